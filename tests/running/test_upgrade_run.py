@@ -14,6 +14,7 @@ from commandline import packyard
 from controlplane.api import Api
 from packyard.core.bundle.bundle import Bundle
 from packyard.running.runs.merged import Merge
+from packyard.running.runs.prepared import list_items, list_text
 from running.wanted import config_map, job, secret
 
 SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: key}\nstringData: {a: b}\n"
@@ -25,6 +26,7 @@ NEW = {
     "run/nfs/kustomization.yaml": KUSTOMIZATION + "- key.yaml\n- more.yaml\n",
     "run/nfs/more.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n",
 }
+LIST = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: list}\n"
 RUN = "p-nfs"
 
 
@@ -94,6 +96,34 @@ def test_what_the_new_version_requires_is_told_with_the_command_that_sets_it(
     assert hint.startswith(f"packyard upgrade {RUN} 3.0.0.tar.gz WORKERS=3 "), refused.stderr
     done = packyard(*shlex.split(hint)[1:-1], "SERVER=a", "--no-doctor")
     assert done.returncode == 0, done.stderr
+
+
+def test_the_items_of_a_list_stay_what_they_are(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    listed = SETTER.format(name="ARGS", value="").replace('value: ""', 'listValues: ["a", "b"]')
+    krmfile = listed.replace("ARGS:\n", "ARGS:\n      type: array\n")
+    bound = 'rules:\n- apiGroups: [""]\n  verbs: [get]\n  resources: # {"$openapi":"ARGS"}\n  - a\n  - b\n'
+    base = {**OLD, "run/nfs/Krmfile": OLD["run/nfs/Krmfile"] + krmfile, "run/nfs/list.yaml": LIST + bound}
+    base["run/nfs/kustomization.yaml"] += "- list.yaml\n"
+    theirs = {**base, "run/nfs/more.yaml": NEW["run/nfs/more.yaml"]}
+    theirs["run/nfs/kustomization.yaml"] += "- more.yaml\n"
+    pack(tmp_path, "3.0.0", base)
+    pack(tmp_path, "4.0.0", theirs)
+    top = Bundle.open((tmp_path / "3.0.0.tar.gz").read_bytes()).unpack(tmp_path)
+    items = ["--betas=0.9,0.99", "a: 'b'", "1", "[x]"]
+    done = packyard("set", top / "run/nfs", *(f"ARGS={item}" for item in items))
+    assert done.returncode == 0, done.stderr
+    done = packyard("deploy", top / "run/nfs", *flags[2:])
+    assert done.returncode == 0, done.stderr
+    done = packyard("upgrade", RUN, "4.0.0.tar.gz", "--base", "3.0.0.tar.gz", *flags[2:])
+    assert done.returncode == 0, done.stderr
+    (*_, before, after) = json.loads(packyard("history", RUN, "-o", "json", *flags[3:]).stdout)
+    assert before["values"] == after["values"] == {"ARGS": """["--betas=0.9,0.99","a: 'b'","1","[x]"]"""}
+
+
+@pytest.mark.parametrize("texts", [["a", "b"], ["a,b"], ["a: b", "- c", '"', "'", "\\"], ["1", "yes", "", "~"], []])
+def test_items_are_read_as_they_were_recorded(texts: list[str]) -> None:
+    assert list_items(list_text(texts)) == texts
+    assert list_items("[--a: b,c]") == ["--a: b", "c"]  # of an earlier version
 
 
 def test_a_value_that_the_new_version_does_not_take_is_told_by_its_name_in_the_package(

@@ -26,14 +26,14 @@ from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.merged import Merge
-from packyard.running.runs.prepared import Prepared, prepare
+from packyard.running.runs.prepared import Prepared, list_items, prepare
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object
 from packyard.using.kustomize.builtin import try_components
 from packyard.using.kustomize.objects import parse
 from packyard.using.options.option_setters import reach
 from packyard.using.options.switch import enable
-from packyard.using.render.render import build
+from packyard.using.render.render import Inputs, build
 from packyard.using.setters.change import change_setters
 from packyard.using.upgrade.directory import upgrade
 from packyard.using.upgrade.merge import Merged
@@ -161,7 +161,8 @@ def _as_recorded(use_case: Path, last: RunRecord) -> Path:
     if last.options:
         enable(use_case, list(last.options), lambda text: try_components(use_case, text))
     if last.values:
-        recorded = {name: [value] for name, value in last.values.items()}
+        listed = {setter.name for setter in Inputs.read(use_case).setters if setter.is_list}
+        recorded = {name: list_items(text) if name in listed else [text] for name, text in last.values.items()}
         change_setters(use_case, recorded, beside=reach(use_case, list(recorded), recursive=False))
     return use_case
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +13,11 @@ from packyard.core.bundle import manifest as manifests
 from packyard.core.bundle import shipped
 from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
+from packyard.core.errors import InputError
 from packyard.core.kubernetes import plain_secrets
+from packyard.core.yaml.document import items, only, parse_text, scalars
 from packyard.core.yaml.node import Source
+from packyard.core.yaml.values import quoted
 from packyard.running.runs import run as runs
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object
@@ -24,6 +28,22 @@ from packyard.using.render.render import Inputs, render
 
 #: Setters that hold what nobody else may read; their values stay out of records.
 _SECRET = re.compile(r"(?i)(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|(PRIVATE|API|ACCESS|SECRET)_KEY)(_|$)")
+
+
+def list_text(texts: Sequence[str]) -> str:
+    """Write the items of a list setter as one text: ``[a,b]``, with quotes where YAML needs them."""
+    return f"[{','.join(quoted(each, flow=True) for each in texts)}]" if texts else ""
+
+
+def list_items(text: str) -> list[str]:
+    """Read what `list_text` wrote, or an earlier version, which never wrote quotes."""
+    if not text:
+        return []
+    with suppress(InputError):
+        root = only(parse_text(Source("", text)), "").root
+        if (nodes := scalars(root)) and len(nodes) == len(items(root)):
+            return [node.value for node in nodes]
+    return text.removeprefix("[").removesuffix("]").split(",")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +96,7 @@ def prepare(
         digest=Digest.of(Path(root, manifests.FILE).read_bytes()) if manifest else "",
         use_case=use_case,
         values={
-            each.name: each.shown
+            each.name: list_text(each.texts) if each.is_list else each.shown
             for each in inputs.setters
             if each.is_set and not is_secret(each.name) and not plain_secrets.find(each.shown)
         },
