@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.errors import PackyardError, Problem
+from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, SBOM, IndexEntry
 from packyard.sharing.index import access, head, nodes
 from packyard.sharing.publishing import close, fsck
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.reindex import reindex
+from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.provenance import Provenance
@@ -134,3 +135,42 @@ def test_a_folder_in_the_place_of_the_pointer_is_said_by_who_writes(store: Direc
     assert fetch(store, "bert") == MADE
     with pytest.raises(PackyardError, match=r"head\.json: is not a regular file \(.* removes this\)"):
         reindex(store)
+
+
+@pytest.mark.parametrize("key", ["index/yanked/1.0/bert.json", "index/closed/1.1.json", "index/removed/1.0/bert.json"])
+def test_a_damaged_record_of_what_the_index_does_not_say_is_removed(key: str, store: DirectoryStore) -> None:
+    publish(store, [bundle("bert", "1.1")])
+    store.put(key, b"x")
+    (fault,) = fsck.check(store)
+    assert (fault.kind, fault.key) == ("altered", key)
+    assert fault.hint.startswith("remove it")
+    assert "packyard" not in fault.hint
+    store.remove(key)
+    assert list(fsck.check(store)) == []
+
+
+def test_a_damaged_record_of_what_the_index_says_is_made_again_as_fsck_says(store: DirectoryStore) -> None:
+    yank(store, "bert@1.0", "diverges")
+    yanked, closed = "index/yanked/1.0/bert.json", close.key("1.0")
+    for key in (yanked, closed):
+        (store.root_dir / key).write_bytes(b"x")
+    with pytest.raises(IntegrityError, match=r"cannot be read as JSON: .*: packyard fsck /"):
+        reindex(store)
+    assert {each.key: each.hint for each in fsck.check(store)} == {
+        yanked: "remove it, and yank again for the same reason: packyard yank bert@1.0 --reason TEXT --in CHANNEL",
+        closed: "remove it, and make it again: packyard fsck CHANNEL --repair",
+    }
+    for key in (yanked, closed):
+        store.remove(key)
+    yank(store, "bert@1.0", "diverges")
+    reindex(store)
+    assert list(fsck.check(store)) == []
+
+
+def test_a_root_that_is_none_is_found_for_it_keeps_all_from_publishing(store: DirectoryStore) -> None:
+    store.put("index/root/1.root.json", b"x")
+    with pytest.raises(InputError, match="has a root, which says who signs there"):
+        publish(store, [bundle("bert", "1.1")])
+    (fault,) = fsck.check(store)
+    assert (fault.kind, fault.key) == ("altered", "index/root/1.root.json")
+    assert fault.hint == "bring it back from a mirror or a backup; if the channel never had a root, remove it"

@@ -134,7 +134,7 @@ def writer(store: Store, by: Publisher = UNSIGNED, *, alone: bool = False) -> It
     by = by.in_channel(store)
     has_head = not alone or read(store, by.trusted, by.memory).head.number
     store = trial.tried(store)
-    with lease.exclusive(store, always=alone) as check:
+    with pointing_to_fsck(store), lease.exclusive(store, always=alone) as check:
         writing = Writer(store=store, by=by, check=check)
         if not has_head:  # it is of packyard 0.1.0, and has no id yet
             writing.commit(lambda index: index)

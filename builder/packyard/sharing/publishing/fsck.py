@@ -39,8 +39,11 @@ _BRING_BACK = f"{_FROM_BACKUP}, or yank the version"
 _WRITE_AGAIN = "publish the package again, which writes it"
 _REINDEX = "make the index again: packyard fsck CHANNEL --repair"
 _SIGN_AGAIN = "remove it, and publish the same sources again: packyard publish {} --version {} --to CHANNEL --key KEY"
-_YANK_AGAIN = "remove it, and yank again for the same reason: packyard yank {} --reason TEXT --in CHANNEL --key KEY"
-_CLOSE_AGAIN = "remove it, and make it again: packyard fsck CHANNEL --repair --key KEY"
+_YANK_AGAIN = "remove it, and yank again for the same reason: packyard yank {} --reason TEXT --in CHANNEL"
+_CLOSE_AGAIN = "remove it, and make it again: packyard fsck CHANNEL --repair"
+_SIGNED = " --key KEY"
+_NOT_SAID = "remove it: the index does not say so"
+_OF_ROOT = f"{_FROM_BACKUP}; if the channel never had a root, remove it"
 _REMOVE_AGAIN = "remove it, and make it again: packyard gc CHANNEL --key KEY, with the flags as before"
 _GC = "complete it: run packyard gc again, as before"
 _PRUNE = "remove it: packyard fsck CHANNEL --prune"
@@ -74,14 +77,18 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
     if seen.is_whole and index.head.number:
         yield from _check_maps(index)
     channel = index.head.channel
+    told = set()
     for entry in seen.entries():
-        yield from _check_bundle(store, there, entry, channel, trusted)
+        for fault in _check_bundle(store, there, entry, channel, trusted):
+            told.add(fault.key)
+            yield fault
+    yield from _check_roots(store, there, channel)
     if not seen.is_whole:
         yield from _check_unlisted(store, there, seen.keys, channel, trusted)
     if seen.is_whole:
         yield from _check_closed(store, index, trusted)
         yield from _check_removed(store, there, seen, channel, trusted)
-    yield from _find_extra(store, there, index, seen, are_heads_whole=not heads)
+    yield from _find_extra(store, there - told, index, seen, are_heads_whole=not heads)
 
 
 def _altered(store: Store, error: PackyardError, hint: str) -> Iterator[FileFault]:
@@ -283,11 +290,12 @@ def _check_yank(store: Store, entry: IndexEntry, channel: str, trusted: Trust) -
 
 
 def _hint(error: PackyardError, entry: IndexEntry) -> str:
-    """Say how to mend what lies beside a bundle: what nobody signed is made again, with a key."""
-    if not isinstance(error, UnsignedError):
-        return _BRING_BACK
-    is_yank = any(each.file.startswith(yanks.FOLDER) for each in error.problems)
-    return _YANK_AGAIN.format(entry) if is_yank else _SIGN_AGAIN.format(entry.name, entry.version)
+    """Say how to mend what lies beside a bundle: records, and what nobody signed, are made again."""
+    is_unsigned = isinstance(error, UnsignedError)
+    if any(yanks.key(entry.name, entry.version) in each.file for each in error.problems):
+        again = _YANK_AGAIN.format(entry) + (_SIGNED if is_unsigned else "")
+        return again if entry.yanked else _NOT_SAID
+    return _SIGN_AGAIN.format(entry.name, entry.version) if is_unsigned else _BRING_BACK
 
 
 def _json(field: str, document: Mapping[str, object]) -> str:
@@ -325,18 +333,34 @@ def _check_products(store: Store, there: frozenset[str], entry: IndexEntry, trus
 
 def _check_closed(store: Store, index: Index, trusted: Trust) -> Iterator[FileFault]:
     for version, _ in tree.scan(index.head.releases, index.nodes.node):
-        key = head.key(index.head.number)
+        key, release = head.key(index.head.number), None
         try:
             release = index.released(version)
             key = close.key(release.spelling)
             is_closed = close.is_closed(store, release.spelling, index.head.channel, trusted)
         except (IntegrityError, InputError) as error:
-            hint = _CLOSE_AGAIN if isinstance(error, UnsignedError) else _BRING_BACK
+            hint = _REINDEX if release is None else _NOT_SAID
+            if release and release.closed:
+                hint = f"{_CLOSE_AGAIN}{_SIGNED if isinstance(error, UnsignedError) else ''}"
             yield FileFault(kind="altered", key=key, message=error.problems[0].message, hint=hint)
             continue
         if is_closed != release.closed:
             kind, message = ("extra", "the index does not say so") if is_closed else ("missing", "the index says so")
             yield FileFault(kind=kind, key=key, message=f"the release is closed: {message}", hint=_REINDEX)
+
+
+def _check_roots(store: Store, there: frozenset[str], channel: str) -> Iterator[FileFault]:
+    """Look at each version of the channel's root: who writes goes by the first, whether or not a reader trusts it."""
+    previous = None
+    for key in sorted((key for key in there if key.startswith(root.FOLDER)), key=lambda key: (len(key), key)):
+        try:
+            found = root.Root.parse(store.get(key, limit=root.LIMIT), file=key)
+            found.check(previous, file=key)
+            if key != root.key(found.version) or (channel and found.channel != channel):
+                raise IntegrityError(Problem(f"is version {found.version} of the root of {found.channel}", file=key))
+            previous = found
+        except (IntegrityError, TooLongError, NotFoundError) as error:
+            yield from _altered(store, error, _OF_ROOT)
 
 
 def _check_removed(

@@ -33,7 +33,7 @@ from packyard.sharing.index.records import Kind
 from packyard.sharing.index.removed import Removed
 from packyard.sharing.index.tree import Node
 from packyard.sharing.publishing import close, yank
-from packyard.sharing.stores.store import NotFoundError, Store, get_or_none
+from packyard.sharing.stores.store import NotFoundError, Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 
@@ -64,7 +64,7 @@ def reindex(
     if not any(map(_ANY.match, store.list(""))):
         raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
     store = trial.tried(store)
-    with lease.hold(store) as held:
+    with pointing_to_fsck(store), lease.hold(store) as held:
         there = store.list("")
         listed, skipped = bundles(there)
         nodes = Nodes(store, writes_at_once=True)
