@@ -15,7 +15,12 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.core.files import atomic
 from packyard.sharing.index import access, lease, trial
+from packyard.sharing.index.access import Publisher
+from packyard.sharing.publishing.prune import prune
 from packyard.sharing.publishing.publish import publish
+from packyard.sharing.publishing.refresh import refresh
+from packyard.sharing.publishing.reindex import reindex
+from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Promises, Store
@@ -129,6 +134,29 @@ def test_the_ticket_of_a_killed_writer_is_removed_after_a_while(tmp_path: Path) 
         assert time.monotonic() - begun > 0.5
     lease.wait(store)
     assert store.list(lease.FOLDER) == []
+
+
+@pytest.mark.parametrize("verb", ["yank", "reindex", "refresh", "prune", "publish"])
+def test_who_waits_for_another_writer_is_told_once(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, told = CarelessStore(tmp_path), list[str]()
+    publish(store, [bundle("bert", "1.0")])
+    monkeypatch.setattr(lease, "_SOON", 0.1)
+
+    def waits() -> None:
+        told.append("waits")
+        threading.Timer(0.3, other.__exit__, (None, None, None)).start()
+
+    by = Publisher(waits=waits)
+    other = lease.hold(store)
+    other.__enter__()
+    {
+        "yank": lambda: yank(store, "bert@1.0", "diverges", by),
+        "reindex": lambda: reindex(store, by),
+        "refresh": lambda: refresh(store, by),
+        "prune": lambda: prune(store, waits=waits),
+        "publish": lambda: publish(store, [bundle("bert", "1.1")], by=by),
+    }[verb]()
+    assert told == ["waits"]
 
 
 def test_a_writer_that_lost_its_ticket_lists_nothing(tmp_path: Path) -> None:

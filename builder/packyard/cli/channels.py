@@ -91,7 +91,13 @@ def trust(address: str, store: Store | None = None) -> Trust:
 
 def publisher(address: str, keys: Sequence[SigningKey]) -> Publisher:
     """Return who writes into a channel with these keys: whom the user trusts there, and what he remembers of it."""
-    return Publisher(keys=keys, trusted=trust(address), memory=preferences.memory(address))
+    memory = preferences.memory(address)
+    return Publisher(keys=keys, trusted=trust(address), memory=memory, waits=tell_wait)
+
+
+def tell_wait() -> None:
+    """Say that another writer has the channel."""
+    output.note("another writer has the channel: waiting for it; if it was killed, that takes half a minute")
 
 
 def tell_rootless(address: str, trusted: Trust) -> None:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from shlex import quote
 
 from packyard.cli import declare, output
-from packyard.cli.channels import open_channel, publisher, trust
+from packyard.cli.channels import open_channel, publisher, tell_wait, trust
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.core.errors import UsageError
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.repair:
         _repair(channel, arguments)
     if arguments.prune:
-        for key in prune(channel, trusted):
+        for key in prune(channel, trusted, tell_wait):
             output.note(f"removed {key}")
     typed = quote(arguments.channel)
     findings = [replace(each, hint=_CHANNEL.sub(lambda _: typed, each.hint)) for each in fsck.check(channel, trusted)]

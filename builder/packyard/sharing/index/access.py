@@ -53,13 +53,14 @@ def current(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None)
 class Publisher:
     """Who writes into a channel: signs with ``keys``, and follows no head that ``trusted`` and ``memory`` refuse.
 
-    A channel that has no head gets its id from ``new_id``.
+    A channel that has no head gets its id from ``new_id``. ``waits`` is told of a wait for another writer.
     """
 
     keys: Sequence[SigningKey] = ()
     trusted: Trust = NOBODY
     memory: Memory | None = None
     new_id: Callable[[], str] = head.new_id
+    waits: lease.Told = lambda: None
 
     def current(self, store: Store) -> Index:
         """Return the index of a channel as it is now; see `current`."""
@@ -134,7 +135,7 @@ def writer(store: Store, by: Publisher = UNSIGNED, *, alone: bool = False) -> It
     by = by.in_channel(store)
     has_head = not alone or read(store, by.trusted, by.memory).head.number
     store = trial.tried(store)
-    with pointing_to_fsck(store), lease.exclusive(store, always=alone) as check:
+    with pointing_to_fsck(store), lease.exclusive(store, by.waits, always=alone) as check:
         writing = Writer(store=store, by=by, check=check)
         if not has_head:  # it is of packyard 0.1.0, and has no id yet
             writing.commit(lambda index: index)

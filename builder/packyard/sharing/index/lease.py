@@ -29,7 +29,11 @@ FOLDER = "index/writers/"
 _STALE = 30.0  # seconds without a renewal
 _PATIENCE = 600.0  # seconds that a writer waits
 _PAUSE, _LONGEST_PAUSE = 0.05, 0.5  # seconds between two looks; each is twice as long as the one before
+_SOON = 3.0  # seconds that nobody is told of
 _LIMIT = 4096
+
+Told = Callable[[], object]
+"""Is told, once, that another writer has the channel, and that we wait for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,13 +85,13 @@ class Lease:
         self._write(_Ticket(number=number))
         return number
 
-    def _wait(self, number: int, patience: float) -> None:
+    def _wait(self, number: int, patience: float, told: Told) -> None:
         """Wait until no ticket comes before ours."""
 
         def is_before(key: str, other: int) -> bool:
             return key != self._key and (other, key) < (number, self._key)
 
-        _wait(self._store, is_before, self._stale, patience)
+        _wait(self._store, is_before, self._stale, patience, told)
 
     def _renew(self, stop: threading.Event) -> None:
         while not stop.wait(self._stale / 5):
@@ -99,7 +103,9 @@ class Lease:
 
 
 @contextmanager
-def hold(store: Store, *, stale: float = _STALE, patience: float = _PATIENCE) -> Iterator[Lease]:
+def hold(
+    store: Store, told: Told = lambda: None, *, stale: float = _STALE, patience: float = _PATIENCE
+) -> Iterator[Lease]:
     """Wait until no other writer has the channel, and keep others waiting.
 
     A ticket counts for ``stale`` seconds after its last renewal. Who waits ``patience`` seconds in vain is told by an
@@ -110,7 +116,7 @@ def hold(store: Store, *, stale: float = _STALE, patience: float = _PATIENCE) ->
     try:
         number = lease._take()
         renewal.start()
-        lease._wait(number, patience)
+        lease._wait(number, patience, told)
         yield lease
     finally:
         stop.set()
@@ -120,22 +126,23 @@ def hold(store: Store, *, stale: float = _STALE, patience: float = _PATIENCE) ->
 
 
 @contextmanager
-def exclusive(store: Store, *, always: bool = False) -> Iterator[Callable[[], object]]:
+def exclusive(store: Store, told: Told = lambda: None, *, always: bool = False) -> Iterator[Callable[[], object]]:
     """Keep other writers waiting, if the store needs that; yield what checks, or waits, before something is listed."""
     if store.promises.create and not always:
-        yield lambda: wait(store)
+        yield lambda: wait(store, told)
     else:
-        with hold(store) as lease:
+        with hold(store, told) as lease:
             yield lease.check
 
 
-def wait(store: Store, *, patience: float = _PATIENCE) -> None:
+def wait(store: Store, told: Told = lambda: None, *, patience: float = _PATIENCE) -> None:
     """Wait while another writer holds the channel."""
-    _wait(store, lambda _key, _number: True, _STALE, patience)
+    _wait(store, lambda _key, _number: True, _STALE, patience, told)
 
 
-def _wait(store: Store, blocks: Callable[[str, int], bool], stale: float, patience: float) -> None:
+def _wait(store: Store, blocks: Callable[[str, int], bool], stale: float, patience: float, told: Told) -> None:
     """Wait while there is a ticket, by its key and number, that blocks us; remove those that do not change."""
+    begin, is_told = time.monotonic(), False
     end, seen, pause = time.monotonic() + patience, dict[str, tuple[_Ticket, float]](), _PAUSE
     while True:
         now, waiting = time.monotonic(), ""
@@ -154,6 +161,9 @@ def _wait(store: Store, blocks: Callable[[str, int], bool], stale: float, patien
         if now > end:
             problem = f"another writer has the channel for {patience:g} seconds: {waiting}"
             raise UnavailableError(Problem(problem, file=store.address, hint="run again later"))
+        if now - begin > _SOON and not is_told:
+            told()
+            is_told = True
         time.sleep(random.uniform(0.2, 1) * pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
 

@@ -21,14 +21,14 @@ from packyard.sharing.trust.keys import NOBODY, Trust
 LEFT = "if no publisher is at work, the next publish completes it"
 
 
-def prune(store: Store, trusted: Trust = NOBODY) -> list[str]:
+def prune(store: Store, trusted: Trust = NOBODY, waits: lease.Told = lambda: None) -> list[str]:
     """Remove the nodes that no head reaches, and what an interrupted `probe` left, and return their keys.
 
-    It is a `ConflictError` if somebody publishes now.
+    It is a `ConflictError` if somebody publishes now. ``waits`` is told of a wait for another writer.
     """
     access.read(store, trusted)  # there has to be one
     store = trial.tried(store)
-    with lease.hold(store) as held:
+    with lease.hold(store, waits) as held:
         if left := store.list(pending.FOLDER):
             problem = f"somebody publishes, or was interrupted: {left[0]}"
             raise ConflictError(Problem(problem, file=store.address, hint=LEFT))

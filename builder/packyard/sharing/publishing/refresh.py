@@ -20,7 +20,7 @@ def refresh(store: Store, by: Publisher, *, number: int | None = None) -> Head:
     """
     by = by.in_channel(store)
     store = trial.tried(store)
-    with lease.hold(store) as held:
+    with lease.hold(store, by.waits) as held:
         if number is None:
             before = _latest(store, by)
             following_number, history = before.number + 1, before.next_history()

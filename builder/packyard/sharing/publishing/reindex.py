@@ -64,7 +64,7 @@ def reindex(
     if not any(map(_ANY.match, store.list(""))):
         raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
     store = trial.tried(store)
-    with pointing_to_fsck(store), lease.hold(store) as held:
+    with pointing_to_fsck(store), lease.hold(store, by.waits) as held:
         there = store.list("")
         listed, skipped = bundles(there)
         nodes = Nodes(store, writes_at_once=True)
