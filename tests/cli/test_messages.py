@@ -90,6 +90,12 @@ def test_a_flag_of_set_is_refused_in_our_words_and_one_of_cfg_in_those_of_kustom
     assert "Error: unknown flag: --dryrun" in inside("cfg", "set", "--dryrun").stderr
 
 
+def test_a_value_that_looks_like_a_flag_of_set_goes_behind_two_dashes() -> None:
+    says = "unknown flag '--lr' (before values that begin with -, type --); packyard set --help lists the flags\n"
+    assert inside("set", "ARGS", "--lr=1").stderr == f"error: packyard set: {says}"
+    assert "unknown flag '--dryrun' (did you mean '--dry-run'?)" in inside("set", "ARGS=1", "--dryrun").stderr
+
+
 def test_a_flag_that_is_nearly_one_is_suggested() -> None:
     assert "unknown flag '--ouput' (did you mean '--output'?)" in inside("setters", "--ouput", "json").stderr
 

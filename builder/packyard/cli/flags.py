@@ -100,7 +100,7 @@ class Declared:
             name, behind = self.short.get(letters[0], ""), letters[1:]
             if not name:
                 told = f"unknown shorthand flag: {letters[0]!r} in -{letters}"
-                raise UsageError(told if self.as_kustomize else self._unknown(f"-{letters[0]}"))
+                raise UsageError(told if self.as_kustomize else self._unknown(f"-{letters[0]}", flags))
             if behind.startswith("="):
                 return self._take(flags, name, behind[1:], rest)
             if name in self.values:
@@ -119,11 +119,13 @@ class Declared:
                 raise UsageError(missing if self.as_kustomize else f"--{name} needs a value")
             flags.values.setdefault(name, []).append(rest.pop(0) if text is None else text)
         else:
-            raise UsageError(f"unknown flag: --{name}" if self.as_kustomize else self._unknown(f"--{name}"))
+            raise UsageError(f"unknown flag: --{name}" if self.as_kustomize else self._unknown(f"--{name}", flags))
 
-    def _unknown(self, flag: str) -> str:
+    def _unknown(self, flag: str, flags: Flags) -> str:
         names = [f"--{name}" for name in (*self.switches, *self.values)]
-        return unknown(flag, [*names, *(f"-{letter}" for letter in self.short)], "NAME=VALUE")
+        told = unknown(flag, [*names, *(f"-{letter}" for letter in self.short)], "NAME=VALUE")
+        is_bare = flags.arguments and told.endswith(repr(flag))
+        return f"{told} (before values that begin with -, type --)" if is_bare else told
 
     def _switch(self, name: str, text: str) -> bool:
         if text not in _TRUE | _FALSE and not self.as_kustomize:
