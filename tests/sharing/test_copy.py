@@ -72,6 +72,24 @@ def test_everything_is_there_afterwards_with_the_same_bytes(source: DirectorySto
     assert list(fsck.check(target)) == []
 
 
+@pytest.mark.parametrize("texts", [(), ("bert@1.0",)])
+def test_an_sbom_that_is_not_the_one_that_was_signed_is_not_copied(texts: tuple[str, ...], tmp_path: Path) -> None:
+    source, made = DirectoryStore(tmp_path / "source"), bundle("bert", "1.0")
+    proved = Provenance.of(made, {}, None, sbom=b"{}", cyclonedx=b"[]")
+    key = IndexEntry.of(made).key
+    beside = {f"{key}.spdx.json": b"{}", f"{key}.cdx.json": b"[]", f"{key}.intoto.json": proved.to_bytes([KEY])}
+    publish(source, [made], attest=lambda _: beside, by=Publisher(keys=[KEY]))
+    for name in (f"{key}.spdx.json", f"{key}.cdx.json"):
+        before = source.get(name)
+        (source.root_dir / name).write_bytes(b"{ }")
+        target = DirectoryStore(tmp_path / f"target{name[-8]}")
+        with pytest.raises(IntegrityError, match=rf"^{name}: expected .*: packyard fsck /"):
+            copy(source, target, texts, how=Fetching(trusted=TRUST))
+        assert access.current(target).entries == ()
+        (source.root_dir / name).write_bytes(before)
+    copy(source, DirectoryStore(tmp_path / "whole"), texts, how=Fetching(trusted=TRUST))
+
+
 def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
     source: DirectoryStore, target: DirectoryStore
 ) -> None:

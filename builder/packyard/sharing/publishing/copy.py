@@ -35,7 +35,7 @@ from packyard.sharing.publishing import yank
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.publish import Status, publish
 from packyard.sharing.publishing.upload import Packed
-from packyard.sharing.stores.store import Store, get_or_none
+from packyard.sharing.stores.store import Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance, sigstore
 from packyard.sharing.trust.keys import Trust
 
@@ -164,7 +164,8 @@ class _Batch:
             name = str(published)
             if not published.is_same_file(wanted[name]):
                 return {}
-            files = _known(self.source, published, self.how.trusted)
+            with pointing_to_fsck(self.source):
+                files = _known(self.source, published, self.how.trusted)
             if self.is_proved:
                 proofs[name] = self._proof(published, files.get(published.beside(PROVENANCE)))
             return files
@@ -172,8 +173,9 @@ class _Batch:
         with TemporaryDirectory(prefix="packyard-") as folder:
             packed = []
             for name, entry in wanted.items():
-                self._proof(entry, None)
-                file, manifest = keep(self.source, entry, Path(folder), self.how)
+                with pointing_to_fsck(self.source):
+                    self._proof(entry, None)
+                    file, manifest = keep(self.source, entry, Path(folder), self.how)
                 packed.append(Packed(entry=replace(entry, yanked=""), file=file))
                 pulled[name] = _pulled(manifest)
             outcomes = put(packed, attest=attest)
@@ -190,7 +192,10 @@ class _Batch:
 
 
 def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
-    """Return the SBOM, the provenance and what Sigstore's tools verify, which have to be about this file."""
+    """Return the SBOMs, the provenance and what Sigstore's tools verify, which have to be about this file.
+
+    An SBOM has to be the one that the provenance names: what is published once never changes.
+    """
     described = [entry.beside(SBOM), entry.beside(CYCLONEDX)]
     proof = provenance.check_beside(source, entry, trusted)
     files = {
@@ -198,6 +203,11 @@ def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, byt
         entry.beside(PROVENANCE): proof,
     }
     own = {key: data for key, data in files.items() if data is not None}
+    if proof is not None:
+        statement = provenance.open(proof, trusted, file=entry.beside(PROVENANCE))[0]
+        for key, expected in statement.products(entry).items():
+            if key in own:
+                expected.verify(own[key], what=key)
     return {**own, **sigstore.check_beside(source, entry, trusted)}
 
 

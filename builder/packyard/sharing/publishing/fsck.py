@@ -18,7 +18,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem, refuse
 from packyard.sharing import checksum
-from packyard.sharing.entry import CHECKSUM, CYCLONEDX, PROVENANCE, SBOM, IndexEntry, bundle_key
+from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry, bundle_key
 from packyard.sharing.index import access, flat, head, lease, nodes, pending, removed, tree, trial
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.index import Index, Release
@@ -320,13 +320,13 @@ def _check_products(store: Store, there: frozenset[str], entry: IndexEntry, trus
     if provenance_key not in there:
         return
     statement, opened = provenance.open(store.get(provenance_key, limit=provenance.LIMIT), trusted, file=provenance_key)
-    products = {entry.beside(SBOM): statement.sbom, entry.beside(CYCLONEDX): statement.cyclonedx}
-    named = [key for key, digest in products.items() if digest]
+    products = statement.products(entry)
+    named = list(products)
     if statement.manifest and (opened.signers or opened.others):
         named += map(entry.beside, sigstore.ENDS)
     problems = [Problem("is missing beside the provenance", file=key) for key in named if key not in there]
     for key, expected in products.items():
-        if expected and key in there and (actual := Digest.of(store.get(key, limit=provenance.LIMIT))) != expected:
+        if key in there and (actual := Digest.of(store.get(key, limit=provenance.LIMIT))) != expected:
             problems.append(Problem(f"expected {expected}, found {actual}", file=key))
     refuse(problems, IntegrityError)
 

@@ -117,6 +117,11 @@ class Provenance:
             problem = f"is about the file {self.file}, not {bundle.digest}: the same tar, compressed again"
             raise IntegrityError(Problem(problem, file=file, hint="get the file that was published"))
 
+    def products(self, bundle: Identified) -> Mapping[str, Digest]:
+        """Return the digests of the SBOMs that were made with a bundle, by their keys."""
+        named = {SBOM: self.sbom, CYCLONEDX: self.cyclonedx}
+        return {bundle_key(bundle.name, bundle.version, end): each for end, each in named.items() if each}
+
     def statement(self) -> bytes:
         """Return the statement, which is what signatures sign."""
         subjects: list[dict[str, object]] = [
