@@ -111,3 +111,17 @@ def test_a_hash_reaches_what_is_in_the_namespace_of_the_generated_object(served5
     ours = builtin.build(tmp_path).decode()
     assert len(re.findall(r"name: scripts-\w{10}", ours)) == 3
     assert list(yaml.safe_load_all(ours)) == list(yaml.safe_load_all(served5.done("build", str(tmp_path))))
+
+
+def test_components_see_what_the_kustomization_that_lists_them_generates(served5: Served, tmp_path: Path) -> None:
+    (tmp_path / "option").mkdir()
+    header = HEADER.replace("v1beta1", "v1alpha1").replace("Kustomization", "Component")
+    patch = "patches:\n- target: {kind: ConfigMap}\n  patch: '- {op: add, path: /metadata/labels, value: {a: b}}'\n"
+    (tmp_path / "option/kustomization.yaml").write_text(header + patch)
+    (tmp_path / "job.yaml").write_text(JOB)
+    (tmp_path / "run.sh").write_text("true\n")
+    generator = "configMapGenerator: [{name: scripts, files: [run.sh]}]\n"
+    (tmp_path / "kustomization.yaml").write_text(f"{HEADER}resources: [job.yaml]\n{generator}components: [option]\n")
+    ours = builtin.build(tmp_path).decode()
+    assert "a: b" in ours
+    assert list(yaml.safe_load_all(ours)) == list(yaml.safe_load_all(served5.done("build", str(tmp_path))))

@@ -159,8 +159,8 @@ def gather(top: _Top, reader: Reader[_Top, _Object], objects: list[_Object], idl
         below: list[_Object] = []
         gather(resource, reader, below, idle)
         reader.add(objects, below)
+    reader.add(objects, contents.generated)  # before the components, as kustomize since 5.1.1
     count = sum(gather(component, reader, objects, idle) for component in contents.components)
-    reader.add(objects, contents.generated)
     changed: set[int] = set()
     for change in top.patches:
         reached = _apply(change, objects)
