@@ -8,6 +8,7 @@ patch: |-                                   a patch with an operation that nobod
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from packyard.core.kubernetes.kustomization import GROUP
 from packyard.core.yaml.document import entries, mappings, parse_text, scalars
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import embedded
-from packyard.writing.checks import generated
+from packyard.writing.checks import decoded, generated
 from packyard.writing.checks.builds import RENAMING, Build
 from packyard.writing.checks.finding import Finding, breach
 
@@ -52,6 +53,7 @@ def check(root: MappingNode, roots: Mapping[str, MappingNode], files: Mapping[st
             yield from _fields(entry, fields)
             for target in mappings(entry.get("targets")):
                 yield from _fields(target, _TARGETS)
+    yield from decoded.check(root)
     for field in RENAMING:
         part = root.scalar(field)
         if part and not _PART_OF_NAME.match(part.value):
@@ -59,6 +61,7 @@ def check(root: MappingNode, roots: Mapping[str, MappingNode], files: Mapping[st
             yield breach("no-name", part, message, "lower-case letters, digits and dashes")
     yield from _generated(generated.generators(root))
     yield from _listed(root, roots, files)
+    yield from _twice(root)
     for field in ("patches", "patchesJson6902"):
         for entry in mappings(root.get(field)):
             yield from _patch(entry, files, posixpath.dirname(root.source.name))
@@ -95,10 +98,35 @@ def _generated(generators: Iterable[tuple[str, MappingNode]]) -> Iterator[Findin
             message = f"{kind} {identity[2]!r} is generated twice, and kustomize fails"
             yield breach("kustomize-refuses", each.get("name") or each, message, "put them together")
         seen.add(identity)
+        if not any(entry.name.casefold() == "name" and entry.text for entry in each.entries):
+            yield breach("kustomize-refuses", each, f"a {kind} without a name, and kustomize fails", "name: NAME")
+        yield from _keys(each)
         for literal in scalars(each.get("literals")):
             if "=" not in literal.value:
                 message = f"the literal {literal.value!r} has no =, and kustomize fails"
                 yield breach("kustomize-refuses", literal, message, "KEY=VALUE")
+
+
+def _keys(root: MappingNode) -> Iterator[Finding]:
+    """Find a key that a generator makes twice."""
+    seen: set[str] = set()
+    for field in ("files", "literals"):
+        for node in scalars(root.get(field)):
+            key, equals, _ = node.value.partition("=")
+            key = key if equals else posixpath.basename(node.value)
+            if key in seen and (equals or field == "files"):
+                message = f"the key {key} is made twice, and kustomize fails"
+                yield breach("kustomize-refuses", node, message, "remove one")
+            seen.add(key)
+
+
+def _twice(root: MappingNode) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for node in (*scalars(root.get("resources")), *scalars(root.get("bases"))):
+        path = node.value if "//" in node.value else posixpath.normpath(node.value)
+        if path in seen:
+            yield breach("kustomize-refuses", node, f"{path} is listed twice, and kustomize fails", "remove one")
+        seen.add(path)
 
 
 def _listed(root: MappingNode, roots: Mapping[str, MappingNode], files: Mapping[str, Document]) -> Iterator[Finding]:
@@ -120,6 +148,11 @@ def _listed(root: MappingNode, roots: Mapping[str, MappingNode], files: Mapping[
 def _patch(entry: MappingNode, files: Mapping[str, Document], folder: str) -> Iterator[Finding]:
     """Find a patch that kustomize cannot read, or not without a target."""
     inline, path = entry.scalar("patch"), entry.text("path")
+    target = entry.mapping("target")
+    for pattern in filter(None, (target.scalar(word) for word in _WORDS)) if target else ():
+        if not _is_pattern(pattern.value):
+            message = f"{pattern.value!r} is no regular expression, and kustomize fails"
+            yield breach("kustomize-refuses", pattern, message, "close its brackets")
     there: Document | None = files.get(posixpath.normpath(posixpath.join(folder, path))) if path else None
     if inline and inline.value:
         try:
@@ -129,6 +162,10 @@ def _patch(entry: MappingNode, files: Mapping[str, Document], folder: str) -> It
                 "kustomize-refuses", inline, "kustomize cannot read this patch", "operations in a list, or an object"
             )
     root = there.root if there else None
+    text = inline.value if inline else there.source.text if there else ""
+    if root and text.lstrip().startswith("[") and not _is_json(text):
+        message = "kustomize reads what begins with [ as JSON, which this is not, and fails"
+        yield breach("kustomize-refuses", inline or root, message, "begin each operation with a dash")
     if there and root is None:
         has_target = entry.get("target") is not None
         message = f"{path or 'this patch'} is empty, and kustomize {'4 ' if has_target else ''}fails"
@@ -154,9 +191,35 @@ def _patch(entry: MappingNode, files: Mapping[str, Document], folder: str) -> It
         )
 
 
+def _is_pattern(text: str) -> bool:
+    try:
+        re.compile(text)
+    except re.error:
+        return False
+    return True
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _operations(root: Node) -> Iterator[Finding]:
     for operation in mappings(root):
         word = operation.scalar("op")
+        for field in ("op", "path"):
+            if not operation.text(field):
+                message = f"this operation has no {field}, and kustomize fails"
+                yield breach("kustomize-refuses", operation, message, "op, path and value")
+        path = operation.scalar("path")
+        if path and path.value and not path.value.startswith("/"):
+            message = (
+                f"the path {path.value} does not begin with /: kustomize changes the object itself, not what is there"
+            )
+            yield breach("entry-without-target", path, message, f"/{path.value}", severity="error")
         if word and word.value not in _OPERATIONS:
             hint = suggest(word.value, _OPERATIONS) or ", ".join(_OPERATIONS)
             yield breach(

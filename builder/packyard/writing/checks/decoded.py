@@ -1,0 +1,94 @@
+"""The types of the fields of a kustomization: kustomize decodes them strictly, and fails for the first that is another.
+
+images: [{name: server, newTag: 1.0}]       a number, where text is expected: newTag: "1.0"
+commonAnnotations: {scrape: true}           likewise
+patches: [patch.yaml]                       text, where a mapping is expected: - path: patch.yaml
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from packyard.core.yaml.document import items
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import YAML11_BOOLEANS, double_quoted, implicit_type, is_null
+from packyard.writing.checks import variables
+from packyard.writing.checks.finding import Finding, breach
+
+#: What a value is to be: one of these words, a list of one thing, or a mapping (``*`` for any key).
+_TEXT, _FLAG, _WHOLE = "text", "true or false", "a whole number"
+_TEXTS: list[object] = [_TEXT]
+_NAMED: dict[str, object] = {"*": _TEXT}
+_SELECTOR: dict[str, object] = dict.fromkeys(
+    ("group", "version", "kind", "name", "namespace", "labelSelector", "annotationSelector"), _TEXT
+)
+_OPTIONS: dict[str, object] = {
+    "labels": _NAMED,
+    "annotations": _NAMED,
+    "disableNameSuffixHash": _FLAG,
+    "immutable": _FLAG,
+}
+_GENERATOR: dict[str, object] = {
+    **dict.fromkeys(("name", "namespace", "behavior", "type", "env"), _TEXT),
+    **dict.fromkeys(("files", "literals", "envs"), _TEXTS),
+    "options": _OPTIONS,
+}
+_PATCH: dict[str, object] = {"path": _TEXT, "patch": _TEXT, "target": _SELECTOR}
+_SOURCE: dict[str, object] = {**_SELECTOR, "fieldPath": _TEXT}
+_COPY: dict[str, object] = {"select": _SELECTOR, "fieldPaths": _TEXTS}
+_SHAPES: Mapping[str, object] = {
+    **dict.fromkeys(("namespace", "namePrefix", "nameSuffix"), _TEXT),
+    **dict.fromkeys(("resources", "components", "bases", "crds", "configurations", "validators"), _TEXTS),
+    **dict.fromkeys(("generators", "transformers", "patchesStrategicMerge", "buildMetadata"), _TEXTS),
+    **dict.fromkeys(("commonLabels", "commonAnnotations"), _NAMED),
+    **{field: [_PATCH] for field in ("patches", "patchesJson6902")},
+    **{field: [_GENERATOR] for field in ("configMapGenerator", "secretGenerator")},
+    "generatorOptions": _OPTIONS,
+    "images": [dict.fromkeys(("name", "newName", "newTag", "digest", "tagSuffix"), _TEXT)],
+    "replicas": [{"name": _TEXT, "count": _WHOLE}],
+    "labels": [{"pairs": _NAMED, "includeSelectors": _FLAG, "includeTemplates": _FLAG}],
+    "replacements": [{"path": _TEXT, "source": _SOURCE, "targets": [_COPY]}],
+}
+
+
+def check(root: MappingNode) -> Iterator[Finding]:
+    """Find what kustomize cannot decode."""
+    for entry in root.entries:
+        yield from _value(entry.value, _SHAPES.get(entry.name), entry.name)
+
+
+def _value(node: Node, shape: object, called: str) -> Iterator[Finding]:
+    if shape is None or is_null(node):
+        return
+    if isinstance(shape, list) and isinstance(node, SequenceNode):
+        for item in items(node):
+            yield from _value(item, shape[0], f"an entry of {called}")
+    elif isinstance(shape, dict) and isinstance(node, MappingNode):
+        for entry in node.entries:
+            yield from _value(entry.value, shape.get(entry.name, shape.get("*")), entry.name)
+    elif not (isinstance(shape, str) and isinstance(node, Scalar) and _is(node, shape)):
+        wanted = shape if isinstance(shape, str) else "a list" if isinstance(shape, list) else "a mapping"
+        is_quotable = shape == _TEXT and isinstance(node, Scalar)
+        fix = double_quoted(node.value) if is_quotable and isinstance(node, Scalar) else ""
+        message = f"{called} must be {wanted}, and kustomize fails"
+        yield breach("kustomize-refuses", node, message, fix or _hint(node, wanted), fix)
+
+
+def _hint(node: Node, wanted: str) -> str:
+    if isinstance(node, Scalar) and node.style != "plain" and wanted in (_FLAG, _WHOLE):
+        return f"without quotes: {node.value}"
+    is_patch = isinstance(node, Scalar) and wanted == "a mapping" and node.value.endswith((".yaml", ".yml", ".json"))
+    return f"path: {node.value}" if is_patch and isinstance(node, Scalar) else ""
+
+
+def _is(node: Scalar, wanted: str) -> bool:
+    """Say whether a scalar is read as wanted; kustomize reads this file by YAML 1.1."""
+    is_switch = node.value in YAML11_BOOLEANS
+    kind = implicit_type(node.value) if node.style == "plain" and node.value else "string"
+    if node.style != "plain" or variables.is_filled_in(node.value):
+        return wanted == _TEXT or variables.is_filled_in(node.value)
+    if wanted == _FLAG:
+        return is_switch or kind == "boolean"
+    if wanted == _WHOLE:
+        return kind == "integer" or (kind == "number" and float(node.value.replace("_", "")).is_integer())
+    return not is_switch and kind not in ("boolean", "integer", "number")
