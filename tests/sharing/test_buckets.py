@@ -198,7 +198,7 @@ def test_a_refusal_names_the_profile_and_what_shows_its_rights(
         open_store("s3://models/x").get("a")
     for address, used in (
         ("s3://test-access-key:s3cret@models/x", "the keys in the address"),
-        ("s3://models/x", "AWS_ACCESS_KEY_ID"),
+        ("s3://models/x", "the key in AWS_ACCESS_KEY_ID"),
     ):
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test-access-key")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong")

@@ -25,8 +25,12 @@ from packyard.sharing.stores.bucket_address import BucketAddress
 from packyard.sharing.stores.store import PATIENCE, Promises
 
 _HINT = "write s3://bucket/path"
-#: Any of these says that the profile's credentials are not wanted.
-_GIVEN = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_SKIP_SIGNATURE")
+#: Any of these says that the profile's credentials are not wanted, and who is asking then; the first that is set.
+_GIVEN = {
+    "AWS_SKIP_SIGNATURE": "nobody, as AWS_SKIP_SIGNATURE says",
+    "AWS_ACCESS_KEY_ID": "the key in AWS_ACCESS_KEY_ID",
+    "AWS_WEB_IDENTITY_TOKEN_FILE": "the role of AWS_WEB_IDENTITY_TOKEN_FILE",
+}
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _PROCESS_SECONDS = 60.0
 
@@ -40,7 +44,7 @@ def open_s3(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.USUA
     profile = endpoints.profile(os.environ)
     endpoint = endpoints.s3(profile)
     settings: dict[str, Any] = {"region": endpoints.first(*_REGIONS) or profile.get("region") or "us-east-1"}
-    used = next((name for name in _GIVEN if os.environ.get(name)), "")
+    used = next((who for name, who in _GIVEN.items() if os.environ.get(name)), "")
     if credentials := address.secrets(endpoint):
         settings["credential_provider"] = partial(_static, *credentials)
         used = "the keys in the address"
