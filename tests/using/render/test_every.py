@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import commandline
+import krmfiles
 import optioned
 import tiny
 from packyard.core.bundle.archive import Limits
@@ -144,3 +145,19 @@ def test_says_what_of_a_package_cannot_be_copied(package: Path, tmp_path: Path) 
     said = refused("render", package, "--all", "--values", tmp_path / "values.yaml", "--out", tmp_path / "out")
     assert said.startswith(f"error: {package}/pipe: cannot be copied: ")
     assert "packyard-" not in said
+
+
+def test_what_a_directory_builds_on_beside_it_is_copied_too(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "base/kustomization.yaml", "resources: [a.yaml, ../more/base]\n")
+    tiny.write(tmp_path / "base/a.yaml", "kind: A\n")
+    tiny.write(tmp_path / "more/base/kustomization.yaml", "resources: [b.yaml]\n")
+    tiny.write(tmp_path / "more/unused.yaml", "kind: A\n")
+    tiny.write(tmp_path / "use-case/kustomization.yaml", "resources: [../base, b.yaml]\n")
+    tiny.write(tmp_path / "use-case/b.yaml", 'kind: B\nx: "" # {"$openapi":"X"}\n')
+    tiny.write(tmp_path / "use-case/Krmfile", krmfiles.one_setter("X", ""))
+    before = files_of(tmp_path)
+    with every.with_values(tmp_path / "use-case", {"X": ["1"]}) as copy:
+        below = files_of(copy.parent)
+        assert (copy / "b.yaml").read_text() == 'kind: B\nx: "1" # {"$openapi":"X"}\n'
+    assert {*before} - {*below} == {"more/unused.yaml"}
+    assert files_of(tmp_path) == before

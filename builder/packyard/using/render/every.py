@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from packyard.core.bundle import archive
@@ -16,8 +16,10 @@ from packyard.core.files import paths
 from packyard.core.yaml.node import Source
 from packyard.core.yaml.strict import Value
 from packyard.using.kustomize.objects import parse
+from packyard.using.kustomize.supported import Budget
 from packyard.using.options import folder as options
 from packyard.using.options.option_setters import reach
+from packyard.using.render import reached
 from packyard.using.render.render import build, render
 from packyard.using.setters.change import change_setters
 
@@ -69,11 +71,15 @@ def with_values(directory: Path, values: Values, command: str = "") -> Iterator[
         yield directory
         return
     package = options.package_of(directory)
+    tops = _outermost([package, *_elsewhere(directory, package)])
+    root = os.path.commonpath(tops)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         copied = Path(os.path.realpath(folder), "package")
-        copy = copied / os.path.relpath(os.path.realpath(directory), package)
+        copy = copied / os.path.relpath(os.path.realpath(directory), root)
+        is_left_out = _within_bounds(package)
         try:
-            shutil.copytree(package, copied, symlinks=True, ignore=_within_bounds(package))
+            for top in tops:
+                shutil.copytree(top, copied / os.path.relpath(top, root), symlinks=True, ignore=is_left_out)
         except shutil.Error as error:
             failed = (Problem(f"cannot be copied: {reason}", file=file) for file, _, reason in error.args[0])
             raise UnavailableError(*failed) from error
@@ -84,9 +90,29 @@ def with_values(directory: Path, values: Values, command: str = "") -> Iterator[
             change_setters(copy, values, recursive=True, beside=beside, command=command)
             yield copy
         except PackyardError as error:
-            shown = os.path.normpath(directory / os.path.relpath(package, os.path.realpath(directory)))
+            shown = os.path.normpath(directory / os.path.relpath(root, os.path.realpath(directory)))
             problems = (problem.renamed(str(copy), str(directory)) for problem in error.problems)
             raise type(error)(*(problem.renamed(str(copied), shown) for problem in problems)) from error
+
+
+def _elsewhere(directory: Path, package: str) -> Iterator[str]:
+    """Yield the real folders that use cases below a directory are built from, where these are not in its package."""
+    if os.path.lexists(f"{package}/{paths.MANIFEST}"):
+        return  # which has all that it is built from
+    for use_case in options.use_cases(directory):
+        with suppress(PackyardError):  # the build says so
+            for each in reached.folders(Path(use_case), Budget(directory)):
+                if not paths.is_inside(real := os.path.realpath(each), package):
+                    yield real
+
+
+def _outermost(folders: Sequence[str]) -> list[str]:
+    """Return the folders that are in no other."""
+    return [
+        each
+        for each in dict.fromkeys(folders)
+        if not any(each != other and paths.is_inside(each, other) for other in folders)
+    ]
 
 
 def _within_bounds(package: str) -> Callable[[str, list[str]], Collection[str]]:
