@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
-from packyard.core.errors import ConflictError, InputError
+from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.sharing.trust.keyring import Keyring
 from packyard.sharing.trust.keys import SigningKey
 
@@ -38,6 +39,23 @@ def test_a_new_private_key_is_encrypted_and_readable_by_the_user_alone(ring: Key
     assert public_file.read_bytes() == key.public.to_pem()
     assert ring.signing("release", lambda _: b"secret") == key
     assert ring.public("release") == key.public
+
+
+def test_there_are_no_keys_below_what_is_no_folder_and_a_folder_that_cannot_be_read_is_an_error(
+    ring: Keyring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Keyring(Path("/dev/null/packyard/keys")).trusted() == []
+    ring.folder.mkdir()
+    (ring.folder / "trusted").touch()
+    with pytest.raises(UnavailableError, match="trusted: Not a directory"):
+        ring.trusted()
+
+    def denied(path: object) -> list[str]:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "listdir", denied)
+    with pytest.raises(UnavailableError, match="trusted: Permission denied"):
+        Keyring(tmp_path / "others").trusted()
 
 
 def test_an_unencrypted_key_asks_for_no_passphrase(ring: Keyring) -> None:

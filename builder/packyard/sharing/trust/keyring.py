@@ -196,6 +196,9 @@ class Keyring:
         except FileNotFoundError:
             return []
         except OSError as error:
+            # Nothing is below what is no folder, such as /dev/null; what cannot be read may be there.
+            if isinstance(error, NotADirectoryError) and not os.path.lexists(self.folder / folder):
+                return []
             raise UnavailableError(Problem(error.strerror or str(error), file=str(self.folder / folder))) from error
 
     def _write(self, file: Path, data: bytes, *, mode: int, replace: bool = True) -> None:
