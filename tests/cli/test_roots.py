@@ -81,6 +81,27 @@ def test_a_root_is_made_signed_published_trusted_and_rotated() -> None:
     assert (row["version"], row["threshold"]) == (2, 2)
 
 
+def test_a_next_root_that_is_none_is_refused_by_every_verb_with_who_mends_it() -> None:
+    rooted()
+    done("keys", "trust", "1.root.json", "--channel", "channel")
+    published("1.0", "ci")
+    following = Path("channel/index/root/2.root.json")
+    says = "index/root/2.root.json: cannot be read as JSON: "
+    for damage in (b"", b"<html>", b"[]", Path("1.root.json").read_bytes()):
+        following.write_bytes(damage)
+        for words in (
+            ("list", "--from", "channel"),
+            ("fsck", "channel"),
+            ("yank", "p@1.0", "--reason", "x", "--in", "channel", "--key", "ci"),
+        ):
+            told = said(*words, code=1)
+            assert told.startswith("error: index/root/2.root.json: "), told
+            assert says in told or damage[:1] in (b"[", b"{")
+            assert "(whoever holds the channel's root puts the right file there, or removes this one)" in told
+    following.unlink()
+    assert said("fsck", "channel") == "nothing is wrong\n"
+
+
 def test_the_person_on_call_revokes_a_stolen_key_and_goes_back_to_a_good_head() -> None:
     rooted(ROOT.replace("[ci.pub.pem]", "[ci.pub.pem, ci-2.pub.pem]"))
     done("keys", "trust", "1.root.json", "--channel", "channel")

@@ -177,8 +177,12 @@ def follow(pinned: Root, store: Store) -> Root:
         data = _get(store, place)
         if data is None:
             return root
-        following = Root.parse(data, file=place)
-        following.check(root, file=place)
+        try:
+            following = Root.parse(data, file=place)
+            following.check(root, file=place)
+        except IntegrityError as error:
+            hint = "whoever holds the channel's root puts the right file there, or removes this one"
+            raise error.hinted(hint) from error
         root = following
     raise IntegrityError(Problem(f"has more than {_MOST} roots", file=store.address))
 
