@@ -27,7 +27,7 @@ from packyard.sharing.stores.bucket import Tries
 from packyard.sharing.stores.gcs import GCSStore
 from packyard.sharing.stores.probe import trusting
 from packyard.sharing.stores.s3 import open_s3
-from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store, TooLongError
+from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Store, TooLongError
 from sharing import buckets
 from sharing.buckets import BUCKET, BucketServer, Toxiproxy
 from sharing.servers import Script, Server, answer, answering, for_ever, redirect, slowly
@@ -523,6 +523,16 @@ def test_credentials_that_google_refuses_are_not_shown(
             GCSStore("gs://models/zoo", host=google.address).get("a")
     assert "s3cret" not in f"{caught.value}{caught.value.__cause__}"
     assert google.requests == []
+
+
+def test_a_token_server_that_cannot_be_reached_is_an_outage(
+    google: Server, service_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = service_account(tmp_path, service_key, "http://127.0.0.1:1/token")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
+    with pytest.raises(UnavailableError, match=r"the token server cannot be reached \(check the address") as caught:
+        GCSStore("gs://models/zoo", host=google.address).get("a")
+    assert not isinstance(caught.value, DeniedError)
 
 
 def test_without_credentials_only_what_is_public_is_read(google: Server) -> None:
