@@ -238,7 +238,7 @@ def kueue(kind: str, name: str, spec: Object) -> Setup:
     return create(json.dumps(item))
 
 
-def queue(*cpus: str, **namespaces: Any) -> Setup:
+def queue(*cpus: str, flavor: Object | None = None, **namespaces: Any) -> Setup:
     """Open the queue ``team`` with a quota in each of some flavors, for some namespaces or all."""
     names = [f"<ns>-{number}" for number in range(len(cpus))]
     memory = {"name": "memory", "nominalQuota": "64Gi"}
@@ -248,7 +248,7 @@ def queue(*cpus: str, **namespaces: Any) -> Setup:
     ]
     group = {"coveredResources": ["cpu", "memory"], "flavors": flavors}
     return all_of(
-        *(kueue("ResourceFlavor", name, {}) for name in names),
+        *(kueue("ResourceFlavor", name, flavor or {}) for name in names),
         kueue("ClusterQueue", "<ns>", {"namespaceSelector": namespaces, "resourceGroups": [group]}),
         kueue("LocalQueue", "team", {"clusterQueue": "<ns>"}),
         active,
@@ -1078,6 +1078,22 @@ FAULTS: Sequence[Fault] = (
         run=one(count=6, labels=QUEUE, main_resources=asking()),
         before="no flavor has what the pods of Job run ask for: 6 cpu, 4 cpu at most;",
         after="insufficient quota for cpu in flavor",
+    ),
+    Fault(
+        is_new=True,
+        name="queue of tainted flavors",
+        there=queue("8", flavor={"nodeTaints": [{"key": "rented", "value": "yes", "effect": "NoSchedule"}]}),
+        run=one(labels=QUEUE),
+        before="no flavor takes the pods of Job run: .* has the taint rented=yes:NoSchedule;",
+        after="untolerated taint",
+    ),
+    Fault(
+        is_new=True,
+        name="queue of flavors with other labels",
+        there=queue("8", flavor={"nodeLabels": {"pool": "other"}}),
+        run=one(labels=QUEUE, nodeSelector={"pool": "own"}),
+        before="no flavor takes the pods of Job run: .* lacks the label pool=own",
+        after="match node affinity",
     ),
     Fault(
         is_new=True,

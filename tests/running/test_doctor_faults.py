@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -200,12 +201,17 @@ def test_a_disk_that_another_pod_holds_on_its_node(operated: Api, client: Kubect
 
 def test_faults_of_what_pods_refer_to(operated: Api, client: Kubectl, namespace: str) -> None:
     create(operated, namespace, "{apiVersion: v1, kind: Secret, metadata: {name: some}, stringData: {a: secret-value}}")
-    create(operated, namespace, "{apiVersion: v1, kind: ConfigMap, metadata: {name: some}, data: {a: x}}")
+    create(operated, namespace, "{apiVersion: v1, kind: ConfigMap, metadata: {name: some}, data: {a: x, empty: ''}}")
+    empty = "{apiVersion: v1, kind: Secret, metadata: {name: void}, stringData: {token: '', also: secret-value}}"
+    create(operated, namespace, empty)
     keys = [
         {"name": "A", "valueFrom": {"secretKeyRef": {"name": "some", "key": "a"}}},
         {"name": "B", "valueFrom": {"secretKeyRef": {"name": "some", "key": "b"}}},
         {"name": "C", "valueFrom": {"configMapKeyRef": {"name": "some", "key": "c"}}},
         {"name": "D", "valueFrom": {"secretKeyRef": {"name": "absent-too", "key": "d", "optional": True}}},
+        {"name": "E", "valueFrom": {"secretKeyRef": {"name": "void", "key": "token"}}},
+        {"name": "F", "valueFrom": {"secretKeyRef": {"name": "void", "key": "also"}}},
+        {"name": "G", "valueFrom": {"configMapKeyRef": {"name": "some", "key": "empty"}}},
     ]
     spec = pod(
         main_env=keys,
@@ -220,7 +226,7 @@ def test_faults_of_what_pods_refer_to(operated: Api, client: Kubectl, namespace:
     found = examine(client, [deployed("run", spec), {**ingress, "spec": {"ingressClassName": "nope"}}])
     assert told(found) == [
         "error: ConfigMap absent: is not there",
-        "error: ConfigMap some: has no key c, only a",
+        "error: ConfigMap some: has no key c, only a, empty",
         "error: IngressClass nope: is not there",
         "error: PriorityClass nope: is not there",
         "error: RuntimeClass nope: is not there",
@@ -230,6 +236,7 @@ def test_faults_of_what_pods_refer_to(operated: Api, client: Kubectl, namespace:
         "error: Secret some: is of the type Opaque, not kubernetes.io/dockerconfigjson",
         "error: Service nope: is not there",
         "error: ServiceAccount nobody: is not there",
+        "warning: Secret void: has nothing in its key token",
     ]
     assert all(each.fix and each.why for each in found)
     assert "secret-value" not in str([*map(repr, found)])
@@ -380,6 +387,34 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
     ]
 
 
+def test_pods_to_be_spread_over_more_values_of_a_label_than_there_are(
+    operated: Api, client: Kubectl, namespace: str
+) -> None:
+    node(operated, f"{namespace}-1", {"pool": namespace, "zone": "a"}, cpu="4", memory="8Gi")
+    rule = {"maxSkew": 1, "topologyKey": "zone", "minDomains": 2, "whenUnsatisfiable": "DoNotSchedule"}
+    for count, left in ((1, 0), (2, 1)):
+        over = {**rule, "labelSelector": {"matchLabels": {"app": f"run-{count}"}}}
+        spec = pod(nodeSelector={"pool": namespace}, topologySpreadConstraints=[over])
+        run = deployed(f"run-{count}", spec, count)
+        found = [str(each) for each in examine(client, [run]) if each.severity == "error"]
+        said = "its pods have to be spread over 2 values of the label zone, and its nodes have 1"
+        assert found == [f"Deployment run-{count}: {said}"] * left
+        operated.create(run, namespace).expect_done()
+        wait(partial(_unjudged, operated, namespace, f"run-{count}", count))
+        assert _placed(operated, namespace, f"run-{count}").count("False") == left
+
+
+def _unjudged(api: Api, namespace: str, name: str, count: int) -> list[str]:
+    return [name] if len(_placed(api, namespace, name)) < count else []
+
+
+def _placed(api: Api, namespace: str, name: str) -> list[str]:
+    """Return what the scheduler says of each pod of a Deployment that it has judged."""
+    own = [each for each in api.list("v1", "Pod", namespace) if each["metadata"]["labels"]["app"] == name]
+    conditions = [one for each in own for one in each["status"].get("conditions", ())]
+    return [each["status"] for each in conditions if each["type"] == "PodScheduled"]
+
+
 def test_faults_of_quotas_and_limits(operated: Api, client: Kubectl, namespace: str) -> None:
     limits = """
 apiVersion: v1
@@ -455,6 +490,44 @@ def test_a_quota_counts_the_pods_of_its_scopes_as_the_server_does(
     template = {"spec": {**spec, "restartPolicy": "Never"}}
     found = [str(each) for each in examine(client, [{**run, "spec": {"template": template}}]) if "scoped" in str(each)]
     assert found == ["ResourceQuota scoped: has no room: pods: 1 needed, 0 of 0 free"] * is_counted
+
+
+@pytest.mark.parametrize(
+    ("hard", "spec", "said"),
+    [
+        ("services.loadbalancers", {"type": "LoadBalancer"}, "services.loadbalancers: 1 needed, 0 of 0 free"),
+        ("services.nodeports", {"type": "LoadBalancer"}, "services.nodeports: 2 needed, 0 of 0 free"),
+        ("services.nodeports", {"type": "LoadBalancer", "allocateLoadBalancerNodePorts": False}, ""),
+        ("services.nodeports", {"type": "NodePort"}, "services.nodeports: 2 needed, 0 of 0 free"),
+        ("services.nodeports", {"type": "ClusterIP"}, ""),
+    ],
+)
+def test_a_quota_counts_load_balancers_and_ports_of_nodes_as_the_server_does(
+    hard: str, spec: Object, said: str, cluster: Api, client: Kubectl, namespace: str
+) -> None:
+    limits = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {%s: '0'}}}"
+    (quota,) = create(cluster, namespace, limits % hard)
+    wait(lambda: [] if "used" in cluster.read(quota, namespace).expect_done().get("status", {}) else ["quota"])
+    ports = [{"name": str(port), "port": port} for port in (80, 81)]
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "run"}, "spec": {**spec, "ports": ports}}
+    for port in ports:
+        port["name"] = f"p{port['port']}"
+    assert ("exceeded quota" in cluster.create(service, namespace, dry_run=True).refusal) is bool(said)
+    found = told([each for each in examine(client, [service]) if each.check == "limits"])
+    assert found == ([f"error: ResourceQuota q: has no room: {said}"] if said else [])
+
+
+def test_a_quota_of_a_class_counts_its_claims(cluster: Api, client: Kubectl, namespace: str) -> None:
+    of_class = "fast.storageclass.storage.k8s.io"
+    limits = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {%s/requests.storage: 1Gi}}}"
+    (quota,) = create(cluster, namespace, limits % of_class)
+    wait(lambda: [] if "used" in cluster.read(quota, namespace).expect_done().get("status", {}) else ["quota"])
+    for storage_class, size in (("fast", "2Gi"), ("fast", "1Gi"), ("slow", "2Gi")):
+        (claim,) = read(CLAIM, name="disk", mode="ReadWriteOnce", storage_class=storage_class, size=size)
+        is_refused = "exceeded quota" in cluster.create(claim, namespace, dry_run=True).refusal
+        found = [str(each) for each in examine(client, [claim]) if each.check == "limits"]
+        said = f"ResourceQuota q: has no room: {of_class}/requests.storage: 2Gi needed, 1Gi of 1Gi free"
+        assert found == ([said] if is_refused else [])
 
 
 def test_a_quota_has_what_a_pod_says_itself_in_place_of_its_containers(

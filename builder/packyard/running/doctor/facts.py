@@ -3,7 +3,7 @@
     Questions(named={("PersistentVolumeClaim", "data")}, apis={"kubeflow.org/v2beta1"})   ->   Facts
 
 A fact that may not be read is asked for all the same: `Facts` raises `UnreadError` when a check needs it. Of Secrets
-only the type and the names of their keys are kept.
+only the type and the names of their keys are kept, with a sign where there is something in it.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _without_secrets(item: Object) -> Object:
     if item.get("kind") != "Secret":
         return item
     kept = {key: item.get(key) for key in ("apiVersion", "kind", "metadata", "type")}
-    return {**kept, "data": dict.fromkeys(mapping(item.get("data")), "")}
+    return {**kept, "data": {key: "…" if value else "" for key, value in mapping(item.get("data")).items()}}
 
 
 def _groups(kubectl: Kubectl) -> dict[str, list[str]]:

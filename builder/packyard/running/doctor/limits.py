@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from packyard.core.kubernetes import claims, requests, selection
 from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
-from packyard.core.kubernetes.kinds import group_of
+from packyard.core.kubernetes.kinds import CORE, group_of
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text, type_of
 from packyard.core.kubernetes.requests import Amounts, Asked, amounts, number, shown
 from packyard.running.doctor import wanted
@@ -20,6 +20,7 @@ from packyard.running.doctor.finding import Finding, error, passed, unknown
 from packyard.running.doctor.wanted import PodSet
 
 _CHECK = "limits"
+_SERVICE = (CORE, "Service")
 _ONE = 10**9  # of what is counted, in the unit of quantities
 _WHY, _AT_ONCE = "pods beyond it are refused, which only events say", "the server refuses what is beyond it"
 _CLAIMED = "requests.storage"
@@ -154,9 +155,28 @@ def _counts(objects: Sequence[Object]) -> Amounts:
         resource, group = resource_of(kind), group_of(version)
         counted = [f"count/{resource}.{group}" if group else f"count/{resource}"]
         counted += [resource] if not group and resource in _OLD_NAMES else []
-        storage = claims.requested(item).get("storage", 0) if kind == CLAIM else 0
-        counts = requests.total([counts, dict.fromkeys(counted, _ONE), {"requests.storage": storage}])
+        own = _of_claim(item) if kind == CLAIM else _of_service(item) if (group, kind) == _SERVICE else {}
+        counts = requests.total([counts, dict.fromkeys(counted, _ONE), own])
     return counts
+
+
+def _of_claim(claim: Object) -> Amounts:
+    """Return what quotas count of a claim, of its class as well."""
+    storage = claims.requested(claim).get("storage", 0)
+    storage_class = text(mapping(claim.get("spec")).get("storageClassName"))
+    of_class = f"{storage_class}.storageclass.storage.k8s.io"
+    counted = {f"{of_class}/{_CLAIMED}": storage, f"{of_class}/persistentvolumeclaims": _ONE}
+    return {_CLAIMED: storage, **(counted if storage_class else {})}
+
+
+def _of_service(service: Object) -> Amounts:
+    """Return how many load balancers and ports of all nodes a Service takes."""
+    spec = mapping(service.get("spec"))
+    ports, is_balanced = mappings(spec.get("ports")), spec.get("type") == "LoadBalancer"
+    if is_balanced and spec.get("allocateLoadBalancerNodePorts") is False:
+        ports = [port for port in ports if port.get("nodePort")]
+    has_ports = is_balanced or spec.get("type") == "NodePort"
+    return {"services.loadbalancers": _ONE * is_balanced, "services.nodeports": _ONE * len(ports) * has_ports}
 
 
 def _over(name: str, needs: Amounts, used: Amounts, hard: Amounts) -> str:

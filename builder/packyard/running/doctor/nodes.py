@@ -227,6 +227,8 @@ def _unmet(
         if not any(key in labels_of(node.item) for node in nodes):
             message = f"no node has the label {key}, over which its pods have to be spread"
             yield error(CHECK, pod_set.who, message, why="its pods stay Pending", fix=_FIXES["label"])
+    for rule in over:
+        yield from _too_few_domains(pod_set, rule, nodes)
     there = [labels for node in nodes for namespace, labels in node.neighbors if namespace == facts.namespace]
     label_sets = [*there, *map(_labels, sets)]
     for term in beside:
@@ -235,6 +237,19 @@ def _unmet(
             message = "its pods have to run beside others that are not there, by their podAffinity"
             fix = f"{facts.inside} get pods --show-labels"
             yield warning(CHECK, pod_set.who, message, why="its pods stay Pending until these are there", fix=fix)
+
+
+def _too_few_domains(pod_set: PodSet, rule: Object, nodes: Sequence[_Node]) -> Iterator[Finding]:
+    """Yield that pods are to be spread over more values of a label than there are: then each takes only a few."""
+    key, least, skew = text(rule.get("topologyKey")), rule.get("minDomains"), rule.get("maxSkew")
+    usable = [labels_of(node.item) for node in nodes if selection.admits(placing(pod_set), node.item)]
+    count = len({text(labels.get(key)) for labels in usable} - {""})
+    if not (isinstance(least, int) and isinstance(skew, int) and 0 < count < least and pod_set.count > skew * count):
+        return
+    if selection.selects(rule.get("labelSelector"), _labels(pod_set)):
+        message = f"its pods have to be spread over {least} values of the label {key}, and its nodes have {count}"
+        why = f"no more than {skew * count} of its {pod_set.count} pods find a place, and the others stay Pending"
+        yield error(CHECK, pod_set.who, message, why=why, fix=_FIXES["label"])
 
 
 def _labels(pod_set: PodSet) -> Mapping[str, object]:

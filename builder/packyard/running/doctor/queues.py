@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import product
 from shlex import quote
 
@@ -17,6 +18,7 @@ from packyard.running.runs.waiting import QUEUE
 
 _CHECK = "queue"
 _CLUSTER_QUEUES = f"clusterqueues.{KUEUE}"
+_FLAVOR, _FLAVORS = "ResourceFlavor", f"resourceflavors.{KUEUE}"
 #: The label of a priority in queues.
 _PRIORITY, _PRIORITY_KIND = f"{KUEUE}/priority-class", "WorkloadPriorityClass"
 _PRIORITIES = f"workloadpriorityclasses.{KUEUE}"
@@ -31,7 +33,7 @@ def ask(objects: Sequence[Object]) -> Questions:
     """Ask for the queues that objects name, and whether there is Kueue."""
     names = texts_under(objects, QUEUE)
     priorities = {_PRIORITIES} if texts_under(objects, _PRIORITY) else set[str]()
-    lists = frozenset({_CLUSTER_QUEUES, *priorities} if names else ())
+    lists = frozenset({_CLUSTER_QUEUES, _FLAVORS, *priorities} if names else ())
     return Questions(custom=frozenset((_RESOURCE, name) for name in names), lists=lists, groups=bool(names))
 
 
@@ -89,6 +91,9 @@ def _room(about: str, queue: Object, objects: Sequence[Object], facts: Facts) ->
     if not (spec.get("cohort") or spec.get("cohortName")) and (large := _too_large(objects, groups)):
         message = f"can never admit the run, by ClusterQueue {name}: {large}"
         return error(_CHECK, about, message, why="the run stays suspended", fix=fix)
+    if refusal := _refused(objects, groups, facts):
+        message = f"can never admit the run, by ClusterQueue {name}: {refusal}"
+        return error(_CHECK, about, message, why="the run stays suspended", fix=f"kubectl describe {_FLAVORS}")
     if full:
         free = {each: max(0, whole.get(each, 0) - used.get(each, 0)) for each in full}
         parts = [f"{shown(each, asked[each])} asked for, {shown(each, free[each])} free" for each in full]
@@ -114,6 +119,37 @@ def _too_large(objects: Sequence[Object], groups: Sequence[Object]) -> str:
             parts = [f"{shown(name, asked[name])}, {shown(name, most[name])} at most" for name in over]
             return f"no flavor has what the pods of {pod_set.who} ask for: {'; '.join(parts)}"
     return ""
+
+
+def _refused(objects: Sequence[Object], groups: Sequence[Object], facts: Facts) -> str:
+    """Return which pods no flavor takes, by its taints or by labels that they ask for, as Kueue judges it."""
+    there = {name_of(each): mapping(each.get("spec")) for each in facts.objects.get(_FLAVOR, ())}
+    for pod_set, group in product(wanted.find(objects), groups):
+        names = [text(each.get("name")) for each in mappings(group.get("flavors"))]
+        covered = group.get("coveredResources")
+        asked = {each for each, amount in wanted.together([pod_set]).items() if amount}
+        if not isinstance(covered, list) or asked.isdisjoint(covered) or not all(name in there for name in names):
+            continue
+        keys = {key for name in names for key in mapping(there[name].get("nodeLabels"))}
+        reasons = [_unfit(pod_set.pod.spec, there[name], keys) for name in names]
+        if names and all(reasons):
+            parts = [f"{name} {reason}" for name, reason in zip(names, reasons, strict=True)]
+            return f"no flavor takes the pods of {pod_set.who}: {', '.join(parts)}"
+    return ""
+
+
+def _unfit(pod: Object, flavor: Object, keys: AbstractSet[str]) -> str:
+    """Return why a flavor takes no such pods, empty where it does; ``keys`` are labels that flavors of its group have.
+
+    Of other labels Kueue knows nothing.
+    """
+    tolerations = [*mappings(pod.get("tolerations")), *mappings(flavor.get("tolerations"))]
+    if taints := selection.intolerable({"tolerations": tolerations}, {"spec": {"taints": flavor.get("nodeTaints")}}):
+        return f"has the taint {', '.join(taints)}"
+    has = mapping(flavor.get("nodeLabels"))
+    named = mapping(pod.get("nodeSelector")).items()
+    lacks = [f"{key}={value}" for key, value in named if key in keys and has.get(key) != value]
+    return f"lacks the label {', '.join(lacks)}" if lacks else ""
 
 
 def _sums(flavors: Iterable[object]) -> Amounts:

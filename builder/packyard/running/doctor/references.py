@@ -13,7 +13,7 @@ from packyard.core.kubernetes.kinds import Kind
 from packyard.core.kubernetes.lenient import Object, kind_of, mapping, mappings, name_of, text, texts_under
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE
 from packyard.running.doctor.facts import Facts, Name, Questions
-from packyard.running.doctor.finding import Finding, error, passed
+from packyard.running.doctor.finding import Finding, error, passed, warning
 
 _CHECK = "reference"
 #: The types of Secrets that a node shows to a registry.
@@ -49,8 +49,8 @@ def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required] 
     """Find Secrets and ConfigMaps, with the keys that pods need or authors name, and accounts."""
     for (kind, name), keys in sorted(_held(objects, required).items()):
         item = facts.find(kind, name)
-        has = {*mapping((item or {}).get("data")), *mapping((item or {}).get("binaryData"))}
-        lacks = sorted(keys - has)
+        has = {**mapping((item or {}).get("binaryData")), **mapping((item or {}).get("data"))}
+        lacks = sorted(keys - {*has})
         if item is None:
             yield _absent(kind, name, facts, sorted(keys))
         elif lacks:
@@ -61,6 +61,10 @@ def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required] 
                 why="pods wait for it, and never start",
                 fix=_patch(kind, name, facts, lacks),
             )
+        elif empty := sorted(key for key in keys if kind == "Secret" and not has[key]):
+            message = f"has nothing in its key {', '.join(empty)}"
+            why = "programs get an empty text where they expect a secret"
+            yield warning(_CHECK, f"{kind} {name}", message, why=why, fix=_patch(kind, name, facts, empty))
         else:
             yield passed(_CHECK, f"{kind} {name}")
     for kind, name in sorted(_accounts(objects)):
