@@ -40,6 +40,10 @@ _PLUGIN = {"apiVersion": "client.authentication.k8s.io/v1", "command": "aws-nowh
 FAULTS: Mapping[str, tuple[Callable[[Config], None], str]] = {
     "token": (user(token="wrong"), r"does not accept your credentials: You must be logged in"),
     "plugin": (user(exec=_PLUGIN), r"does not accept your credentials: .* \(install aws-nowhere, "),
+    "answer of a plugin": (
+        user(exec={**_PLUGIN, "command": "echo", "args": ["x"]}),
+        r"does not accept your credentials: .*decoding stdout",
+    ),
     "credentials": (user(), r"has no credentials for the user of context test"),
     "port": (server("https://127.0.0.1:1"), r"cannot be reached: .*127.0.0.1:1 was refused"),
     "name": (server("https://nowhere.invalid"), r"cannot be reached: .*nowhere.invalid"),

@@ -31,11 +31,12 @@ _DEAF = re.compile(
 _WEBHOOK = "failed calling webhook"  # the server answers, and says so of another one
 _OLD = re.compile(r"(?i)unknown (?:shorthand )?(?:flag|command)|invalid argument .* for .* flag")
 _UNKNOWN_USER = re.compile(
-    r"(?im)you must be logged in|\(Unauthorized\)|^(error: )?Unauthorized$|getting credentials: exec"
+    r"(?im)you must be logged in|\(Unauthorized\)|^(error: )?Unauthorized$|getting credentials: "
 )
 _NO_PLUGIN = re.compile(r"exec: executable (\S+) not found")
 #: What a user lacks; webhooks and quotas forbid too, in other words.
 _NO_RIGHT = re.compile(r'User "([^"]*)" cannot ')
+_NO_NAMESPACE = re.compile(r'namespaces "([^"]+)" not found')
 _CONFLICTS = ("AlreadyExists", "Apply failed with")
 #: Where the next error begins, of a call for several objects.
 _NEXT = re.compile(r'^(?=error: |Error from server|Apply failed with |The \S+ "|unable to recognize )', re.MULTILINE)
@@ -45,8 +46,11 @@ _BESIDE = re.compile(
     r"|Invalid value: [\w.]*\{.*\}: |\nPlease review the fields above.*",
     re.DOTALL,
 )
+#: How a server names a value of another type, which may be a secret: as Go prints it.
+_OTHER_TYPE = re.compile(r"expected (string)?([^,\n]*), got &.*?(?=\n  \.|\Z)", re.DOTALL)
 _WARNING = re.compile(r"^Warning: (.*)$\n?", re.MULTILINE)
 _REQUEST_TIMEOUT = "60s"
+_INSTALLED = "https://kubernetes.io/docs/tasks/tools"
 
 
 class RightError(UnavailableError):
@@ -181,12 +185,15 @@ class Kubectl:
                 for name, text in zip(about, errors, strict=True)
             ]
         if _OLD.search(stderr):
-            hint = "packyard needs kubectl 1.24 or newer: https://kubernetes.io/docs/tasks/tools"
+            hint = f"packyard needs kubectl 1.24 or newer: {_INSTALLED}"
             return UnavailableError(Problem(f"{self.program} is too old: {errors[0]}", hint=hint))
         if lacks := _NO_RIGHT.search(stderr):
             prints = shlex.join(["packyard", "roles", "PACKAGE", "-n", self.namespace, f"--user={lacks[1]}"])
             hint = f"ask the administrator of namespace {self.namespace}: {prints} prints what you need"
             return RightError(*errors[:-1], Problem(errors[-1], hint=hint))
+        if absent := _NO_NAMESPACE.search(stderr):
+            hint = f"{self.by_hand('create', 'namespace', absent[1])} makes it"
+            return InputError(*errors[:-1], Problem(errors[-1], hint=hint))
         if any(text in stderr for text in _CONFLICTS):
             return ConflictError(*errors)
         return InputError(*errors)
@@ -222,15 +229,19 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
     """
     program = shutil.which("kubectl", path=path)
     if program is None:
-        hint = "install it: https://kubernetes.io/docs/tasks/tools"
+        hint = f"install it: {_INSTALLED}"
         raise UnavailableError(Problem("kubectl is not on PATH", hint=hint))
     flags = [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
     chosen = [*flags, *([f"--context={context}"] if context else [])]
     answer = _run([program, *chosen, "config", "view", "--minify", "--output=json"])
-    if answer.code:
+    if answer.errors and answer.code:
         raise InputError(kubeconfigs.no_context(answer.errors, kubeconfig))
-    view = json.loads(answer.output)
-    entry = view["contexts"][0]
+    try:
+        entry = json.loads(answer.output)["contexts"][0]
+    except (ValueError, LookupError, TypeError) as error:
+        hint = f"{shlex.quote(program)} config view shows what it does; install kubectl: {_INSTALLED}"
+        problem = f"{program} does not work as kubectl does: exit code {answer.code}, and no kubeconfig in JSON"
+        raise UnavailableError(Problem(problem, hint=hint)) from error
     return Kubectl(
         program=program,
         flags=(*flags, f"--context={entry['name']}"),
@@ -247,8 +258,13 @@ def listed(objects: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def split(stderr: str) -> list[str]:
-    """Return each error that kubectl tells, without what it says beside."""
-    return [text for each in _NEXT.split(stderr) if (text := _BESIDE.sub("", each).strip())]
+    """Return each error that kubectl tells, without what it says beside, and without values of another type."""
+    return [text for each in _NEXT.split(stderr) if (text := _BESIDE.sub("", _OTHER_TYPE.sub(_of_type, each)).strip())]
+
+
+def _of_type(match: re.Match[str]) -> str:
+    quoted = ": write it in quotes" if match[1] else ""
+    return f"expected {match[1] or ''}{match[2]}, found another type{quoted}"
 
 
 def _run(command: Sequence[str], data: bytes = b"", **how: Any) -> Done:
