@@ -18,6 +18,7 @@ from packyard.core.errors import ConflictError, InputError, PackyardError
 from packyard.running.runs import deploy as deploying
 from packyard.running.runs import kubectl, live
 from packyard.running.runs import record as records
+from packyard.running.runs.changes import FixedError
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import prepare
 from packyard.running.runs.record import RunRecord
@@ -33,7 +34,9 @@ def made(client: Kubectl, *objects: Object, run: str = "first", who: str = "ann"
 def refused(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> str:
     """Return why objects are not deployed."""
     with pytest.raises(PackyardError) as caught:
-        deploying.plan(client, prepared(*objects, run=run), who="ann", when=WHEN, force=force, hint="HINT")
+        deploying.plan(
+            client, prepared(*objects, run=run), who="ann", when=WHEN, force=force, hint="HINT", beside="BESIDE"
+        )
     return str(caught.value)
 
 
@@ -126,6 +129,27 @@ def test_a_job_that_is_there_is_not_changed_nor_what_its_pods_have_read(
     assert planned(client, suspended, settings, deployment(cpu="2")).is_new
 
 
+def test_what_the_server_does_not_let_change_is_refused_with_what_has_it_anew(client: Kubectl) -> None:
+    immutable = {**config_map("fixed", x="1"), "immutable": True}
+    deploy(client, prepared(deployment(), immutable, secret(x="1")))
+    moved = deployment()
+    labels = moved["spec"]["template"]["metadata"]["labels"]
+    labels["tier"] = "x"
+    moved["spec"]["selector"] = {"matchLabels": labels}
+    changed = {**immutable, "data": {"x": "2"}}
+    with pytest.raises(FixedError, match="that cannot be changed any more") as caught:
+        deploying.plan(client, prepared(moved, changed), who="ann", when=WHEN, hint="--replace")
+    assert [each.message.partition(":")[0] for each in caught.value.problems[1:]] == [
+        'Deployment.apps "server" is invalid',
+        'ConfigMap "fixed" is invalid',
+        "it stays as it is",
+    ]
+    # Secrets stay where a run is deleted, so that this would delete it in vain.
+    typed = {**secret(x="1"), "type": "example/other"}
+    with pytest.raises(InputError, match="field is immutable"):
+        deploying.plan(client, prepared(moved, typed), who="ann", when=WHEN)
+
+
 @pytest.mark.parametrize("force", [False, True])
 def test_what_is_of_no_run_is_only_taken_over_by_force_and_what_is_of_another_run_never(
     client: Kubectl, cluster: Api, namespace: str, force: bool
@@ -133,7 +157,7 @@ def test_what_is_of_no_run_is_only_taken_over_by_force_and_what_is_of_another_ru
     cluster.create(config_map("taken", a="1"), namespace).expect_done()
     made(client, config_map("theirs", a="1"), run="other")
     said = refused(client, config_map("taken", a="2"), config_map("theirs", a="2"), force=force)
-    assert "ConfigMap theirs belongs to run other (HINT)" in said
+    assert "ConfigMap theirs belongs to run other (BESIDE)" in said
     assert ("ConfigMap taken is there, and belongs to no run (--force makes it the run's" in said) is not force
     assert cluster.read(config_map("taken"), namespace).body["data"] == {"a": "1"}
     assert cluster.read(config_map("theirs"), namespace).body["data"] == {"a": "1"}
@@ -193,6 +217,17 @@ def test_all_that_the_server_refuses_is_named_at_once_and_nothing_is_stored(
     for text, pattern in zip(said.splitlines(), patterns, strict=True):
         assert re.fullmatch(pattern, text), text
     assert names(cluster, namespace, "ConfigMap", "Secret", "Job", "Deployment") == []
+
+
+def test_a_value_of_another_type_may_be_a_secret_and_is_not_repeated(client: Kubectl) -> None:
+    number = config_map()
+    number["data"] = {"PORT": 8080}
+    key = secret()
+    key["stringData"] = {"password": 123456789}
+    said = refused(client, number, key, {**config_map("listed"), "data": ["hunter2"]})
+    for value in ("123456789", "8080", "hunter2", "value."):
+        assert value not in said
+    assert ".stringData.password: expected string, found another type: write it in quotes" in said
 
 
 def test_a_kind_that_the_cluster_does_not_know_is_named(client: Kubectl) -> None:

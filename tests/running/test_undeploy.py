@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from controlplane.api import Api, Object, wait
+from packyard.core.errors import InputError
 from packyard.running.runs import record as records
-from packyard.running.runs import undeploy
+from packyard.running.runs import undeploy, unrecorded
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from packyard.running.runs.undeploy import Removal
@@ -134,3 +137,12 @@ def test_objects_whose_definition_is_gone_are_told(client: Kubectl, cluster: Api
 def _served(api: Api, definition: Object) -> bool:
     conditions = api.read(definition).body.get("status", {}).get("conditions") or ()
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+
+
+def test_no_run_has_a_name_that_is_no_label(client: Kubectl) -> None:
+    made(client, "first", config_map("a", x="1"))
+    for name in ("First;x", "a,b", "first,packyard/run!=x", "x" * 64, "-n"):
+        assert records.read_all(client, name) == {}
+        assert unrecorded.find(client, (), name) == {}
+        with pytest.raises(InputError, match="there is no run"):
+            records.read_run(client, name)

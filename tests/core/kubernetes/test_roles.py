@@ -96,6 +96,7 @@ def test_a_deployment_fails_only_where_it_makes_no_progress() -> None:
         ("Deployment", {}, {"observedGeneration": 2, "replicas": 3}, "0 of 3 pods are as they are to be"),
         ("Deployment", {}, {"observedGeneration": 2, "replicas": 2, "updatedReplicas": 2}, ""),
         ("Deployment", {}, {}, ""),
+        ("Deployment", {"paused": True}, {"observedGeneration": 2, "replicas": 3}, ""),
         ("StatefulSet", {}, {"observedGeneration": 2, "replicas": 2, "updatedReplicas": 1}, "1 of 2 pods"),
         (
             "StatefulSet",

@@ -38,19 +38,19 @@ def run(arguments: argparse.Namespace) -> int:
     rollout.check(arguments, "deploy")
     client, prepared, words = clusters.find_for(arguments, "deploy")
     again = client.packyard("deploy", *words)
-    another = _another(client, prepared, words)
+    beside = _beside(client, prepared, words)
+    another = "; ".join(filter(None, (f"{again} --replace deletes it first", beside)))
     with rollout.untouched():
         if not arguments.no_doctor:
             doctor.gate(client, prepared, autoscaled=arguments.autoscaled)
-    planner = partial(deploy.plan, client, prepared)
+    planner = partial(deploy.plan, client, prepared, beside=beside)
     return rollout.run(client, arguments, prepared.run, planner, again=again, another=another)
 
 
-def _another(client: Kubectl, prepared: Prepared, words: list[str]) -> str:
-    """Say how to deploy this run anew, or another run of the use case."""
-    replaced = f"{client.packyard('deploy', *words)} --replace deletes it first"
+def _beside(client: Kubectl, prepared: Prepared, words: list[str]) -> str:
+    """Say how to deploy another run of the use case; nothing where it can be one alone."""
     if runs.SETTER not in prepared.setters:
-        return replaced
+        return ""
     kept = [word for word in words if not word.startswith(f"{runs.SETTER}=")]
     command = client.packyard("deploy", *kept, f"{runs.SETTER}={runs.new_word()}")
-    return f"{replaced}; another run beside it: {command}"
+    return f"another run beside it: {command}"

@@ -88,7 +88,7 @@ def run(
     """Plan, and show or carry that out; ``again`` is the command that completes it, ``another`` deploys another run."""
     with untouched():
         planner = partial(planner, who=client.who(), when=now(), force=arguments.force, hint=another)
-        plan = _replacing(client, arguments, run, planner) if arguments.replace else planner()
+        plan = _replacing(client, arguments, run, planner, again) if arguments.replace else planner()
     if arguments.diff:
         return _show(client, plan)
     _tell_all(plan.warnings)
@@ -103,7 +103,9 @@ def run(
     return watching.one(client, plan.record) if arguments.watch and plan.record.objects else code
 
 
-def _replacing(client: Kubectl, arguments: argparse.Namespace, run: str, planner: Callable[[], Plan]) -> Plan:
+def _replacing(
+    client: Kubectl, arguments: argparse.Namespace, run: str, planner: Callable[[], Plan], again: str
+) -> Plan:
     """Return a plan; a run in its way that is over, or whose fields can no longer be changed, is deleted first.
 
     Its Secrets stay: no record has their data, and they can be changed.
@@ -120,7 +122,13 @@ def _replacing(client: Kubectl, arguments: argparse.Namespace, run: str, planner
     removal = replace(removal, objects=objects, records=())  # its history goes on
     waiting = argparse.Namespace(**{**vars(arguments), "delete_claims": False, "no_wait": False})
     undeploy.delete(client, waiting, removal)
-    return planner()
+    try:
+        return planner()
+    except (PackyardError, KeyboardInterrupt):
+        back = client.packyard("rollback", run, str(before[-1].number))
+        ways = f"  {again} --replace tries again\n  {back} deploys what was there before"
+        output.notice(f"run {run} is deleted, and not deployed again\n{ways}")
+        raise
 
 
 def _takes_back(arguments: argparse.Namespace, plan: Plan) -> bool:

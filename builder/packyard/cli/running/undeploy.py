@@ -134,8 +134,7 @@ def _wait(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> N
     before = 0
     while left := undeploy.pods(client, removal):
         if time.monotonic() > end:
-            hint = f"{client.by_hand('describe', 'pod', left[0])} shows why"
-            raise UnavailableError(Problem(f"{output.counted(len(left), 'pod')} did not end: {left[0]}", hint=hint))
+            raise UnavailableError(_lasting(client, removal, left))
         progress.waited()
         text = f"{output.counted(len(left), 'pod')} still to end"
         if len(left) != before:
@@ -144,6 +143,16 @@ def _wait(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> N
         before = len(left)
         time.sleep(_PAUSE)
     progress.waited()
+
+
+def _lasting(client: Kubectl, removal: Removal, left: Sequence[str]) -> Problem:
+    """Say that pods did not end: what makes them may be held, or they are themselves."""
+    pods = f"{output.counted(len(left), 'pod')} did not end: {left[0]}"
+    for each, names in undeploy.held(client, removal):
+        shows = client.by_hand("get", each.kind.lower(), each.name, "--output=yaml")
+        hint = f"whoever set it has to take it away, such as an operator that is gone; {shows} shows it"
+        return Problem(f"{pods}; {each} is held by its finalizer {', '.join(names)}", hint=hint)
+    return Problem(pods, hint=f"{client.by_hand('describe', 'pod', left[0])} shows why")
 
 
 def _tell_end(client: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> None:

@@ -13,6 +13,8 @@ from packyard.core.kubernetes.kinds import Kind, group_of
 Object = Mapping[str, Any]
 """A mapping as YAML gives it."""
 
+_OF_COLLECTOR = ("foregroundDeletion", "orphan")
+
 
 def mapping(value: object) -> Object:
     """Return a mapping as it is, and anything else as an empty one."""
@@ -61,6 +63,12 @@ def labels_of(item: Object) -> Object:
 def is_ending(item: Object) -> bool:
     """Say whether an object is being deleted."""
     return bool(mapping(item.get("metadata")).get("deletionTimestamp"))
+
+
+def finalizers(item: Object) -> list[str]:
+    """Return who has to let go of an object before it is deleted, but for Kubernetes' own garbage collector."""
+    named = mapping(item.get("metadata")).get("finalizers")
+    return [each for each in map(text, named) if each not in ("", *_OF_COLLECTOR)] if isinstance(named, list) else []
 
 
 def condition(item: Object, name: str) -> Object:

@@ -92,8 +92,9 @@ def updating(item: Object) -> str:
     if observed < generation:
         return "its controller has yet to look at the change"
     strategy = mapping(spec.get("updateStrategy"))
-    if strategy.get("type") == "OnDelete" or mapping(strategy.get("rollingUpdate")).get("partition"):
-        return ""  # whoever wants new pods deletes the others
+    is_held = spec.get("paused") is True or mapping(strategy.get("rollingUpdate")).get("partition")
+    if is_held or strategy.get("type") == "OnDelete":
+        return ""  # somebody else decides when pods are new
     of_all, of_new = _UPDATED[kind]
     counts = status.get(of_all), status.get(of_new, 0)
     if isinstance(counts[0], int) and isinstance(counts[1], int) and counts[1] < counts[0]:

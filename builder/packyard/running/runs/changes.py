@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
-from packyard.core.errors import ConflictError, Problem, shown
+from packyard.core.errors import ConflictError, PackyardError, Problem, shown
 from packyard.core.kubernetes import updates
+from packyard.core.kubernetes.kinds import LASTING
 from packyard.core.yaml import aliases
 from packyard.core.yaml.node import Node, Source
 from packyard.core.yaml.values import NEEDS_ESCAPES
@@ -22,6 +24,14 @@ class FixedError(ConflictError):
 
 
 _MOST = 12  # fields that a refusal names
+#: How a server refuses to change a field: of which kind, and in which words.
+_REFUSED = re.compile(
+    r'(?:The )?(\w+)[.\w]* "[^"]*" is invalid: .*'
+    r"(?:\bimmutable\b|updates to statefulset spec for fields other|pod updates may not change|cannot change roleRef)",
+    re.DOTALL,
+)
+#: What stays where a run is deleted, so that it is in the way of another just as before.
+_STAYING = ("Secret", *(kind for _, kind in LASTING))
 
 
 def check(last: RunRecord, objects: Mapping[Reference, Object], namespace: str, hint: str) -> None:
@@ -39,10 +49,19 @@ def check(last: RunRecord, objects: Mapping[Reference, Object], namespace: str, 
     ]
     if faults:
         more = [f"and {len(faults) - _MOST} more fields"] if len(faults) > _MOST else []
-        last_words = Problem("it stays as it is", hint=hint)
-        raise FixedError(
-            f"run {last.run} is there, with fields that cannot be changed any more", *faults[:_MOST], *more, last_words
-        )
+        raise _in_the_way(last.run, [*faults[:_MOST], *more], hint)
+
+
+def check_refusal(error: PackyardError, run: str, hint: str) -> None:
+    """Raise `FixedError` where all that the server refused of a run are fields that only a new object can have."""
+    refused = [_REFUSED.match(each.message) for each in error.problems]
+    if all(match and match[1] not in _STAYING for match in refused):
+        raise _in_the_way(run, error.problems, hint) from error
+
+
+def _in_the_way(run: str, faults: Iterable[Problem | str], hint: str) -> FixedError:
+    first = f"run {run} is there, with fields that cannot be changed any more"
+    return FixedError(first, *faults, Problem("it stays as it is", hint=hint))
 
 
 def _fixed(reference: Reference, before: Object, after: Object, *, beside_run: bool) -> Iterator[str]:

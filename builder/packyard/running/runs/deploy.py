@@ -10,7 +10,7 @@ import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packyard.core.errors import ConflictError, Problem, refuse
+from packyard.core.errors import ConflictError, InputError, Problem, refuse
 from packyard.core.kubernetes.kinds import CORE, LASTING
 from packyard.core.kubernetes.lenient import is_ending, labels_of, mapping, text
 from packyard.running.runs import apply as applying
@@ -81,11 +81,13 @@ def plan(
     when: str,
     force: bool = False,
     hint: str = "",
+    beside: str = "",
     source: RunRecord | None = None,
 ) -> Plan:
     """Ask all that can refuse a run, in the namespace of ``kubectl``, and store nothing.
 
-    ``hint`` says how to deploy another run beside it. What is upgraded has a record as its ``source``: Secrets that
+    ``hint`` says how to have it anew where it can no longer be changed, ``beside`` how to deploy another run beside it,
+    where it can be another. What is upgraded has a record as its ``source``: Secrets that
     come without data stay as they are. Raises `ConflictError` for what is there and somebody else's, or
     can no longer be changed, and what the server refuses, of all objects at once.
     """
@@ -94,7 +96,9 @@ def plan(
         drafted = replace(drafted, action="upgrade", source=source.number)
     before = records.read_all(kubectl, prepared.run).get(prepared.run, [])
     objects = runs.labelled(prepared.objects, prepared.run, kubectl.namespace)
-    planned = _plan(kubectl, before, drafted, objects, keep_secrets=source is not None, force=force, hint=hint)
+    planned = _plan(
+        kubectl, before, drafted, objects, keep_secrets=source is not None, force=force, hint=hint, beside=beside
+    )
     return replace(planned, warnings=[*_exposed(planned), *planned.warnings])
 
 
@@ -128,8 +132,9 @@ def _plan(
     keep_secrets: bool = False,
     force: bool,
     hint: str,
+    beside: str = "",
 ) -> Plan:
-    _check_owner(before, drafted, hint, force=force)
+    _check_owner(before, drafted, beside, force=force)
     wanted = {Reference.of(item, kubectl.namespace): item for item in objects}
     former = {each for record in before for each in record.objects if each.namespace in ("", kubectl.namespace)}
     there = live.read(kubectl, list(wanted), sorted(former - set(wanted)))
@@ -138,7 +143,7 @@ def _plan(
     recorded = {each: item for each, item in wanted.items() if each not in used}
     _check_ending(kubectl, {each: item for each, item in there.items() if each in wanted})
     others = {each: there[each] for each in recorded if each in there and each not in own}
-    _check_free(kubectl, others, hint, force=force)
+    _check_free(kubectl, others, beside, force=force)
     public = records.public(list(recorded.values()))
     shown = concealed.compared(public, [there.get(each, {}) for each in recorded])
     if before:
@@ -160,7 +165,12 @@ def _plan(
         obsolete=[each for each in sorted(own - set(wanted)) if each.group_kind not in LASTING],
         force=force,
     )
-    warnings, admitted = _admitted(kubectl, planned)
+    try:
+        warnings, admitted = _admitted(kubectl, planned)
+    except InputError as error:
+        if before:
+            changes.check_refusal(error, drafted.run, hint)
+        raise
     as_admitted = {Reference.of(item, kubectl.namespace): _content(item) for item in admitted}
     unchanged = frozenset(each for each, item in as_admitted.items() if each in own and item == _content(there[each]))
     return replace(planned, warnings=warnings, unchanged=unchanged)
@@ -226,14 +236,14 @@ def _content(item: Object) -> Object:
     return {**{key: value for key, value in item.items() if key != "status"}, "metadata": metadata}
 
 
-def _check_owner(before: Sequence[RunRecord], drafted: RunRecord, hint: str, *, force: bool) -> None:
+def _check_owner(before: Sequence[RunRecord], drafted: RunRecord, beside: str, *, force: bool) -> None:
     if before and before[-1].who != drafted.who and not force:
         last = before[-1]
         problem = f"run {last.run} was deployed by {last.who or 'somebody else'} at {last.when}"
-        raise ConflictError(Problem(problem, hint=f"--force changes it; {hint}"))
+        raise ConflictError(Problem(problem, hint="; ".join(filter(None, ("--force changes it", beside)))))
 
 
-def _check_free(kubectl: Kubectl, others: Mapping[Reference, Object], hint: str, *, force: bool) -> None:
+def _check_free(kubectl: Kubectl, others: Mapping[Reference, Object], beside: str, *, force: bool) -> None:
     """Refuse objects that are there and belong to no run, unless they are to be taken over, or to another run."""
     problems = []
     for reference, item in others.items():
@@ -241,11 +251,11 @@ def _check_free(kubectl: Kubectl, others: Mapping[Reference, Object], hint: str,
         run, namespace = text(labels.get(LABEL)), text(labels.get(runs.NAMESPACE))
         if run:
             where = f" in namespace {namespace}" if namespace not in ("", kubectl.namespace) else ""
-            problems.append(Problem(f"{reference} belongs to run {run}{where}", hint=hint))
+            shows = f"packyard status {run} -n {namespace or kubectl.namespace} shows that run"
+            problems.append(Problem(f"{reference} belongs to run {run}{where}", hint=beside or shows))
         elif not force:
-            problems.append(
-                Problem(f"{reference} is there, and belongs to no run", hint=f"--force makes it the run's; {hint}")
-            )
+            hint = "; ".join(filter(None, ("--force makes it the run's", beside)))
+            problems.append(Problem(f"{reference} is there, and belongs to no run", hint=hint))
     refuse(problems, ConflictError)
 
 

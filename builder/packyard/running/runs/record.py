@@ -28,7 +28,7 @@ from packyard.core.kubernetes.lenient import mapping, mappings, name_of, type_of
 from packyard.core.kubernetes.lenient import text as text_of
 from packyard.running.runs import concealed
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.run import LABEL, MANAGED, Object, Reference
+from packyard.running.runs.run import LABEL, MANAGED, Object, Reference, can_be
 
 #: The label of records, with their number.
 NUMBER = "packyard/record"
@@ -126,7 +126,9 @@ class RunRecord:
                 data = file.read(_MOST_UNPACKED + 1)
             items = json.loads(data)
         except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
-            raise IntegrityError(Problem(f"objects cannot be read: {error}", file=f"ConfigMap {self.name}")) from error
+            hint = f"kubectl delete configmap {self.name} forgets this record, in the namespace of the run"
+            problem = Problem(f"objects cannot be read: {error}", file=f"ConfigMap {self.name}", hint=hint)
+            raise IntegrityError(problem) from error
         return [dict(item) for item in mappings(items)]
 
 
@@ -141,18 +143,28 @@ def read_all(
 
     A record that cannot be read is an error, or is left out where ``unfit`` is told: it must not hide other runs.
     """
+    if run and not can_be(run):
+        return {}
     wanted = f"{NUMBER},{LABEL}={run}" if run else NUMBER
     by_run: dict[str, list[RunRecord]] = {}
     for item in kubectl.read("get", "configmaps", f"--selector={wanted}"):
         try:
             run_record = RunRecord.of_object(item)
         except IntegrityError as error:
+            known = _forgettable(kubectl, item, error)
             if unfit is None:
-                raise
-            unfit(error)
+                raise known from error
+            unfit(known)
         else:
             by_run.setdefault(run_record.run, []).append(run_record)
     return {name: sorted(by_run[name], key=lambda each: each.number) for name in sorted(by_run)}
+
+
+def _forgettable(kubectl: Kubectl, item: Mapping[str, Any], error: IntegrityError) -> IntegrityError:
+    """Return the error of a record that cannot be read, with what goes on without it."""
+    forget = kubectl.by_hand("delete", "configmap", name_of(item))
+    hint = f"{forget} forgets this record; deploy and undeploy go on without it"
+    return IntegrityError(*(each._replace(hint=each.hint or hint) for each in error.problems))
 
 
 def read_names(kubectl: Kubectl) -> list[str]:
@@ -203,7 +215,8 @@ def create(kubectl: Kubectl, run_record: RunRecord, objects: Sequence[Object]) -
     try:
         kubectl.run("create", "--validate=false", "--filename=-", data=data)
     except ConflictError as error:
-        hint = f"{kubectl.packyard('status', run_record.run)} shows it; then try again"
+        stays = kubectl.by_hand("get", "configmap", run_record.name, "--output=yaml")
+        hint = f"{kubectl.packyard('status', run_record.run)} shows it, {stays} what is in the way; then try again"
         raise TakenError(Problem(f"run {run_record.run} is being deployed by somebody else", hint=hint)) from error
 
 

@@ -81,6 +81,11 @@ class Reference:
         return f"{self.kind} {self.name}"
 
 
+def can_be(name: str) -> bool:
+    """Say whether a run can have a name, which is the value of a label; none is there by another."""
+    return re.fullmatch(rf"[A-Za-z0-9]([-A-Za-z0-9_.]{{0,{_LONGEST - 2}}}[A-Za-z0-9])?", name) is not None
+
+
 def new_word() -> str:
     """Return a short word for a run that nobody named; it begins with a letter, as names of Services must."""
     return secrets.choice(_ALPHABET[:20]) + "".join(secrets.choice(_ALPHABET) for _ in range(4))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from packyard.core.errors import IntegrityError
 from packyard.core.kubernetes import outcome, trouble
-from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, text
+from packyard.core.kubernetes.lenient import Object, finalizers, is_ending, kind_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
 from packyard.running.runs import look, results, sweep, unrecorded, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
@@ -198,6 +198,9 @@ class _Run:
             if workload.ended == FAILED:
                 yield self._of_pods(workload, known)
                 yield from (outcome.of_object(item)[1] for item in workload.items)
+        for item in (item for workload in self.workloads for item in workload.items if is_ending(item)):
+            held = ", ".join(finalizers(item))
+            yield f"{_named(item)} is being deleted" + (f", and held by its finalizer {held}" if held else "")
         if missing:
             names = ", ".join(map(str, missing))
             yield f"{names} {'is' if len(missing) == 1 else 'are'} missing{self._expired(missing)}"

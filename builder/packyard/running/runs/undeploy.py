@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.kubernetes.kinds import CORE, LASTING
+from packyard.core.kubernetes.lenient import finalizers, is_ending
 from packyard.running.runs import live
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
@@ -82,6 +83,12 @@ def pods(kubectl: Kubectl, removal: Removal) -> list[str]:
     """Return the names of the pods of runs that are still there."""
     listed = live.list_(kubectl, {_POD}, live.selector(removal.runs))
     return [Reference.of(item, kubectl.namespace).name for item in listed.items]
+
+
+def held(kubectl: Kubectl, removal: Removal) -> list[tuple[Reference, list[str]]]:
+    """Return the objects that are deleted and still there, as somebody has to take their finalizers away first."""
+    there = live.read(kubectl, (), removal.objects)
+    return [(each, names) for each, item in there.items() if is_ending(item) and (names := finalizers(item))]
 
 
 def forget(kubectl: Kubectl, removal: Removal) -> None:

@@ -15,7 +15,7 @@ from packyard.running.runs import apply as applying
 from packyard.running.runs import live
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import NUMBER, RunRecord
-from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Reference
+from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Reference, can_be
 
 #: What tells whether there are any, where no record says which kinds to read: every server has these.
 _USUAL = "configmaps,pods,jobs.batch,deployments.apps"
@@ -36,6 +36,8 @@ def of_objects(kubectl: Kubectl, items: Iterable[Mapping[str, Any]]) -> dict[str
 
 def usual(kubectl: Kubectl, run: str = "") -> dict[str, RunRecord]:
     """Return what objects of the usual kinds say of runs of a namespace that has no record, or of one; one call."""
+    if run and not can_be(run):
+        return {}
     words = ("get", _USUAL, f"--selector={_selector(run)}", "--chunk-size=0")
     return of_objects(kubectl, kubectl.read(*words))
 
@@ -45,6 +47,8 @@ def find(kubectl: Kubectl, names: Collection[str], run: str = "") -> dict[str, R
 
     What was not applied by packyard as this run is not among it, whatever labels it has.
     """
+    if run and not can_be(run):
+        return {}
     listed = kubectl.call("api-resources", "--namespaced", "--verbs=list,delete", "--output=name")
     if not listed.output:
         raise kubectl.refusal(listed.errors)
