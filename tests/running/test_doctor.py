@@ -76,7 +76,7 @@ def needed_secrets(objects: Sequence[Object]) -> list[Object]:
     found: dict[str, dict[str, str]] = {}
     for each in (each for found_pod in pods.find_all(objects) for each in held.find(found_pod)):
         if each.kind == "Secret" and not each.is_optional:
-            found.setdefault(each.name, {}).update(dict.fromkeys(each.keys, ""))
+            found.setdefault(each.name, {}).update(dict.fromkeys(each.keys, "x"))
     return [
         {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": keys}
         for name, keys in found.items()

@@ -166,6 +166,25 @@ def test_faults_of_claims_of_a_class_that_makes_no_volumes(operated: Api, client
     ]
 
 
+def test_a_class_whose_volumes_are_where_no_node_is(operated: Api, client: Kubectl, namespace: str) -> None:
+    text = """
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: <name>}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+allowedTopologies: [{matchLabelExpressions: [{key: test.example/zone, values: [<name>-a, <name>-b]}]}]
+"""
+    create(operated, namespace, text, name=namespace)
+    (claim,) = read(CLAIM, name="disk", mode="ReadWriteOnce", storage_class=namespace, size="1Gi")
+    labels = " or ".join(f"test.example/zone={namespace}-{zone}" for zone in "ab")
+    said = f"makes volumes for nodes with the labels {labels} alone, and no node has these"
+    for left in (True, False):
+        found = [str(each) for each in examine(client, [*mounting("disk"), claim]) if "StorageClass" in each.about]
+        assert found == [f"StorageClass {namespace}: {said}"] * left
+        node(operated, f"{namespace}-{left}".lower(), {"test.example/zone": f"{namespace}-b"}, cpu="4", memory="8Gi")
+
+
 def test_a_disk_that_another_pod_holds_on_its_node(operated: Api, client: Kubectl, namespace: str) -> None:
     for number in (1, 2):
         node(operated, f"{namespace}-{number}", {"pool": namespace, "number": str(number)}, cpu="4", memory="8Gi")

@@ -151,7 +151,7 @@ def test_the_doctor_judges_versions(image: str, kubernetes: str, wrong: dict[str
         namespace="ml",
         objects={
             "Deployment": [deployment(image)],
-            "Secret": [{"metadata": {"name": "hf-token"}, "data": {"token": ""}}],
+            "Secret": [{"metadata": {"name": "hf-token"}, "data": {"token": "…"}}],
         },
         groups={"ray.io": ["v1"]},
         apis={"ray.io/v1": {"RayJob": "rayjobs"}},

@@ -8,7 +8,7 @@ from shlex import quote
 
 from packyard.core.kubernetes import claims, pods, selection
 from packyard.core.kubernetes.claims import CLAIM
-from packyard.core.kubernetes.lenient import Object, labels_of, mapping, name_of, text
+from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.requests import amounts, shown
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
@@ -68,6 +68,7 @@ def provisioned(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             yield from _of_what_is_there(item, objects, facts)
     classes = {name_of(each): each for item in waiting for each in _classes(item, facts)}
     for name, storage_class in sorted(classes.items()):
+        yield from _elsewhere(name, storage_class, facts)
         provisioner, driver = text(storage_class.get("provisioner")), _driver(storage_class)
         if provisioner == _NOBODY or _is_seen(driver, facts):
             yield passed(_CHECK, f"provisioner of class {name}")
@@ -93,6 +94,19 @@ def _of_disks(claim: Object, facts: Facts) -> Iterator[Finding]:
                 "it stays Pending, with its pods; a class of a shared file system, such as NFS, makes volumes for many"
             )
             yield warning(_CHECK, f"{CLAIM} {name_of(claim)}", message, why=why, fix="kubectl get storageclasses")
+
+
+def _elsewhere(name: str, storage_class: Object, facts: Facts) -> Iterator[Finding]:
+    """Yield that a class makes volumes in zones alone where no node is."""
+    terms = [mappings(each.get("matchLabelExpressions")) for each in mappings(storage_class.get("allowedTopologies"))]
+    rules = [{"matchExpressions": [{**rule, "operator": "In"} for rule in term]} for term in terms]
+    there = {"spec": {"nodeAffinity": {"required": {"nodeSelectorTerms": rules}}}}
+    labels = sorted({f"{rule.get('key')}={one}" for term in terms for rule in term for one in rule.get("values") or ()})
+    nodes = facts.objects.get("Node", ())
+    if labels and nodes and not any(selection.reaches(there, node) for node in nodes):
+        message = f"makes volumes for nodes with the labels {' or '.join(labels)} alone, and no node has these"
+        why = "claims of this class stay Pending, with their pods, unless such nodes come"
+        yield warning(_CHECK, f"{_CLASS} {name}", message, why=why, fix="kubectl get nodes --show-labels")
 
 
 def _of_what_is_there(claim: Object, objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
