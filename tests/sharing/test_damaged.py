@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
+from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, Problem
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, SBOM, IndexEntry
-from packyard.sharing.index import access, head, nodes
+from packyard.sharing.index import access, head, nodes, pending
 from packyard.sharing.publishing import close, fsck
+from packyard.sharing.publishing.prune import prune
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.yank import yank
@@ -174,3 +175,20 @@ def test_a_root_that_is_none_is_found_for_it_keeps_all_from_publishing(store: Di
     (fault,) = fsck.check(store)
     assert (fault.kind, fault.key) == ("altered", "index/root/1.root.json")
     assert fault.hint == "bring it back from a mirror or a backup; if the channel never had a root, remove it"
+
+
+def test_what_is_pending_and_never_listed_is_removed_as_fsck_says(store: DirectoryStore) -> None:
+    (sound,) = pending.put(store, [IndexEntry.of(bundle("bert", "9.0"))], [], access.read(store).head.channel)
+    (other,) = pending.put(store, [ENTRY], [], "0" * 32)
+    damaged = f"{pending.FOLDER}{'0' * 64}.json"
+    store.put(damaged, b"x")
+    found = {each.key: each for each in fsck.check(store)}
+    assert found.keys() == {sound.key, other.key, damaged}
+    assert "the next publish completes it" in found[sound.key].hint
+    assert found[other.key].message == "was signed for another channel"
+    assert found[damaged].message.startswith("has other bytes than its name says")
+    for key in (other.key, damaged):
+        assert found[key].hint == "remove it, and publish again what is not listed"
+        store.remove(key)
+    with pytest.raises(ConflictError, match=r"was interrupted: index/pending/.* or see what packyard fsck /"):
+        prune(store)

@@ -165,10 +165,18 @@ def test_every_file_that_is_extra_is_found(store: DirectoryStore) -> None:
         f"{pending.FOLDER}{'0' * 64}.json",
         f"{lease.FOLDER}{'0' * 32}.json",
         "index/yanked/1.0/gpt.json",
+        "index/yanked/1.0/nobody.json",
+        "index/yanked/x",
+        "index/closed/7.0.json",
+        f"{head.FOLDER}0.json",
+        f"{head.FOLDER}x.json",
+        head.key(10**11),
         "index/other.json",
     ):
         store.put(key, b"x")
-        assert {name for _, name in found(store)} == {key}
+        (fault,) = fsck.check(store, TRUSTED)
+        assert fault.key == key
+        assert "--repair" not in fault.hint
         (store.root_dir / key).unlink()
     store.put("index.html", b"welcome")
     assert found(store) == []

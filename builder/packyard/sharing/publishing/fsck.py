@@ -88,7 +88,7 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
     if seen.is_whole:
         yield from _check_closed(store, index, trusted)
         yield from _check_removed(store, there, seen, channel, trusted)
-    yield from _find_extra(store, there - told, index, seen, are_heads_whole=not heads)
+    yield from _find_extra(store, there - told, index, seen, trusted, are_heads_whole=not heads)
 
 
 def _altered(store: Store, error: PackyardError, hint: str) -> Iterator[FileFault]:
@@ -381,11 +381,12 @@ def _check_removed(
 
 
 def _find_extra(
-    store: Store, there: frozenset[str], index: Index, seen: _Seen, *, are_heads_whole: bool
+    store: Store, there: frozenset[str], index: Index, seen: _Seen, trusted: Trust, *, are_heads_whole: bool
 ) -> Iterator[FileFault]:
     """Yield what nothing lists: in releases, and below ``index/``; a head that is brought back may reach nodes."""
     releases = {key.partition("/")[0] for key in seen.keys | seen.gone}
     left_over = frozenset(unreached(store, index.head)) if seen.is_whole and are_heads_whole else frozenset()
+    closed = _closable(index) if seen.is_whole else frozenset()
     for key in sorted(there):
         if not key.startswith("index/"):
             base = key.partition(".tar.gz")[0] + ".tar.gz"
@@ -403,15 +404,42 @@ def _find_extra(
         ):
             yield FileFault(kind="altered", key=key, message="an old head reaches it", hint="remove it")
         elif key.startswith(pending.FOLDER):
-            yield FileFault(kind="extra", key=key, message="a publish is under way, or was interrupted", hint=LEFT)
+            yield from _check_pending(store, key, index.head, trusted)
         elif key.startswith(PROBES):
             yield FileFault(kind="extra", key=key, message="a trial of the server was interrupted", hint=_PRUNE)
         elif key.startswith(lease.FOLDER):
             yield FileFault(kind="extra", key=key, message="a writer is at work, or was interrupted", hint=LEFT)
         elif seen.is_whole and key.startswith(yanks.FOLDER) and key not in seen.yanked:
-            yield FileFault(kind="extra", key=key, message="the index does not say that it is yanked", hint=_REINDEX)
+            bundle = f"{key.removeprefix(yanks.FOLDER).removesuffix('.json')}.tar.gz"
+            hint = _REINDEX if bundle in seen.keys else "remove it"
+            yield FileFault(kind="extra", key=key, message="the index does not say that it is yanked", hint=hint)
+        elif seen.is_whole and key.startswith(close.FOLDER) and key not in closed:
+            yield FileFault(kind="extra", key=key, message="the index has no such release", hint="remove it")
+        elif key.startswith(head.FOLDER) and not 0 < reindex.head_number(key) <= index.head.number:
+            yield FileFault(kind="extra", key=key, message="no head comes before it", hint="remove it")
         elif not key.startswith(_KNOWN) and key not in _FILES:
             yield FileFault(kind="extra", key=key, message="it is no file of an index", hint="remove it")
+
+
+def _check_pending(store: Store, key: str, latest: Head, trusted: Trust) -> Iterator[FileFault]:
+    """Look at what a publisher says before it lists that: what is refused is never listed by others."""
+    try:
+        pending.read(store, key, latest.channel, trusted.without(latest.revoked))
+    except NotFoundError:
+        return
+    except (IntegrityError, TooLongError) as error:
+        yield from _altered(store, error, "remove it, and publish again what is not listed")
+    else:
+        yield FileFault(kind="extra", key=key, message="a publish is under way, or was interrupted", hint=LEFT)
+
+
+def _closable(index: Index) -> frozenset[str]:
+    """Return the keys that records of closed releases may have."""
+    keys = set()
+    for version, _ in tree.scan(index.head.releases, index.nodes.node):
+        with suppress(IntegrityError, InputError):  # `_check_closed` tells
+            keys.add(close.key(index.released(version).spelling))
+    return frozenset(keys)
 
 
 _UNLISTED = ("no head lists it", "publish it, or remove it")

@@ -7,6 +7,7 @@ either it sees that nodes are being removed, or that is not begun.
 from __future__ import annotations
 
 from contextlib import suppress
+from shlex import quote
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, Problem
@@ -31,7 +32,8 @@ def prune(store: Store, trusted: Trust = NOBODY, waits: lease.Told = lambda: Non
     with lease.hold(store, waits) as held:
         if left := store.list(pending.FOLDER):
             problem = f"somebody publishes, or was interrupted: {left[0]}"
-            raise ConflictError(Problem(problem, file=store.address, hint=LEFT))
+            hint = f"{LEFT}; or see what packyard fsck {quote(store.address)} says of it"
+            raise ConflictError(Problem(problem, file=store.address, hint=hint))
         extra = [*unreached(store, access.read(store, trusted).head), *store.list(PROBES)]
         for key in extra:
             held.check()  # a publisher who took the lease from us may need it again

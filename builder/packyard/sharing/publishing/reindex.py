@@ -222,9 +222,15 @@ def _releases(
     return releases
 
 
+def head_number(key: str) -> int:
+    """Return the number of a head by its key, 0 for what is the key of none."""
+    match = _HEAD.fullmatch(key)
+    return int(match[1]) if match else 0
+
+
 def following(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest]]:
     """Return the next head's number, and its history."""
-    last = max((int(match[1]) for match in map(_HEAD.fullmatch, there) if match), default=0)
+    last = max(map(head_number, there), default=0)
     if head.POINTER in there:
         with suppress(IntegrityError, NotFoundError):
             last = max(last, Head.parse(store.get(head.POINTER), NOBODY, file=head.POINTER).number)
