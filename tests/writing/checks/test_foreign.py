@@ -292,3 +292,64 @@ def test_a_description_is_text(found: Lint) -> None:
     files = {"Krmfile": KRMFILE.replace("How many.", "{how: many}"), "a.yaml": WEB}
     message = "description of REPLICAS must be text: `kustomize cfg set` fails for all setters"
     assert f"Krmfile:6 error wrong-type: {message}" in found(files)
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_said"),
+    [
+        ("{preStop: {exec: {command: [sleep, '30']}}}", True),
+        ("{preStop: {exec: {command: [sh, -c, sleep 45]}}}", True),
+        ("{preStop: {sleep: {seconds: 30}}}", True),
+        ("{preStop: {exec: {command: [sleep, '15']}}}", False),
+        ("{preStop: {exec: {command: [sh, -c, sleep 45; true]}}}", False),
+    ],
+)
+def test_a_hook_leaves_its_pod_time_to_end(found: Lint, spec: str, is_said: bool) -> None:
+    files = {"web.yaml": WEB.replace("{name: web, image", f"{{name: web, lifecycle: {spec}, image")}
+    assert any("no-time-to-end" in each for each in found(files)) == is_said
+    longer = {"web.yaml": files["web.yaml"].replace("spec: {cont", "spec: {terminationGracePeriodSeconds: 60, cont")}
+    assert not any("no-time-to-end" in each for each in found(longer))
+
+
+@pytest.mark.parametrize(
+    ("types", "rules", "is_said"),
+    [
+        ("policyTypes: [Egress], ", "ingress: [{}]", True),
+        ("policyTypes: [Ingress], ", "egress: [{}]", True),
+        ("policyTypes: [Ingress, Egress], ", "ingress: [{}]", False),
+        ("policyTypes: [Egress], ", "ingress: []", False),
+        ("", "ingress: [{}]", False),
+    ],
+)
+def test_rules_of_a_policy_are_of_its_directions(found: Lint, types: str, rules: str, is_said: bool) -> None:
+    policy = f"apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {{name: a}}\nspec: {{{types}{rules}}}\n"
+    policy = policy.replace("spec: {", "spec: {podSelector: {}, ")
+    assert any("policy-without-effect" in each for each in found({"a.yaml": policy})) == is_said
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (("spec: {cont", "spec: {priorityClassName: High_Priority, cont"), "no-name"),
+        (("spec: {cont", "spec: {runtimeClassName: Nvidia, cont"), "no-name"),
+        (("image:", "resources: {limits: {nvidia/gpu: 1}}, image:"), "no-such-resource"),
+    ],
+)
+def test_a_slip_in_the_name_of_what_a_cluster_has(found: Lint, change: tuple[str, str], rule: str) -> None:
+    assert any(f" {rule}:" in each for each in found({"web.yaml": WEB.replace(*change)}))
+
+
+def test_the_namespace_of_a_kustomization_is_a_name(found: Lint) -> None:
+    files = {"web.yaml": WEB, KUSTOMIZATION: "resources: [web.yaml]\nnamespace: My_Team\n"}
+    assert found(files) == [f"{KUSTOMIZATION}:2 error no-name: 'My_Team' is no name of a namespace"]
+
+
+def test_triggers_of_keda_are_written_in_lower_case(found: Lint) -> None:
+    spec = "spec: {scaleTargetRef: {name: web}, triggers: [{type: Prometheus, metadata: {query: a}}]}\n"
+    files = {
+        "web.yaml": WEB,
+        "a.yaml": f"apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {{name: a}}\n{spec}",
+    }
+    assert [each for each in found(files) if " error " in each] == [
+        "a.yaml:4 error wrong-value: KEDA has no trigger 'Prometheus'"
+    ]

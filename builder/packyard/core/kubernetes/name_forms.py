@@ -55,12 +55,17 @@ SUBDOMAIN = Form(
     253,
 )
 _SHORT = Form(SUBDOMAIN.pattern, SUBDOMAIN.description, 63)
-_VALUE = Form(
+LABEL_VALUE = Form(
     re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?\Z"), "letters, digits, dashes, underscores and dots", 63
 )
 _SEGMENT = Form(re.compile(r"(?!\.\.?\Z)[^/%]+\Z"), "anything but slashes and percent signs", 253)
 _PORT = Form(re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*\Z"), "lower case letters, digits and dashes", 15)
 
+#: Fields of a pod that are names.
+_FIELDS: Mapping[str, Form] = {
+    **dict.fromkeys(("hostname", "subdomain"), _LABEL),
+    **dict.fromkeys(("priorityClassName", "runtimeClassName", "serviceAccountName", "nodeName"), SUBDOMAIN),
+}
 #: Kinds whose own name must be more than a subdomain, and what else it is used for.
 _KINDS: Mapping[Kind, tuple[Form, str]] = {
     (CORE, "Namespace"): (_LABEL, ""),
@@ -111,10 +116,10 @@ def _names(root: MappingNode, found_pods: Sequence[Pod[MappingNode]]) -> Iterato
             yield from (Name(port, "a port", _PORT) for port in names(container.get("ports")))
         volumes = (volume.get("name") for volume in pod.volumes)
         yield from (Name(name, "a volume", _LABEL) for name in volumes if isinstance(name, Scalar))
-        for field in ("hostname", "subdomain"):
+        for field, form in _FIELDS.items():
             each = pod.spec.get(field)
             if isinstance(each, Scalar) and each.value:
-                yield Name(each, field, _LABEL)
+                yield Name(each, field, form)
 
 
 def _labels(root: MappingNode) -> Iterator[Name]:
@@ -124,7 +129,7 @@ def _labels(root: MappingNode) -> Iterator[Name]:
         labels = node.mapping("metadata", "labels") if isinstance(node, MappingNode) else None
         for entry in labels.entries if labels else ():
             if isinstance(entry.value, Scalar):
-                yield Name(entry.value, f"label {entry.name}", _VALUE)
+                yield Name(entry.value, f"label {entry.name}", LABEL_VALUE)
 
 
 def _derived(root: MappingNode, name: Scalar) -> Iterator[Name]:
@@ -136,6 +141,8 @@ def _derived(root: MappingNode, name: Scalar) -> Iterator[Name]:
         yield Name(name, "the host of a pod", _LABEL, ("-", (spec.get("completions"), spec.get("parallelism"))))
     elif is_kind(root, BATCH, "CronJob") or is_kind(root, ARGO, "CronWorkflow"):
         yield Name(name, f"a {root.text('kind').removeprefix('Cron')} of it", _SHORT, ("-9999999999",))
+    elif is_kind(root, JOBSET, "JobSet") and (subdomain := spec.scalar("network", "subdomain")):
+        yield Name(subdomain, "the Service of a JobSet", _HOST)
     elif is_kind(root, APPS, "StatefulSet"):
         yield Name(name, "the host of a pod", _LABEL, ("-", (spec.get("replicas"),)))
         yield Name(name, "the label of a revision", _LABEL, ("-9999999999",))

@@ -6,11 +6,12 @@ MPIJob        the restartPolicy of a role, which replaces that of its pods
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, JOBSET, KUBEFLOW, TRAINER, is_kind, of
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import mappings, walk
+from packyard.core.yaml.document import mappings, scalars, walk
 from packyard.core.yaml.node import MappingNode
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
@@ -20,6 +21,8 @@ from packyard.writing.checks.selectors import selected
 _ENDLESS = (*of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet"), (CORE, "ReplicationController"))
 _OF_JOBS = ((JOBSET, "JobSet"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
 _MOST_RETRIES = 100
+_GRACE = "30"  # seconds, where a pod says none
+_SLEEP = re.compile(r"(?:^|\s)(?:/bin/)?sleep (\d+)\Z")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -32,6 +35,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield breach("old-kind", root, message, "make it a Deployment, or a Job")
         for pod in parsed.pods_of(root):
             yield from _restarts(pod, root)
+            yield from _ends(pod)
             yield from _training(pod, root, parsed)
             if is_kind(root, APPS, "Deployment", "StatefulSet"):
                 yield from _unready(pod, served)
@@ -57,6 +61,21 @@ def _restarts(pod: Pod[MappingNode], root: MappingNode) -> Iterator[Finding]:
     elif text and is_kind(root, KUBEFLOW, "MPIJob", "TFJob", "PyTorchJob"):
         message = "the operator replaces the restartPolicy of a pod by that of its role"
         yield breach("restart-policy-ignored", place, message, "put it beside the template")
+
+
+def _ends(pod: Pod[MappingNode]) -> Iterator[Finding]:
+    """Find a hook that sleeps as long as its pod has to end: the program is killed without a word."""
+    left = pod.spec.text("terminationGracePeriodSeconds", _GRACE)
+    for container in pod.containers:
+        hook = container.mapping("lifecycle", "preStop")
+        words = scalars(hook.find("exec", "command")) if hook else []
+        slept = _SLEEP.search(" ".join(word.value for word in words))
+        seconds = hook.scalar("sleep", "seconds") if hook else None
+        text = slept[1] if slept else seconds.value if seconds else ""
+        if text.isdecimal() and left.isdecimal() and int(text) >= int(left):
+            message = f"the hook sleeps for {text} seconds, and the pod has {left} to end: then it is killed"
+            place = seconds or words[-1]
+            yield breach("no-time-to-end", place, message, f"terminationGracePeriodSeconds: {int(text) + int(_GRACE)}")
 
 
 def _retries(root: MappingNode) -> Iterator[Finding]:

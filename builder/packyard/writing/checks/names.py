@@ -6,6 +6,7 @@ name has to be is in `core.kubernetes.name_forms`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from packyard.core.errors import InputError
@@ -17,6 +18,7 @@ from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.longest import Length, limited, longest
 from packyard.writing.checks.parsed import Parsed
 
+_OPEN = re.compile(r"\$\{|^\$\w")
 #: The highest index that is counted on: that of a number without a maximum, or with one that only keeps it in 32 bits.
 _ANY_INDEX = 9999
 
@@ -28,7 +30,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     findings: dict[tuple[str, str], Finding] = {}
     names = [(name, _after(name, bound)) for name in find(parsed.objects, parsed.pods_of)]
     for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):
-        is_open = "${" in name.node.value and not parsed.is_own  # which envsubst replaces
+        text = name.node.value
+        is_open = _OPEN.search(text) is not None and not parsed.is_own  # which envsubst replaces
         if (
             is_open or "{{" in name.node.value or (not parsed.complete and "$(" in name.node.value)
         ):  # others put a text there

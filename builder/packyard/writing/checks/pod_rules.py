@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from packyard.core.kubernetes.kinds import APPS, Kind, of
+from packyard.core.kubernetes.name_forms import LABEL_VALUE as LABEL
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings
-from packyard.core.yaml.node import Entry, MappingNode, Node
+from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import is_null, to_value
 from packyard.writing.checks import variables
 from packyard.writing.checks.port_numbers import ASKED, PROBES
@@ -41,6 +42,9 @@ def check(pod: Pod[MappingNode], kind: Kind) -> Iterator[Fault]:
         yield from _container(container, pod)
     yield from _placed(pod)
     yield from _network(pod)
+    for entry in entries(pod.spec.get("nodeSelector")):
+        if isinstance(entry.value, Scalar) and not is_label(entry.value.value):
+            yield entry, f"no node has a label with the value {entry.text!r}", "letters, digits, -, _ and ."
     for claim in mappings(pod.get("resourceClaims")):
         yield from one(claim, _CLAIMS, f"resource claim {claim.text('name')!r}")
     for entry in (each for field in ("requests", "limits") for each in entries(pod.spec.find("resources", field))):
@@ -131,6 +135,11 @@ def _claims(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Fault]:
     for claim in mappings(container.find("resources", "claims")):
         if claim.text("name") not in claims:
             yield claim, f"the pod has no resource claim {claim.text('name')!r}", "list it in resourceClaims"
+
+
+def is_label(text: str) -> bool:
+    """Say whether a text may be the value of a label, or somebody fills it in."""
+    return variables.is_filled_in(text) or (LABEL.pattern.match(text) is not None and len(text) <= LABEL.most)
 
 
 def absolute(holder: MappingNode) -> Iterator[Fault]:

@@ -74,6 +74,9 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
 
 def _slip(name: str) -> str:
     """Return which device was meant by a name that is nearly its own."""
+    maker, _, device = name.casefold().partition("/")
+    if "." not in maker and f"{maker}.com/{device}" in _DEVICES:
+        return f"{maker}.com/{device}"
     near = (each for each in _DEVICES if SequenceMatcher(None, name.casefold(), each).ratio() > _ALIKE)
     return next(near, "") if name not in _DEVICES else ""
 

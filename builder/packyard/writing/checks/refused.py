@@ -22,6 +22,7 @@ from packyard.core.yaml.span import embedded
 from packyard.writing.checks import decoded, generated
 from packyard.writing.checks.builds import RENAMING, Build
 from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.variables import is_filled_in
 
 _WORDS = ("group", "version", "kind", "name", "namespace")
 _SELECTING = (*_WORDS, "labelSelector", "annotationSelector")
@@ -43,6 +44,7 @@ _NESTED: Mapping[str, Mapping[str, Sequence[str]]] = {
 _TARGETS = {"": ("select", "reject", "fieldPaths", "options"), "select": _SELECTING, "options": _COPYING}
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 _ADDING = ("merge", "replace")
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z")
 _PART_OF_NAME = re.compile(r"[a-z0-9.-]*\Z")
 
 
@@ -54,6 +56,11 @@ def check(root: MappingNode, roots: Mapping[str, MappingNode], files: Mapping[st
             for target in mappings(entry.get("targets")):
                 yield from _fields(target, _TARGETS)
     yield from decoded.check(root)
+    namespace = root.scalar("namespace")
+    text = namespace.value if namespace else ""
+    if namespace and text and not (_NAMESPACE.match(text) or is_filled_in(text)):
+        message = f"{text!r} is no name of a namespace"
+        yield breach("no-name", namespace, message, "lower-case letters, digits and dashes")
     for field in RENAMING:
         part = root.scalar(field)
         if part and not _PART_OF_NAME.match(part.value):

@@ -13,11 +13,12 @@ from packyard.core.kubernetes.kinds import called, is_kind, kind_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Scalar
-from packyard.writing.checks import ray
+from packyard.writing.checks import ray, variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _BOUNDS = {"minReplicas": "maxReplicas", "minReplicaCount": "maxReplicaCount"}
+KEDA = "keda.sh"
 _SCALER = ("autoscaling", "HorizontalPodAutoscaler")
 
 
@@ -27,6 +28,13 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         if is_kind(root, *_SCALER):
             yield from _metrics(root, parsed)
             continue  # whose bounds the API server judges
+        for trigger in (
+            mappings(root.find("spec", "triggers")) if is_kind(root, KEDA, "ScaledObject", "ScaledJob") else ()
+        ):
+            type_ = trigger.scalar("type")
+            if type_ and type_.value != type_.value.lower() and not variables.is_filled_in(type_.value):
+                message = f"KEDA has no trigger {type_.value!r}"
+                yield breach("wrong-value", type_, message, type_.value.lower())
         for holder, entry in parsed.entries_of(root, *_BOUNDS):
             yield from _above(entry.name, entry.value, holder)
         cluster = ray.cluster_of(root)

@@ -26,6 +26,7 @@ from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.pod_rules import Fault, absolute, at, given, one, twice
 
 _PATH_TYPES = ("Exact", "Prefix")
+_ROUTED = ("Exact", "PathPrefix")
 #: Amounts of a LimitRange of which the first is at most the second.
 _LIMITS = (("min", "max"), ("default", "max"), ("defaultRequest", "default"), ("min", "defaultRequest"))
 #: How a rule of a podFailurePolicy says which failures it means, and a peer of a NetworkPolicy whom.
@@ -73,6 +74,10 @@ def _autoscaler(spec: MappingNode) -> Iterator[Fault]:
             target = metric.mapping(kind, "target")
             if target is not None:
                 yield from one(target, fields, f"the target of a {kind} metric")
+                for amount in filter(None, map(target.scalar, ("value", "averageValue"))):
+                    wanted = quantity.parse(amount.value)
+                    if wanted is not None and wanted <= 0:
+                        yield amount, f"the autoscaler wants {amount.value} of something", "more than 0"
     for direction in ("scaleUp", "scaleDown"):
         rules = spec.mapping("behavior", direction)
         for holder in (rules, *mappings(rules.get("policies"))) if rules else ():
@@ -166,6 +171,24 @@ def _network_policy(spec: MappingNode) -> Iterator[Fault]:
             yield peer, f"ipBlock and {named[0]} exclude each other", "make two peers of them"
         block = peer.mapping("ipBlock")
         yield from _block(block) if block else ()
+
+
+def _route(spec: MappingNode) -> Iterator[Fault]:
+    """Find what the definition of an HTTPRoute excludes by its rules."""
+    for rule in mappings(spec.get("rules")):
+        for match in mappings(rule.get("matches")):
+            held = match.mapping("path")
+            path = held.scalar("value") if held else None
+            is_path = held is not None and held.text("type", "PathPrefix") in _ROUTED
+            if path and is_path and _is_set(path) and not path.value.startswith("/"):
+                yield path, "a path begins with /", f"/{path.value}"
+        for backend in mappings(rule.get("backendRefs")):
+            is_service = backend.text("kind", "Service") == "Service" and not backend.text("group")
+            if is_service and backend.get("port") is None:
+                yield backend, f"the Service {backend.text('name')} has no port here", "port: NUMBER"
+        redirects = [each for each in mappings(rule.get("filters")) if each.text("type") == "RequestRedirect"]
+        if redirects and given(rule, ("backendRefs",)):
+            yield redirects[0], "a rule that redirects has no backends", "remove backendRefs"
 
 
 def _ports(rule: MappingNode) -> Iterator[Fault]:
@@ -284,6 +307,7 @@ _OBJECTS: Mapping[Kind, Callable[[MappingNode], Iterator[Fault]]] = {
     (CORE, "PersistentVolumeClaim"): _claim,
     ("resource.k8s.io", "ResourceClaimTemplate"): _device_claim,
     ("resource.k8s.io", "ResourceClaim"): _device_claim,
+    ("gateway.networking.k8s.io", "HTTPRoute"): _route,
     (NETWORKING, "Ingress"): _ingress,
     (NETWORKING, "NetworkPolicy"): _network_policy,
     (CORE, "LimitRange"): _limit_range,
