@@ -119,6 +119,23 @@ def test_a_damaged_record_is_replaced_by_repair(damage: str, store: DirectorySto
     assert fetch(store, "bert") == MADE
 
 
+@pytest.mark.parametrize("file", ["pointer", "next head", "record", "bundle", "provenance"])
+@pytest.mark.parametrize("damage", ["a named pipe", "a link out"])
+def test_what_is_no_file_is_removed_first(damage: str, file: str, store: DirectoryStore) -> None:
+    following = head.key(access.read(store).head.number + 1)
+    key = {**files(store), "next head": following}[file]
+    (store.root_dir / key).touch()
+    DAMAGE[damage](store.root_dir / key)
+    (fault,) = fsck.check(store)
+    assert (fault.kind, fault.key) == ("altered", key)
+    assert fault.hint.startswith("remove it; then ")
+    (store.root_dir / key).unlink()
+    if file not in ("bundle", "provenance"):
+        reindex(store)
+        assert list(fsck.check(store)) == []
+        assert fetch(store, "bert") == MADE
+
+
 def test_the_latest_head_is_brought_back_from_its_copy(store: DirectoryStore) -> None:
     key = latest(store)
     file = store.root_dir / key

@@ -29,7 +29,7 @@ from packyard.sharing.publishing import close, reindex
 from packyard.sharing.publishing import yank as yanks
 from packyard.sharing.publishing.prune import LEFT, unreached
 from packyard.sharing.stores.probe import PROBES
-from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, get_or_none
+from packyard.sharing.stores.store import NoFileError, NotFoundError, Store, TooLongError, get_or_none
 from packyard.sharing.trust import provenance, root, sigstore
 from packyard.sharing.trust.envelope import UnsignedError
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -93,6 +93,8 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
 
 def _altered(store: Store, error: PackyardError, hint: str) -> Iterator[FileFault]:
     """Yield what is wrong with files, by their keys; a store calls them by its address and the key, or a tag."""
+    if isinstance(error, NoFileError) and not hint.startswith("remove it"):
+        hint = f"remove it; then {hint}"
     for each in error.problems:
         key = each.file.removeprefix(f"{store.address}/")
         yield FileFault(kind="altered", key=each.file if ":" in key else key, message=each.message, hint=hint)
@@ -181,7 +183,8 @@ class _Seen:
     def _note(self, digest: Digest, error: PackyardError) -> None:
         message, key = error.problems[0].message, nodes.key(digest)
         kind = "missing" if message == nodes.MISSING else "altered"
-        self.faults[key] = FileFault(kind=kind, key=key, message=message, hint=_REINDEX)
+        hint = f"remove it; then {_REINDEX}" if isinstance(error, NoFileError) else _REINDEX
+        self.faults[key] = FileFault(kind=kind, key=key, message=message, hint=hint)
 
 
 def _check_maps(index: Index) -> Iterator[FileFault]:

@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.core.files import atomic, paths, regular
 from packyard.core.files.exchange import exchange
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.store import (
     PATIENCE,
     MissingStoreError,
+    NoFileError,
     NotFoundError,
     Promises,
     UnmadeStoreError,
@@ -233,7 +234,7 @@ def _damaged() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise IntegrityError(*error.problems) from error
+        raise NoFileError(*error.problems) from error
 
 
 @contextmanager

@@ -42,6 +42,10 @@ class DeniedError(UnavailableError):
     """The store answers, and refuses: the credentials are missing or wrong, or may not do that. It is no outage."""
 
 
+class NoFileError(IntegrityError):
+    """What has the name of an object in a folder is no file of it: whoever publishes there removes it."""
+
+
 class TooLongError(UnavailableError):
     """An object is larger than the limit of the caller."""
 
