@@ -6,6 +6,7 @@ import re
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -213,6 +214,15 @@ except UnavailableError as error:
 """
 
 
+def test_that_there_is_no_folder_for_temporary_files_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nonexistent")
+    with (
+        answering(lambda _: pieces()) as server,
+        pytest.raises(UnavailableError, match=r"temporary files: No such .*TMPDIR"),
+    ):
+        downloaded(server.address)
+
+
 @pytest.mark.parametrize("cached", [True, False])
 def test_a_full_disk_is_said(cached: bool, tmp_path: Path) -> None:
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
@@ -221,6 +231,6 @@ def test_a_full_disk_is_said(cached: bool, tmp_path: Path) -> None:
         env = environment(NO_PROXY="127.0.0.1")
         env["PYTHONPATH"] += f":{Path(__file__).parents[1]}"
         said = subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout
-    assert said.endswith(": File too large\n" if not cached else "elsewhere)\n"), said
+    assert said.endswith("elsewhere)\n" if cached else "or set TMPDIR to another folder)\n"), said
     assert "File too large" in said
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]

@@ -60,7 +60,11 @@ def download(
 
 @contextmanager
 def _without_cache(transfer: _Transfer) -> Iterator[BinaryIO]:
-    file = cast("BinaryIO", TemporaryFile(prefix="packyard-"))  # noqa: SIM115  # closing it may fail as writing does
+    try:
+        # Closing it may fail as writing does.
+        file = cast("BinaryIO", TemporaryFile(prefix="packyard-"))  # noqa: SIM115
+    except OSError as error:
+        raise _no_room(error) from error
     try:
         transfer.fill(file)
         file.seek(0)
@@ -68,10 +72,15 @@ def _without_cache(transfer: _Transfer) -> Iterator[BinaryIO]:
         with suppress(OSError):
             file.close()
         if isinstance(error, OSError):
-            raise UnavailableError(Problem(error.strerror or str(error), file="a temporary file")) from error
+            raise _no_room(error) from error
         raise
     with file:
         yield file
+
+
+def _no_room(error: OSError) -> UnavailableError:
+    hint = "make room there, or set TMPDIR to another folder"
+    return UnavailableError(Problem(error.strerror or str(error), file="the folder for temporary files", hint=hint))
 
 
 @dataclass(frozen=True, slots=True)
