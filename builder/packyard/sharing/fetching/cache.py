@@ -45,10 +45,16 @@ class Cached:
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """The files in ``folder``, which is made with the first; not more than ``limit`` bytes stay after `prune`."""
+    """The files in ``folder``, which is made with the first; not more than ``limit`` bytes stay after `prune`.
+
+    ``room`` says what to do where nothing can be written.
+    """
 
     folder: Path
     limit: int = field(default=LIMIT, kw_only=True)
+    room: str = field(
+        default="packyard cache --clear makes room; another XDG_CACHE_HOME may be elsewhere", kw_only=True, repr=False
+    )
 
     @contextmanager
     def obtain(self, digest: Digest, fill: Callable[[BinaryIO], object]) -> Iterator[BinaryIO]:
@@ -154,8 +160,7 @@ class Cache:
         return self.folder / digest.hex[:2] / digest.hex[2:]
 
     def _refused(self, error: OSError) -> UnavailableError:
-        hint = "packyard cache --clear makes room; another XDG_CACHE_HOME may be elsewhere"
-        return UnavailableError(Problem(error.strerror or str(error), file=str(self.folder), hint=hint))
+        return UnavailableError(Problem(error.strerror or str(error), file=str(self.folder), hint=self.room))
 
 
 def digest_of(file: BinaryIO) -> Digest:

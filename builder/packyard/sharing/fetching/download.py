@@ -27,6 +27,8 @@ Read = Callable[[int], Iterator[bytes]]
 Heard = Callable[[str, int, "int | None"], object]
 
 _PAUSE = 0.2  # seconds before a transfer goes on
+#: What to do where temporary files cannot be written.
+ROOM = "make room there, or set TMPDIR to another folder"
 _PIECE = 1024 * 1024
 
 
@@ -79,8 +81,7 @@ def _without_cache(transfer: _Transfer) -> Iterator[BinaryIO]:
 
 
 def _no_room(error: OSError) -> UnavailableError:
-    hint = "make room there, or set TMPDIR to another folder"
-    return UnavailableError(Problem(error.strerror or str(error), file="the folder for temporary files", hint=hint))
+    return UnavailableError(Problem(error.strerror or str(error), file="the folder for temporary files", hint=ROOM))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from packyard.sharing import checksum
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry, bundle_key
 from packyard.sharing.fetching.bundle_address import BundleAddress
 from packyard.sharing.fetching.cache import Cache
-from packyard.sharing.fetching.download import Heard, Read, Wanted, download
+from packyard.sharing.fetching.download import ROOM, Heard, Read, Wanted, download
 from packyard.sharing.fetching.verify import Proof, verify_bundle, verify_listed
 from packyard.sharing.index import access
 from packyard.sharing.index.choose import Choice, choose
@@ -130,11 +130,11 @@ def opened_entry(store: Store, entry: IndexEntry, how: Fetching) -> AbstractCont
 
 
 def keep(store: Store, entry: IndexEntry, folder: Path, how: Fetching) -> tuple[Path, Manifest]:
-    """Copy the file of a listed bundle to a folder, and verify all that is in it; return where it is, and its manifest.
+    """Copy the file of a listed bundle to a temporary folder, and verify all of it; return its place and manifest.
 
     What is there already is not copied again.
     """
-    files = Cache(folder, limit=_UNLIMITED)
+    files = Cache(folder, limit=_UNLIMITED, room=ROOM)
     with opened_entry(store, entry, replace(how, cache=files)) as file:
         manifest, tar = bundles.inspect(file, what=str(entry))
         _check_entry(entry, manifest, tar, what=str(entry))
