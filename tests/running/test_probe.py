@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import signal
 import subprocess
 import time
@@ -128,6 +129,20 @@ def test_who_may_not_create_a_probe_hears_of_that_first(
     said = capsys.readouterr().err
     assert "could not be deleted" in said
     assert "delete configmap,job,serviceaccount --selector=packyard/run=mnist-fp32-training-first-run-probe-" in said
+
+
+def test_a_probe_that_is_refused_hides_nothing_that_was_found(
+    prepared: Prepared, client: Kubectl, cluster: Api, namespace: str, left: Callable[[], list[str]]
+) -> None:
+    spec = {"hard": {"count/jobs.batch": "0"}}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": spec}
+    cluster.create(quota, namespace).expect_done()
+    wait(lambda: [] if "used" in cluster.read(quota, namespace).expect_done().get("status", {}) else ["quota"])
+    (found,) = probe.run_after([], client, prepared, seconds=2)
+    assert found.severity == "error"
+    assert re.match(r"pods: could not be tried: jobs.batch \"\S+\" is forbidden: exceeded quota: q", str(found))
+    cluster.delete(quota, namespace).expect_done()
+    wait(left)
 
 
 @pytest.mark.slow

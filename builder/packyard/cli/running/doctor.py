@@ -69,7 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = any(each.severity == "error" for each in findings)
-    command = client.packyard("doctor" if has_errors else "deploy", *words)
+    probing = ["--probe"] * arguments.probe
+    command = client.packyard("doctor", *words, *probing) if has_errors else client.packyard("deploy", *words)
     output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
     return int(has_errors)
 

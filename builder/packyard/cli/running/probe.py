@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from packyard.cli import declare, output
 from packyard.cli.running import clusters, interrupts
 from packyard.cli.running.rollout import now
-from packyard.running.doctor.finding import Finding, unknown
+from packyard.core.errors import PackyardError
+from packyard.running.doctor.finding import Finding, error, unknown
 from packyard.running.probe import answers, jobs
 from packyard.running.probe.answers import Seen
 from packyard.running.runs import beside
@@ -32,7 +33,11 @@ def run_after(findings: Sequence[Finding], client: Kubectl, prepared: Prepared, 
     """Return what a probe finds, which is not begun where it would only wait for what is known to be wrong."""
     if any(each.severity == "error" for each in findings):
         return [unknown("probe", "pods", "were not tried: mend the errors first")]
-    return run(client, prepared, seconds)
+    try:
+        return run(client, prepared, seconds)
+    except PackyardError as failure:  # what was found without it is told all the same
+        problems = failure.problems
+        return [error("probe", "pods", f"could not be tried: {each.message}", why=each.hint) for each in problems]
 
 
 def run(client: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
