@@ -67,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
                 output.line(folder)
             output.note(text)
             _tell_next(folder)
+    except UsageError:
+        raise
     except InputError as error:
         if hints := [*_here(arguments.reference or "")]:
             raise InputError(*error.problems, *hints) from error
