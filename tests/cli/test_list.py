@@ -204,7 +204,8 @@ def test_packages_of_the_workspace_here_count_only_where_they_are_named(
     assert refused.returncode == 1
     assert "hello is a package of the workspace here, and `get` fetches what is published" in refused.stderr
     assert "packyard build hello" in refused.stderr
-    assert packyard("get", "hello", PACKYARD_TIMEOUT="x").stderr.count("error: ") == 1  # it is not about the package
+    refused = packyard("get", "hello", "--from", tmp_path, PACKYARD_TIMEOUT="x")
+    assert refused.stderr == "error: PACKYARD_TIMEOUT: must be a number of seconds up to 86400, found 'x'\n"
 
 
 @pytest.mark.parametrize(
