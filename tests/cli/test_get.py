@@ -135,14 +135,17 @@ def test_a_channel_that_refuses_us_is_not_as_it_was(status: bytes, channel: Path
 def test_a_public_bucket_that_lists_nothing_is_a_channel(channel: Path, tmp_path: Path) -> None:
     def script(request: bytes) -> list[bytes]:
         (found,) = served(channel)(request)
-        return [answer(status=b"403 Forbidden") if b" 404 " in found[:20] else found]
+        return [denied if b" 404 " in found[:20] else found]
+
+    error = b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"
+    denied = answer(error, status=b"403 Forbidden")
 
     with answering(script) as server:
         assert "bert" in done("list", "--from", server.address)
         done("get", "bert", "--from", server.address, "--into", tmp_path / "1")
         (channel / "1.1/bert.tar.gz").unlink()
         done("cache", "--clear")
-        says = r"1\.1/bert\.tar\.gz: not found, or access denied \(HTTP 403\) \(is the address right\?"
+        says = r"1\.1/bert\.tar\.gz: access denied \(HTTP 403\) \(is the address right\?"
         refused("get", "bert", "--from", server.address, "--into", tmp_path / "2", says=says)
     with answering(lambda _: [answer(status=b"403 Forbidden")]) as server:
         refused("list", "--from", server.address, says=r"index/head\.json: access denied \(HTTP 403\)")

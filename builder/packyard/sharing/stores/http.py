@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from packyard.sharing.stores.transfer import Answer, Connections, Request
 
 
-#: What buckets answer for an object that is not there to who may read their objects, and not list them.
-_NOT_LISTED = 403
+#: What buckets say, with HTTP 403, of an object that is not there to who may read their objects, and not list them.
+_NOT_LISTED = b"<Code>AccessDenied</Code>"
 _FIRST = f"{REMOVABLE}head.json"
 #: No file of a channel that is read whole begins so; login pages, and servers that have a page for all paths, do.
 _PAGE = re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE)
@@ -96,7 +96,7 @@ class HTTPStore(ReadOnly):
         if answer.status in (404, 410):
             return NotFoundError(Problem("not found", file=request.place))
         refusal = request.unexpected(answer)
-        if answer.status == _NOT_LISTED and key != _FIRST and self._is_given:
+        if answer.status == 403 and _NOT_LISTED in answer.body and key != _FIRST and self._is_given:
             problem = f"not found, or access denied (HTTP {answer.status})"
             return NotFoundError(refusal.problems[0]._replace(message=problem))
         return refusal
