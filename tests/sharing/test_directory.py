@@ -352,7 +352,7 @@ def test_a_folder_in_the_place_of_a_file_is_said_to_be_one(store: DirectoryStore
 
 def test_a_file_in_the_place_of_a_channel_is_said_to_be_one(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(MissingStoreError, match="file: is not a directory"):
+    with pytest.raises(MissingStoreError, match="file: is a file, and a folder is needed here"):
         DirectoryStore(tmp_path / "file").get("a")
 
 

@@ -131,8 +131,8 @@ class DirectoryStore:
             if self.root_dir.is_dir():
                 return NotFoundError(Problem("is a directory" if file.is_dir() else "no such file", file=str(file)))
             if self.root_dir.exists():
-                problem = Problem("is not a directory", file=str(self.root_dir), hint="is this a channel?")
-                return MissingStoreError(problem)
+                message = "is a file, and a folder is needed here"
+                return MissingStoreError(Problem(message, file=str(self.root_dir), hint="is this a channel?"))
             problem = Problem("no such file or directory", file=str(self.root_dir), hint="is this a channel?")
             return UnmadeStoreError(problem)
 
