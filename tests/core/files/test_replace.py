@@ -84,13 +84,24 @@ def interrupt() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
+def interrupt_by_another_thread() -> None:
+    """Have another thread be given SIGINT, as the kernel may choose one; Python handles it in the main thread."""
+    thread = threading.Thread(target=lambda: signal.pthread_kill(threading.get_ident(), signal.SIGINT))
+    masked = signal.pthread_sigmask(signal.SIG_UNBLOCK, ())
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    thread.start()
+    signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+    thread.join()
+
+
 @pytest.mark.parametrize("many", [32, 1])
+@pytest.mark.parametrize("press", [interrupt, interrupt_by_another_thread])
 def test_ctrl_c_while_files_take_their_places_waits_until_all_have(
-    many: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    press: Callable[[], None], many: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make_package(tmp_path / "package")
     monkeypatch.setattr(atomic, "MANY", many)
-    at_call(monkeypatch, replace, "_take_place", interrupt)
+    at_call(monkeypatch, replace, "_take_place", press)
     with pytest.raises(KeyboardInterrupt):
         set_to(root, "b")
     changed = content(root)

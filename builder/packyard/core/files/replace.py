@@ -168,15 +168,26 @@ def _stage_and_carry_out(root: str, steps: Sequence[_Step], handle: int) -> None
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Keep Ctrl-C and a request to end waiting."""
-    from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, SIGTERM, pthread_sigmask  # 0.3 ms, for commands that write
+    """Keep Ctrl-C and a request to end waiting: by handlers, as any thread that does not mask a signal may be given it.
 
-    before = pthread_sigmask(SIG_BLOCK, ())
+    Python calls handlers in the main thread; in others there is nothing to wait for.
+    """
+    from signal import SIGINT, SIGTERM, getsignal, raise_signal, signal  # 0.3 ms, for commands that write
+
+    came: list[int] = []
+    before = {each: handler for each in (SIGINT, SIGTERM) if (handler := getsignal(each)) is not None}
     try:
-        pthread_sigmask(SIG_BLOCK, (SIGINT, SIGTERM))
+        for each in before:
+            signal(each, lambda number, _: came.append(number))
+    except ValueError:  # this is not the main thread
+        before.clear()
+    try:
         yield
     finally:
-        pthread_sigmask(SIG_SETMASK, before)
+        for each, handler in before.items():
+            signal(each, handler)
+        for number in came:
+            raise_signal(number)
 
 
 def _stage(step: _Step) -> None:
