@@ -29,7 +29,10 @@ def test_servers_get_gpus_by_claims_and_what_users_add_finds_those_that_answer(
     provide(cluster, namespace, objects)
     apply(cluster, namespace, [objects])
     pods = cluster.list("v1", "Pod", namespace)
+    # Of a pod that was made again the claim may still be there.
+    used = {each["resourceClaimName"] for pod in pods for each in pod["status"].get("resourceClaimStatuses", ())}
     claims = cluster.list("resource.k8s.io/v1", "ResourceClaim", namespace)
+    claims = [each for each in claims if each["metadata"]["name"] in used]
     gpus = [len(each["status"]["allocation"]["devices"]["results"]) for each in claims]
     assert gpus == {"one-node": [1], "several-nodes": [8, 8]}[name]
     assert all("nvidia.com/gpu" not in pod["spec"]["containers"][0]["resources"]["limits"] for pod in pods)
