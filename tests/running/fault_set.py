@@ -7,33 +7,66 @@ marks those that were added to the 57 of the first round.
 
 from __future__ import annotations
 
-import json
-import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-from catalogue import test_runs
-from controlplane import fates, webhooks
-from controlplane.api import Api, wait
-from packyard.core.kubernetes.operators import OPERATORS
-from running import made
-from running.patients import pod, read, running
+from controlplane import webhooks
+from controlplane.api import Api
+from running.patients import pod, read
+from running.setups import (
+    APART,
+    BESIDE,
+    CLAIM,
+    DENY,
+    DEVICES,
+    DISK,
+    GPU,
+    HERE,
+    QUEUE,
+    RANGE,
+    SCOPED,
+    SPREAD,
+    STORAGE_CLASS,
+    TAINT,
+    Setup,
+    all_of,
+    asking,
+    checked,
+    claims,
+    crd,
+    create,
+    custom,
+    define,
+    deleted,
+    ending,
+    env,
+    event,
+    going_claim,
+    going_job,
+    holder,
+    job,
+    kueue,
+    mpi,
+    nothing,
+    nowhere,
+    of_container,
+    one,
+    operator,
+    policy,
+    pool,
+    queue,
+    quota,
+    says,
+    silent,
+    starting,
+    stop,
+    thing,
+    waits,
+    warning,
+)
 from usecases import Object
-
-Setup = Callable[[Api, str], None]
-GPU = "nvidia.com/gpu"
-TAINT = {"key": GPU, "value": "present", "effect": "NoSchedule"}
-
-
-def nothing(_: Api, __: str) -> None:
-    """Leave the namespace as it is."""
-
-
-def nowhere(_: Api, __: str) -> AbstractContextManager[None]:
-    return nullcontext()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,422 +85,6 @@ class Fault:
     user: str = ""
     is_new: bool = False
     more: Mapping[str, Any] = field(default_factory=dict)
-
-
-def job(spec: Object, *, fate: str = "run", labels: Mapping[str, str] | None = None, **fields: Any) -> Object:
-    """Return a Job whose pods have a spec."""
-    template = {"metadata": {"annotations": {fates.ANNOTATION: fate}}, "spec": {"restartPolicy": "Never", **spec}}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "run", **({"labels": dict(labels)} if labels else {})},
-        "spec": {"backoffLimit": 0, **fields, "template": template},
-    }
-
-
-def one(
-    *, fate: str = "run", count: int = 1, labels: Mapping[str, str] | None = None, **spec: Any
-) -> Callable[[str], list[Object]]:
-    """Return what makes a Job of some pods; ``<ns>`` in it stands for the namespace."""
-    several = {"parallelism": count, "completions": count} if count > 1 else {}
-
-    def made(namespace: str) -> list[Object]:
-        whole = job(pod(**spec), fate=fate, labels=labels, **several)
-        found: Object = json.loads(json.dumps(whole).replace("<ns>", namespace))
-        return [found]
-
-    return made
-
-
-def asking(**amounts: str) -> Object:
-    named = {key.replace("__", "/").replace("_", "."): each for key, each in amounts.items()}
-    return {"limits": {"cpu": "1", "memory": "1Gi", **named}}
-
-
-def create(text: str) -> Setup:
-    def setup(api: Api, namespace: str) -> None:
-        for item in read(text, ns=namespace):
-            api.create(item, namespace).expect_done()
-
-    return setup
-
-
-def pool(*nodes: Mapping[str, Any], **amounts: str) -> Setup:
-    """Add nodes with the label pool=<ns>, each with taints, labels, and whether it is cordoned."""
-
-    def setup(api: Api, namespace: str) -> None:
-        for number, each in enumerate(nodes):
-            has = {
-                "pods": "110",
-                "cpu": "4",
-                "memory": "8Gi",
-                **{k.replace("__", "/").replace("_", "."): v for k, v in amounts.items()},
-                **each.get("amounts", {}),
-            }
-            labels = {"pool": namespace, "kubernetes.io/hostname": f"{namespace}-{number}", **each.get("labels", {})}
-            name = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{namespace}-{number}", "labels": labels}}
-            spec = {"taints": list(each.get("taints", ())), "unschedulable": bool(each.get("cordoned"))}
-            api.create({**name, "spec": spec, "status": {"capacity": has, "allocatable": has}}).expect_done()
-            wait(partial(_unready, api, name))
-
-    return setup
-
-
-def _unready(api: Api, node: Object) -> list[str]:
-    return [] if test_runs.condition(api.read(node).expect_done(), "Ready") else ["node"]
-
-
-def claims(*, mode: str = "ReadWriteMany", bound: bool = True, storage_class: str = "", **more: Any) -> Setup:
-    """Make the claim ``disk``, and a volume for it."""
-
-    def setup(api: Api, namespace: str) -> None:
-        spec = {"accessModes": [mode], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": storage_class}
-        item = {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": "disk", **more.get("metadata", {})},
-        }
-        item["spec"] = json.loads(json.dumps({**spec, **more.get("spec", {})}).replace("<ns>", namespace))
-        if bound:
-            made = test_runs.volume(namespace, {**item, "spec": spec})
-            api.create({**made, "spec": {**made["spec"], **more.get("volume", {})}}).expect_done()
-        api.create(item, namespace).expect_done()
-        phase = more.get("phase", "Bound" if bound else "Pending")
-        wait(
-            lambda: [] if api.read(item, namespace).expect_done().get("status", {}).get("phase") == phase else ["disk"]
-        )
-
-    return setup
-
-
-def all_of(*setups: Setup) -> Setup:
-    def setup(api: Api, namespace: str) -> None:
-        for each in setups:
-            each(api, namespace)
-
-    return setup
-
-
-def deleted(kind: str, name: str, version: str = "v1") -> Setup:
-    return lambda api, namespace: (
-        api.delete({"apiVersion": version, "kind": kind, "metadata": {"name": name}}, namespace).expect_done() and None
-    )
-
-
-def says(status: Object) -> Setup:
-    """Have a pod say what a kubelet says."""
-
-    def setup(api: Api, namespace: str) -> None:
-        def placed() -> list[str]:
-            found = api.list("v1", "Pod", namespace)
-            return [] if found and all(each["spec"].get("nodeName") for each in found) else ["no pod"]
-
-        wait(placed)
-        for each in api.list("v1", "Pod", namespace):
-            name = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": each["metadata"]["name"]}}
-            api.merge({**name, "status": status}, namespace, subresource="status").expect_done()
-
-    return setup
-
-
-def of_container(**state: Any) -> Object:
-    """Return the status of a pod whose container is in a state."""
-    base = {"name": "main", "image": "registry.example/main:1", "imageID": "", "ready": False, "restartCount": 0}
-    ready = [{"type": "Ready", "status": "False"}]
-    return {"phase": "Pending", "conditions": ready, "containerStatuses": [{**base, "state": state}]}
-
-
-def waits(reason: str, message: str = "") -> Object:
-    return of_container(waiting={"reason": reason, "message": message})
-
-
-def event(reason: str, message: str) -> Setup:
-    """Have a kubelet warn of each pod."""
-
-    def setup(api: Api, namespace: str) -> None:
-        for each in api.list("v1", "Pod", namespace):
-            warning("Pod", each["metadata"]["name"], reason, message)(api, namespace)
-
-    return setup
-
-
-def warning(kind: str, name: str, reason: str, message: str) -> Setup:
-    """Have somebody warn of an object."""
-
-    def setup(api: Api, namespace: str) -> None:
-        about = {"apiVersion": "v1", "kind": kind, "name": name, "namespace": namespace}
-        item = {"apiVersion": "v1", "kind": "Event", "metadata": {"generateName": "warning-", "namespace": namespace}}
-        told = {"involvedObject": about, "reason": reason, "message": message, "type": "Warning", "count": 1}
-        api.create({**item, **told, "lastTimestamp": "2026-01-01T00:00:00Z"}, namespace).expect_done()
-
-    return setup
-
-
-def starting(api: Api, namespace: str) -> None:
-    """Have pods wait for their containers to be made."""
-    says({**waits("ContainerCreating"), "phase": "Pending"})(api, namespace)
-
-
-DISK = {
-    "volumes": [{"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}],
-    "main_volumeMounts": [{"name": "disk", "mountPath": "/disk"}],
-}
-HERE = {"nodeSelector": {"pool": "<ns>"}}
-_QUOTA = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: small}, spec: {hard: %s}}"
-_RANGE = "{apiVersion: v1, kind: LimitRange, metadata: {name: range}, spec: {limits: [%s]}}"
-
-
-def quota(hard: str) -> Setup:
-    def setup(api: Api, namespace: str) -> None:
-        create(_QUOTA % hard)(api, namespace)
-        small = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}}
-        wait(lambda: [] if "used" in api.read(small, namespace).expect_done().get("status", {}) else ["quota"])
-
-    return setup
-
-
-def env(kind: str, name: str, key: str) -> list[Object]:
-    return [{"name": "A", "valueFrom": {f"{kind}KeyRef": {"name": name, "key": key}}}]
-
-
-QUEUE = {"kueue.x-k8s.io/queue-name": "team"}
-
-
-def kueue(kind: str, name: str, spec: Object) -> Setup:
-    item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": name}, "spec": spec}
-    return create(json.dumps(item))
-
-
-def queue(*cpus: str, flavor: Object | None = None, **namespaces: Any) -> Setup:
-    """Open the queue ``team`` with a quota in each of some flavors, for some namespaces or all."""
-    names = [f"<ns>-{number}" for number in range(len(cpus))]
-    memory = {"name": "memory", "nominalQuota": "64Gi"}
-    flavors = [
-        {"name": name, "resources": [{"name": "cpu", "nominalQuota": each}, memory]}
-        for name, each in zip(names, cpus, strict=True)
-    ]
-    group = {"coveredResources": ["cpu", "memory"], "flavors": flavors}
-    return all_of(
-        *(kueue("ResourceFlavor", name, flavor or {}) for name in names),
-        kueue("ClusterQueue", "<ns>", {"namespaceSelector": namespaces, "resourceGroups": [group]}),
-        kueue("LocalQueue", "team", {"clusterQueue": "<ns>"}),
-        active,
-    )
-
-
-def active(api: Api, namespace: str) -> None:
-    item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "team"}}
-    wait(lambda: [] if test_runs.condition(api.read(item, namespace).expect_done(), "Active") else ["queue"])
-
-
-def stop(api: Api, namespace: str) -> None:
-    item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": namespace}}
-    api.merge({**item, "spec": {"stopPolicy": "HoldAndDrain"}}).expect_done()
-    team = {**item, "kind": "LocalQueue", "metadata": {"name": "team"}}
-    wait(lambda: ["queue"] if test_runs.condition(api.read(team, namespace).expect_done(), "Active") else [])
-
-
-def policy(rule: str, message: str, resource: str = "jobs", group: str = "batch") -> Setup:
-    """Have the server refuse objects of the namespace by a rule in CEL."""
-    text = """
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata: {name: <ns>}
-spec:
-  failurePolicy: Fail
-  matchConstraints:
-    resourceRules: [{apiGroups: ["<group>"], apiVersions: ["*"], operations: [CREATE], resources: [<resource>]}]
-  validations: [{expression: "<rule>", message: "<message>"}]
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata: {name: <ns>}
-spec:
-  policyName: <ns>
-  validationActions: [Deny]
-  matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: <ns>}}}
-"""
-    for name, value in {"rule": rule, "message": message, "resource": resource, "group": group}.items():
-        text = text.replace(f"<{name}>", value)
-
-    def setup(api: Api, namespace: str) -> None:
-        create(text)(api, namespace)
-        tried = (
-            job(pod())
-            if resource == "jobs"
-            else {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": pod()}
-        )
-        wait(lambda: [] if message in api.create(tried, namespace, dry_run=True).refusal else ["the policy"])
-
-    return setup
-
-
-def operator(image: str, version: str, ready: int) -> Setup:
-    """Run an operator of a version, as a Deployment without pods that are ready where there are to be none."""
-    (found,) = (each for each in OPERATORS if each.image == image)
-
-    def setup(api: Api, namespace: str) -> None:
-        item = running(found, version)
-        item["spec"]["replicas"] = ready
-        api.create(item, namespace).expect_done()
-        wait(
-            lambda: (
-                []
-                if api.read(item, namespace).expect_done()["status"].get("availableReplicas", 0) == ready
-                else ["operator"]
-            )
-        )
-
-    return setup
-
-
-def trained(_: str) -> list[Object]:
-    spec = {"trainer": {"numNodes": 1}, "runtimeRef": {"name": "run", "kind": "TrainingRuntime"}}
-    return [
-        {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "run"}, "spec": spec}
-    ]
-
-
-def custom(version: str, kind: str) -> Callable[[str], list[Object]]:
-    return lambda _: [{"apiVersion": version, "kind": kind, "metadata": {"name": "run"}, "spec": {}}]
-
-
-CLAIM = """
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: <name>}
-spec: {accessModes: [<mode>], storageClassName: "<storage_class>", resources: {requests: {storage: <size>}}}
-"""
-STORAGE_CLASS = """
-apiVersion: storage.k8s.io/v1
-kind: StorageClass
-metadata: {name: <ns>}
-provisioner: ebs.csi.aws.com
-volumeBindingMode: WaitForFirstConsumer
-"""
-_SCOPED = """
-apiVersion: v1
-kind: ResourceQuota
-metadata: {name: scoped}
-spec: {hard: {pods: "0"}, scopes: [NotTerminating]}
-"""
-_DEVICES = """
-apiVersion: resource.k8s.io/v1
-kind: ResourceClaim
-metadata: {name: devices}
-spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: nope-<ns>}}]}}
-"""
-DENY = """
-apiVersion: networking.k8s.io/v1
-kind: NetworkPolicy
-metadata: {name: deny}
-spec: {podSelector: {}, policyTypes: [Ingress, Egress]}
-"""
-BESIDE = {
-    "podAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [
-            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "nobody"}}}
-        ]
-    }
-}
-SPREAD = {
-    "maxSkew": 1,
-    "topologyKey": "rack",
-    "whenUnsatisfiable": "DoNotSchedule",
-    "labelSelector": {"matchLabels": {"app": "nobody"}},
-}
-APART = {
-    "podAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [
-            {
-                "topologyKey": "kubernetes.io/hostname",
-                "labelSelector": {"matchExpressions": [{"key": "batch.kubernetes.io/job-name", "operator": "Exists"}]},
-            }
-        ]
-    }
-}
-
-
-def ending(api: Api, namespace: str) -> None:
-    name = {
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "metadata": {"name": f"{namespace}-going", "finalizers": ["test.example/held"]},
-    }
-    api.create(name).expect_done()
-    api.delete(name).expect_done()
-
-
-def going_claim(api: Api, namespace: str) -> None:
-    claims(bound=False, metadata={"finalizers": ["test.example/held"]})(api, namespace)
-    deleted("PersistentVolumeClaim", "disk")(api, namespace)
-
-
-def holder(api: Api, namespace: str) -> None:
-    claims(mode="ReadWriteOncePod")(api, namespace)
-    own = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "first"}, "spec": pod(**DISK)}
-    api.create(own, namespace).expect_done()
-    wait(lambda: [] if api.read(own, namespace).expect_done()["spec"].get("nodeName") else ["first"])
-
-
-def going_job(api: Api, namespace: str) -> None:
-    item = job(pod())
-    item["metadata"]["finalizers"] = ["test.example/held"]
-    api.create(item, namespace).expect_done()
-    deleted("Job", "run", "batch/v1")(api, namespace)
-
-
-@contextmanager
-def silent(api: Api, namespace: str) -> Iterator[None]:
-    """Have the server ask a webhook about pods that accepts connections, and never answers."""
-    with ExitStack() as stack:
-        deaf = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        stack.enter_context(webhooks.registered(api, namespace, ["pods"], deaf.getsockname()[1], seconds=1))
-        yield
-
-
-def stranger(_: str) -> Callable[[Api, str], None]:
-    return lambda api, namespace: api.create(job(pod(), fate="run"), namespace).expect_done() and None
-
-
-def crd(api: Api, namespace: str) -> None:
-    """Take back the definition of the kind of the run."""
-    item = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"things.{namespace}.example"},
-    }
-    api.delete(item).expect_done()
-    wait(lambda: [] if api.read(item).status == 404 else ["definition"])
-
-
-def thing(namespace: str) -> list[Object]:
-    own = {"apiVersion": f"{namespace}.example/v1", "kind": "Thing", "metadata": {"name": "run"}, "spec": {}}
-    return [own, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "run"}}]
-
-
-def define(api: Api, version: str, kind: str) -> None:
-    from running.test_doctor_faults import define as defined
-
-    defined(api, version, kind)
-
-
-def checked(api: Api, namespace: str) -> None:
-    """Open the queue ``team`` behind an admission check that nobody answers."""
-    kueue("AdmissionCheck", "<ns>", {"controllerName": "team.example/nobody"})(api, namespace)
-    item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck", "metadata": {"name": namespace}}
-    active_now = {
-        "type": "Active",
-        "status": "True",
-        "reason": "Active",
-        "message": "",
-        "lastTransitionTime": made.WHEN,
-    }
-    api.merge({**item, "status": {"conditions": [active_now]}}, subresource="status").expect_done()
-    queue("8")(api, namespace)
-    own = {**item, "kind": "ClusterQueue"}
-    api.merge({**own, "spec": {"admissionChecksStrategy": {"admissionChecks": [{"name": namespace}]}}}).expect_done()
-    active(api, namespace)
 
 
 FAULTS: Sequence[Fault] = (
@@ -515,21 +132,21 @@ FAULTS: Sequence[Fault] = (
     ),
     Fault(
         name="limit of containers",
-        there=create(_RANGE % "{type: Container, max: {cpu: 50m}}"),
+        there=create(RANGE % "{type: Container, max: {cpu: 50m}}"),
         run=one(),
         before="0.1 cpu, and 0.05 cpu is the most",
         after="maximum cpu usage per Container is 50m",
     ),
     Fault(
         name="least of containers",
-        there=create(_RANGE % "{type: Container, min: {memory: 1Gi}}"),
+        there=create(RANGE % "{type: Container, min: {memory: 1Gi}}"),
         run=one(),
         before="asks for 64Mi memory, and 1Gi memory is the least",
         after="minimum memory usage per Container is 1Gi",
     ),
     Fault(
         name="limit of pods",
-        there=create(_RANGE % "{type: Pod, max: {memory: 1Mi}}"),
+        there=create(RANGE % "{type: Pod, max: {memory: 1Mi}}"),
         run=one(),
         before="a pod of .* has 64Mi memory, and 1Mi memory is the most",
         after="maximum memory usage per Pod is 1Mi",
@@ -1010,7 +627,7 @@ FAULTS: Sequence[Fault] = (
     Fault(
         is_new=True,
         name="quota of a scope",
-        there=create(_SCOPED),
+        there=create(SCOPED),
         run=one(),
         before="pods: 1 needed, 0 of 0 free",
         after="beyond quota scoped",
@@ -1028,7 +645,7 @@ FAULTS: Sequence[Fault] = (
     Fault(
         is_new=True,
         name="ratio of limits",
-        there=create(_RANGE % "{type: Container, maxLimitRequestRatio: {cpu: 2}}"),
+        there=create(RANGE % "{type: Container, maxLimitRequestRatio: {cpu: 2}}"),
         run=one(main_resources={"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "100m"}}),
         before="cpu max limit to request ratio per Container is 2",
         after="cpu max limit to request ratio per Container is 2",
@@ -1120,7 +737,7 @@ FAULTS: Sequence[Fault] = (
     Fault(
         is_new=True,
         name="class of devices missing",
-        there=create(_DEVICES),
+        there=create(DEVICES),
         run=one(resourceClaims=[{"name": "gpu", "resourceClaimName": "devices"}]),
         before="DeviceClass nope-.*: is not there",
         after="nope-.* does not exist|nope-.* not found",
@@ -1258,7 +875,3 @@ FAULTS: Sequence[Fault] = (
         after="failed: exited with 1",
     ),
 )
-
-
-def mpi() -> Object:
-    return made.mpi_job("run", "run")

@@ -9,8 +9,8 @@ import pytest
 from packyard.running.doctor import queues
 from packyard.running.doctor.facts import Facts
 from running import made
-from running.fault_set import QUEUE, asking
 from running.patients import deployed, pod
+from running.setups import QUEUE, asking
 from usecases import Object
 
 
