@@ -56,7 +56,8 @@ def test_ctrl_c_ends_the_log_and_says_that_the_run_goes_on(here: Path, cluster: 
         wait(lambda: [] if cluster.list("v1", "Pod", namespace) else ["no pod"])
         process.send_signal(signal.SIGINT)
         said = process.stderr.read()
-        assert process.wait() == 130
+        # `python -m` kills itself where it came while a class was made, which shells tell as 130 as well.
+        assert process.wait() in (130, -signal.SIGINT)
     run = "mnist-fp32-training-lasts"
     assert f"run {run} goes on; packyard logs {run} --follow follows it again, packyard undeploy {run} ends it" in said
     assert cluster.list("batch/v1", "Job", namespace)
