@@ -409,14 +409,14 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
 def test_pods_to_be_spread_over_more_values_of_a_label_than_there_are(
     operated: Api, client: Kubectl, namespace: str
 ) -> None:
-    node(operated, f"{namespace}-1", {"pool": namespace, "zone": "a"}, cpu="4", memory="8Gi")
-    rule = {"maxSkew": 1, "topologyKey": "zone", "minDomains": 2, "whenUnsatisfiable": "DoNotSchedule"}
+    node(operated, f"{namespace}-1", {"pool": namespace, "test.example/area": "a"}, cpu="4", memory="8Gi")
+    rule = {"maxSkew": 1, "topologyKey": "test.example/area", "minDomains": 2, "whenUnsatisfiable": "DoNotSchedule"}
     for count, left in ((1, 0), (2, 1)):
         over = {**rule, "labelSelector": {"matchLabels": {"app": f"run-{count}"}}}
         spec = pod(nodeSelector={"pool": namespace}, topologySpreadConstraints=[over])
         run = deployed(f"run-{count}", spec, count)
         found = [str(each) for each in examine(client, [run]) if each.severity == "error"]
-        said = "its pods have to be spread over 2 values of the label zone, and its nodes have 1"
+        said = "its pods have to be spread over 2 values of the label test.example/area, and its nodes have 1"
         assert found == [f"Deployment run-{count}: {said}"] * left
         operated.create(run, namespace).expect_done()
         wait(partial(_unjudged, operated, namespace, f"run-{count}", count))
