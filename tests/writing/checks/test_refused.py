@@ -86,6 +86,7 @@ CASES = [
     (generator("{name: a, literals: {A: b}}"), generator("{name: a, literals: [A=b]}"), REFUSED, True),
     (generator("{name: a, literals: [A=b, A=c]}"), generator("{name: a, literals: [A=b, B=c]}"), REFUSED, True),
     (operation("add", "/a", "name: '[*'"), operation("add", "/a", "name: '[a-z]*'"), REFUSED, True),
+    (operation("add", "/a", "name: '(?!a)web'"), operation("add", "/a", r"name: '\Qweb\E'"), REFUSED, True),
     (patch("[{op: add, path: /a, value: b}]"), patch('[{"op": "add", "path": "/a", "value": "b"}]'), REFUSED, True),
     (patch("- {op: add, value: b}"), operation("add", "/a"), REFUSED, True),
     (operation("add", "spec/a"), operation("add", "/spec/a"), TARGET, False),

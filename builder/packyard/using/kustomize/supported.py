@@ -259,7 +259,7 @@ def _document(entry: MappingNode, file: Path, budget: Budget) -> Document:
         raise InputError(entry.problem("a patch has either a path or a patch"))
     source = _read_beside(nodes[0], file, budget, "patch") if nodes[0] is path else embedded(nodes[0])
     text = source.text if nodes[0] is path else nodes[0].value.lstrip()
-    if text.startswith("[") and not _is_json(text):
+    if text.startswith("[") and not is_json(text):
         raise InputError(nodes[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
     documents = [each for each in aliases.read(source) if each.root is not None]
     if len(documents) > 1:
@@ -271,7 +271,8 @@ def _document(entry: MappingNode, file: Path, budget: Budget) -> Document:
     return document
 
 
-def _is_json(text: str) -> bool:
+def is_json(text: str) -> bool:
+    """Say whether a text is JSON."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):

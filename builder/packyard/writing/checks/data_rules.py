@@ -43,7 +43,7 @@ def _secret(root: MappingNode) -> Iterator[Fault]:
             yield from at(root, "type", message, "add it, or remove the type")
     yield from _encoded(data)
     for entry in texts:
-        if entry.name in _CONFIGURATIONS and _is_open(entry) is False and not _is_json(entry.text):
+        if entry.name in _CONFIGURATIONS and _is_open(entry) is False and not _is_object(entry.text):
             yield entry, f"{entry.name} is no JSON", '{"auths": {…}}'
 
 
@@ -74,7 +74,7 @@ def _is_open(entry: Entry) -> bool | None:
     return plain_secrets.is_place(text) or variables.is_filled_in(text)
 
 
-def _is_json(text: str) -> bool:
+def _is_object(text: str) -> bool:
     with suppress(ValueError, RecursionError):
         return isinstance(json.loads(text), dict)
     return False

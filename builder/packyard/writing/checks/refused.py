@@ -8,7 +8,6 @@ patch: |-                                   a patch with an operation that nobod
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,8 @@ from packyard.core.kubernetes.kustomization import GROUP
 from packyard.core.yaml.document import entries, mappings, parse_text, scalars
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import embedded
+from packyard.using.kustomize.supported import is_json
+from packyard.using.setters import regexp
 from packyard.writing.checks import decoded, generated
 from packyard.writing.checks.builds import RENAMING, Build
 from packyard.writing.checks.finding import Finding, breach
@@ -157,7 +158,7 @@ def _patch(entry: MappingNode, files: Mapping[str, Document], folder: str) -> It
     inline, path = entry.scalar("patch"), entry.text("path")
     target = entry.mapping("target")
     for pattern in filter(None, (target.scalar(word) for word in _WORDS)) if target else ():
-        if not _is_pattern(pattern.value):
+        if regexp.fault(pattern.value):
             message = f"{pattern.value!r} is no regular expression, and kustomize fails"
             yield breach("kustomize-refuses", pattern, message, "close its brackets")
     there: Document | None = files.get(posixpath.normpath(posixpath.join(folder, path))) if path else None
@@ -170,7 +171,7 @@ def _patch(entry: MappingNode, files: Mapping[str, Document], folder: str) -> It
             )
     root = there.root if there else None
     text = inline.value if inline else there.source.text if there else ""
-    if root and text.lstrip().startswith("[") and not _is_json(text):
+    if root and text.lstrip().startswith("[") and not is_json(text):
         message = "kustomize reads what begins with [ as JSON, which this is not, and fails"
         yield breach("kustomize-refuses", inline or root, message, "begin each operation with a dash")
     if there and root is None:
@@ -196,22 +197,6 @@ def _patch(entry: MappingNode, files: Mapping[str, Document], folder: str) -> It
         yield breach(
             "kustomize-refuses", root, f"this patch has no {missing}, and kustomize fails", "the object that it is for"
         )
-
-
-def _is_pattern(text: str) -> bool:
-    try:
-        re.compile(text)
-    except re.error:
-        return False
-    return True
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _operations(root: Node) -> Iterator[Finding]:
