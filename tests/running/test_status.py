@@ -187,6 +187,14 @@ def test_a_claim_whose_volume_nobody_makes_is_named(client: Kubectl, cluster: Ap
     made.put(client, {"waits": [job]})
     reason = f"PersistentVolumeClaim data has no volume yet; ebs.csi.aws.com is to make one of class {namespace}"
     wait(lambda: [each.reason for each in look(client) if each.reason != reason])
+    (pod,) = cluster.list("v1", "Pod", namespace)
+    # So the scheduler says of the second of two pods that ask for one volume at once, and no more until it is there.
+    said = 'running PreBind plugin "VolumeBinding": Operation cannot be fulfilled on persistentvolumeclaims "data": …'
+    condition = {"type": "PodScheduled", "status": "False", "reason": "SchedulerError", "message": said}
+    stating = {key: pod[key] for key in ("apiVersion", "kind")} | {"metadata": {"name": pod["metadata"]["name"]}}
+    stating["status"] = {"conditions": [condition]}
+    cluster.merge(stating, namespace, subresource="status").expect_done()
+    assert [each.reason for each in look(client)] == [reason]
 
 
 def expected(each: RunStatus) -> object:

@@ -21,9 +21,9 @@ _WORKLOADS = f"workloads.{KUEUE}"
 #: Reasons of warnings about a claim that say why it has no volume.
 _FAILING = ("ProvisioningFailed", "VolumeMismatch")
 _PROVISIONER = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner")
-#: What the scheduler says after ten minutes without a volume, and at once of a claim that waits for none of its pods,
-#: or that came after them.
-_BINDING = ("binding volumes", "unbound immediate PersistentVolumeClaims", 'persistentvolumeclaim "')
+#: What the scheduler says after ten minutes without a volume, or where two pods ask for one at once, and of a claim
+#: that waits for none of its pods, or that came after them.
+_BINDING = ('plugin "VolumeBinding"', "unbound immediate PersistentVolumeClaims", 'persistentvolumeclaim "')
 
 
 @dataclass(frozen=True, slots=True)
