@@ -214,7 +214,7 @@ def test_journals_that_are_made_up_harm_nobody(tmp_path: Path) -> None:
             "size": dice.choice([0, 1, len(FIELD), True, None]),
             "staged": dice.choice([STAGED, "../victim", STAGED + "9", None]),
         }
-        for key in dice.sample(sorted(odd), dice.randint(0, 4)):
+        for key in dice.sample(sorted(odd), dice.randint(0, 5)):  # with none of them it is sound
             del odd[key]
         data = bytearray(journal(odd))
         for _ in range(dice.choice([0, 0, 1, 5])):
