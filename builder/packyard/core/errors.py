@@ -98,9 +98,13 @@ class PackyardError(Exception):
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)
 
+    def mapped(self: Raised, change: Callable[[Problem], Problem]) -> Raised:
+        """Return the same error, with what ``change`` makes of each problem."""
+        return type(self)(*map(change, self.problems))
+
     def hinted(self: Raised, hint: str) -> Raised:
         """Return the same error, with a hint for those problems that have none."""
-        return type(self)(*(each if each.hint else each._replace(hint=hint) for each in self.problems))
+        return self.mapped(lambda each: each if each.hint else each._replace(hint=hint))
 
 
 class InputError(PackyardError):

@@ -142,7 +142,7 @@ def _moved(
             command, again = commands
             prepared = prepare(use_case, values, path=os.environ.get("PATH", ""), command=command, again=again)
         except PackyardError as error:  # of a folder that the user does not have
-            raise type(error)(*(problem.renamed(str(top), base.name) for problem in error.problems)) from error
+            raise error.mapped(lambda problem: problem.renamed(str(top), base.name)) from error
     if prepared.run != last.run:
         problem = f"{theirs.name} {theirs.version} names the run {prepared.run}"
         raise ConflictError(Problem(problem, hint="packyard deploy DIR deploys it beside this one"))

@@ -56,4 +56,4 @@ def _told_as(folder: str, name: str) -> Iterator[None]:
     try:
         yield
     except PackyardError as error:
-        raise type(error)(*(problem.renamed(folder, name) for problem in error.problems)) from error
+        raise error.mapped(lambda problem: problem.renamed(folder, name)) from error

@@ -151,20 +151,14 @@ def read_all(
         try:
             run_record = RunRecord.of_object(item)
         except IntegrityError as error:
-            known = _forgettable(kubectl, item, error)
+            forget = kubectl.by_hand("delete", "configmap", name_of(item))
+            known = error.hinted(f"{forget} forgets this record; deploy and undeploy go on without it")
             if unfit is None:
                 raise known from error
             unfit(known)
         else:
             by_run.setdefault(run_record.run, []).append(run_record)
     return {name: sorted(by_run[name], key=lambda each: each.number) for name in sorted(by_run)}
-
-
-def _forgettable(kubectl: Kubectl, item: Mapping[str, Any], error: IntegrityError) -> IntegrityError:
-    """Return the error of a record that cannot be read, with what goes on without it."""
-    forget = kubectl.by_hand("delete", "configmap", name_of(item))
-    hint = f"{forget} forgets this record; deploy and undeploy go on without it"
-    return IntegrityError(*(each._replace(hint=each.hint or hint) for each in error.problems))
 
 
 def read_names(kubectl: Kubectl) -> list[str]:

@@ -141,4 +141,4 @@ class Nodes:
             try:
                 yield
             except IntegrityError as error:
-                raise type(error)(*(each._replace(file=key(digest)) for each in error.problems)) from error
+                raise error.mapped(lambda each: each._replace(file=key(digest))) from error

@@ -91,8 +91,8 @@ def with_values(directory: Path, values: Values, command: str = "") -> Iterator[
             yield copy
         except PackyardError as error:
             shown = os.path.normpath(directory / os.path.relpath(root, os.path.realpath(directory)))
-            problems = (problem.renamed(str(copy), str(directory)) for problem in error.problems)
-            raise type(error)(*(problem.renamed(str(copied), shown) for problem in problems)) from error
+            names = (str(copy), str(directory)), (str(copied), shown)
+            raise error.mapped(lambda problem: problem.renamed(*names[0]).renamed(*names[1])) from error
 
 
 def _elsewhere(directory: Path, package: str) -> Iterator[str]:

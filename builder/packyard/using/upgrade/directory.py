@@ -111,9 +111,7 @@ def _check_same(tree: Tree, base: Bundle, theirs: Bundle) -> None:
         try:
             names.add(Manifest.parse(tree.read(manifest.FILE)).name)
         except IntegrityError as error:
-            raise IntegrityError(
-                *(each._replace(file=tree.prefix + each.file, hint=_AWAY) for each in error.problems)
-            ) from error
+            raise error.mapped(lambda each: each._replace(file=tree.prefix + each.file, hint=_AWAY)) from error
     if len(names) > 1:
         raise InputError(Problem(f"these are different packages: {', '.join(sorted(names))}", file=str(tree.root_dir)))
 
@@ -126,7 +124,7 @@ def _read(tree: Tree, names: set[str]) -> Iterator[tuple[str, bytes]]:
             elif tree.has(path):
                 raise InputError(Problem("must be a file: the package has one of this name", file=tree.prefix + path))
         except InputError as error:
-            raise InputError(*(each._replace(hint=each.hint or _AWAY) for each in error.problems)) from error
+            raise error.hinted(_AWAY) from error
 
 
 def _check_folders(tree: Tree, files: Collection[str]) -> None:

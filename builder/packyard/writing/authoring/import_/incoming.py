@@ -26,7 +26,7 @@ def opened(path: Path) -> Iterator[Path]:
         try:
             yield _unpacked(path, Path(folder))
         except PackyardError as error:
-            raise type(error)(*(_named(problem, path, folder) for problem in error.problems)) from error
+            raise error.mapped(lambda problem: _named(problem, path, folder)) from error
 
 
 def _unpacked(path: Path, into: Path) -> Path:
