@@ -46,8 +46,12 @@ class Form:
     description: str
     most: int
 
+    def admits(self, text: str) -> bool:
+        """Say whether a text may be such a name."""
+        return len(text) <= self.most and self.pattern.match(text) is not None
 
-_LABEL = Form(re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z"), "lower case letters, digits and dashes", 63)
+
+LABEL = Form(re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z"), "lower case letters, digits and dashes", 63)
 _HOST = Form(re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z"), "a letter, then lower case letters, digits and dashes", 63)
 SUBDOMAIN = Form(
     re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z"),
@@ -63,12 +67,12 @@ _PORT = Form(re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*\Z"), "lower case let
 
 #: Fields of a pod that are names.
 _FIELDS: Mapping[str, Form] = {
-    **dict.fromkeys(("hostname", "subdomain"), _LABEL),
+    **dict.fromkeys(("hostname", "subdomain"), LABEL),
     **dict.fromkeys(("priorityClassName", "runtimeClassName", "serviceAccountName", "nodeName"), SUBDOMAIN),
 }
 #: Kinds whose own name must be more than a subdomain, and what else it is used for.
 _KINDS: Mapping[Kind, tuple[Form, str]] = {
-    (CORE, "Namespace"): (_LABEL, ""),
+    (CORE, "Namespace"): (LABEL, ""),
     (CORE, "Service"): (_HOST, ""),
     (BATCH, "Job"): (_SHORT, "a label of its pods"),
     (JOBSET, "JobSet"): (_HOST, "with which the hosts of its pods begin"),
@@ -111,11 +115,11 @@ def _names(root: MappingNode, found_pods: Sequence[Pod[MappingNode]]) -> Iterato
     for pod in found_pods:
         for container in pod.containers:
             yield from (
-                Name(each, "a container", _LABEL) for each in [container.get("name")] if isinstance(each, Scalar)
+                Name(each, "a container", LABEL) for each in [container.get("name")] if isinstance(each, Scalar)
             )
             yield from (Name(port, "a port", _PORT) for port in names(container.get("ports")))
         volumes = (volume.get("name") for volume in pod.volumes)
-        yield from (Name(name, "a volume", _LABEL) for name in volumes if isinstance(name, Scalar))
+        yield from (Name(name, "a volume", LABEL) for name in volumes if isinstance(name, Scalar))
         for field, form in _FIELDS.items():
             each = pod.spec.get(field)
             if isinstance(each, Scalar) and each.value:
@@ -138,17 +142,17 @@ def _derived(root: MappingNode, name: Scalar) -> Iterator[Name]:
     if spec is None:
         return
     if is_kind(root, BATCH, "Job") and spec.text("completionMode") == "Indexed":
-        yield Name(name, "the host of a pod", _LABEL, ("-", (spec.get("completions"), spec.get("parallelism"))))
+        yield Name(name, "the host of a pod", LABEL, ("-", (spec.get("completions"), spec.get("parallelism"))))
     elif is_kind(root, BATCH, "CronJob") or is_kind(root, ARGO, "CronWorkflow"):
         yield Name(name, f"a {root.text('kind').removeprefix('Cron')} of it", _SHORT, ("-9999999999",))
     elif is_kind(root, JOBSET, "JobSet") and (subdomain := spec.scalar("network", "subdomain")):
         yield Name(subdomain, "the Service of a JobSet", _HOST)
     elif is_kind(root, APPS, "StatefulSet"):
-        yield Name(name, "the host of a pod", _LABEL, ("-", (spec.get("replicas"),)))
-        yield Name(name, "the label of a revision", _LABEL, ("-9999999999",))
+        yield Name(name, "the host of a pod", LABEL, ("-", (spec.get("replicas"),)))
+        yield Name(name, "the label of a revision", LABEL, ("-9999999999",))
     elif is_kind(root, LWS, "LeaderWorkerSet"):
         # Each group has a StatefulSet of its workers; the name of their host is no longer than this.
-        yield Name(name, "the label of a revision", _LABEL, ("-", (spec.get("replicas"),), "-9999999999"))
+        yield Name(name, "the label of a revision", LABEL, ("-", (spec.get("replicas"),), "-9999999999"))
     elif is_kind(root, KUBEFLOW, "MPIJob"):
         count = spec.find("mpiReplicaSpecs", "Worker", "replicas")
         yield Name(name, "the host of a worker", _HOST, ("-worker-", (count,)))
@@ -164,6 +168,6 @@ def _hosts(job_set: JobSet) -> Iterator[Name]:
     """Yield the names that are made of that of a JobSet."""
     for pods in job_set.pod_sets:
         after = (f"-{pods.role}-", (pods.replicas,), "-", pods.sizes)
-        yield Name(job_set.name, "the host of a pod", _LABEL, after)
+        yield Name(job_set.name, "the host of a pod", LABEL, after)
         if pods.has_checked_names:
-            yield Name(job_set.name, "a pod", _LABEL, (*after, "-abcde"))
+            yield Name(job_set.name, "a pod", LABEL, (*after, "-abcde"))

@@ -21,6 +21,7 @@ from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.core.kubernetes.kinds import LASTING, Kind, group_of
 from packyard.core.kubernetes.lenient import labels_of, mapping, text, type_of
+from packyard.core.kubernetes.name_forms import LABEL_VALUE
 
 Object = dict[str, Any]
 
@@ -83,7 +84,7 @@ class Reference:
 
 def can_be(name: str) -> bool:
     """Say whether a run can have a name, which is the value of a label; none is there by another."""
-    return re.fullmatch(rf"[A-Za-z0-9]([-A-Za-z0-9_.]{{0,{_LONGEST - 2}}}[A-Za-z0-9])?", name) is not None
+    return bool(name) and LABEL_VALUE.admits(name)
 
 
 def new_word() -> str:

@@ -7,11 +7,11 @@ patches: [{target: {kind: ConfigMap, name: programs}, …}]     and what patches
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import entries, mappings, scalars
-from packyard.core.yaml.node import MappingNode, Node
+from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.core.yaml.pointer import steps
 from packyard.using.kustomize import selector
 
@@ -57,9 +57,16 @@ def patched(objects: Generated, patch: Node, target: Mapping[str, str] | None) -
 def _keys(generator: MappingNode) -> frozenset[str] | None:
     if generator.get("env") or generator.get("envs"):
         return None
-    files = (text.value.partition("=") for text in scalars(generator.get("files")))
-    literals = (text.value.partition("=")[0] for text in scalars(generator.get("literals")))
-    return frozenset([*(key if path else posixpath.basename(key) for key, _, path in files), *literals])
+    return frozenset(key for _, _, key in keys(generator))
+
+
+def keys(generator: MappingNode) -> Iterator[tuple[str, Scalar, str]]:
+    """Yield the keys that a generator says itself: the field, its text there, and the key."""
+    for text in scalars(generator.get("files")):
+        key, _, path = text.value.partition("=")
+        yield "files", text, key if path else posixpath.basename(key)
+    for text in scalars(generator.get("literals")):
+        yield "literals", text, text.value.partition("=")[0]
 
 
 def is_target(target: Mapping[str, str], kind: str, name: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from packyard.core.kubernetes.kinds import APPS, Kind, of
-from packyard.core.kubernetes.name_forms import LABEL_VALUE as LABEL
+from packyard.core.kubernetes.name_forms import LABEL_VALUE
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
@@ -23,10 +23,10 @@ _HOOKS = ("exec", "httpGet", "sleep", "tcpSocket")
 _SOURCES = ("configMapRef", "secretRef")
 _CLAIMS = ("resourceClaimName", "resourceClaimTemplateName")
 _SERVERS = of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet")
-#: What a pod may ask for itself.
-_OF_PODS = ("cpu", "memory", "hugepages-")
-_SHORTEST_TOKEN = 600  # seconds
 _HUGE = "hugepages-"
+#: What a pod may ask for itself.
+_OF_PODS = ("cpu", "memory", _HUGE)
+_SHORTEST_TOKEN = 600  # seconds
 
 
 def check(pod: Pod[MappingNode], kind: Kind) -> Iterator[Fault]:
@@ -74,10 +74,10 @@ def _container(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Fault]
         hook = container.mapping("lifecycle", called)
         if hook is not None:
             yield from one(hook, _HOOKS, called)
+    privileged = container.scalar("securityContext", "privileged")
     for mount in mappings(container.get("volumeMounts")):
         if mount.text("subPath") and mount.text("subPathExpr"):
             yield from at(mount, "subPathExpr", "subPath and subPathExpr exclude each other", "remove one")
-        privileged = container.scalar("securityContext", "privileged")
         if mount.text("mountPropagation") == "Bidirectional" and not (privileged and privileged.value != "false"):
             message = "only a privileged container mounts something for others (Bidirectional)"
             yield from at(mount, "mountPropagation", message, "HostToContainer, or remove it")
@@ -85,7 +85,7 @@ def _container(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Fault]
 
 
 def _huge_pages(container: MappingNode) -> Iterator[Fault]:
-    """Find huge pages without CPU and memory, and a request of them that is not the limit."""
+    """Find huge pages without CPU or memory."""
     asked = [entry for field in ("limits", "requests") for entry in entries(container.find("resources", field))]
     pages = [entry for entry in asked if entry.name.startswith(_HUGE)]
     if pages and not any(entry.name in ("cpu", "memory") for entry in asked):
@@ -139,7 +139,7 @@ def _claims(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Fault]:
 
 def is_label(text: str) -> bool:
     """Say whether a text may be the value of a label, or somebody fills it in."""
-    return variables.is_filled_in(text) or (LABEL.pattern.match(text) is not None and len(text) <= LABEL.most)
+    return variables.is_filled_in(text) or LABEL_VALUE.admits(text)
 
 
 def absolute(holder: MappingNode) -> Iterator[Fault]:

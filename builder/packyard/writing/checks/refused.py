@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from packyard.core.errors import InputError, suggest
 from packyard.core.kubernetes.kinds import called
 from packyard.core.kubernetes.kustomization import GROUP
+from packyard.core.kubernetes.name_forms import LABEL
 from packyard.core.yaml.document import entries, mappings, parse_text, scalars
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import embedded
@@ -45,7 +46,6 @@ _NESTED: Mapping[str, Mapping[str, Sequence[str]]] = {
 _TARGETS = {"": ("select", "reject", "fieldPaths", "options"), "select": _SELECTING, "options": _COPYING}
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 _ADDING = ("merge", "replace")
-_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z")
 _PART_OF_NAME = re.compile(r"[a-z0-9.-]*\Z")
 
 
@@ -59,7 +59,7 @@ def check(root: MappingNode, roots: Mapping[str, MappingNode], files: Mapping[st
     yield from decoded.check(root)
     namespace = root.scalar("namespace")
     text = namespace.value if namespace else ""
-    if namespace and text and not (_NAMESPACE.match(text) or is_filled_in(text)):
+    if namespace and text and not (LABEL.admits(text) or is_filled_in(text)):
         message = f"{text!r} is no name of a namespace"
         yield breach("no-name", namespace, message, "lower-case letters, digits and dashes")
     for field in RENAMING:
@@ -118,14 +118,11 @@ def _generated(generators: Iterable[tuple[str, MappingNode]]) -> Iterator[Findin
 def _keys(root: MappingNode) -> Iterator[Finding]:
     """Find a key that a generator makes twice."""
     seen: set[str] = set()
-    for field in ("files", "literals"):
-        for node in scalars(root.get(field)):
-            key, equals, _ = node.value.partition("=")
-            key = key if equals else posixpath.basename(node.value)
-            if key in seen and (equals or field == "files"):
-                message = f"the key {key} is made twice, and kustomize fails"
-                yield breach("kustomize-refuses", node, message, "remove one")
-            seen.add(key)
+    for field, node, key in generated.keys(root):
+        if key in seen and (field == "files" or "=" in node.value):
+            message = f"the key {key} is made twice, and kustomize fails"
+            yield breach("kustomize-refuses", node, message, "remove one")
+        seen.add(key)
 
 
 def _twice(root: MappingNode) -> Iterator[Finding]:
