@@ -43,7 +43,7 @@ def _secret(root: MappingNode) -> Iterator[Fault]:
             yield from at(root, "type", message, "add it, or remove the type")
     yield from _encoded(data)
     for entry in texts:
-        if entry.name in _CONFIGURATIONS and _is_open(entry) is False and not _is_object(entry.text):
+        if entry.name in _CONFIGURATIONS and _is_stated(entry) and not _is_object(entry.text):
             yield entry, f"{entry.name} is no JSON", '{"auths": {…}}'
 
 
@@ -59,19 +59,17 @@ def _config_map(root: MappingNode) -> Iterator[Fault]:
 def _encoded(data: list[Entry]) -> Iterator[Fault]:
     """Find a value that is not in base64."""
     for entry in data:
-        if _is_open(entry) is False:
+        if _is_stated(entry):
             try:
                 base64.b64decode("".join(entry.text.split()), validate=True)
             except binascii.Error:
                 yield entry, f"the value of {entry.name} is not in base64", "put it into stringData as it is"
 
 
-def _is_open(entry: Entry) -> bool | None:
-    """Say whether a text is one that somebody else fills in; None where there is none."""
-    text = entry.text
-    if not isinstance(entry.value, Scalar) or not text:
-        return None
-    return plain_secrets.is_place(text) or variables.is_filled_in(text)
+def _is_stated(entry: Entry) -> bool:
+    """Say whether there is a text that nobody else fills in."""
+    text = entry.text if isinstance(entry.value, Scalar) else ""
+    return bool(text) and not (plain_secrets.is_place(text) or variables.is_filled_in(text))
 
 
 def _is_object(text: str) -> bool:

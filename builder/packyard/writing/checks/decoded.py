@@ -68,25 +68,27 @@ def _value(node: Node, shape: object, called: str) -> Iterator[Finding]:
             yield from _value(entry.value, shape.get(entry.name, shape.get("*")), entry.name)
     elif not (isinstance(shape, str) and isinstance(node, Scalar) and _is(node, shape)):
         wanted = shape if isinstance(shape, str) else "a list" if isinstance(shape, list) else "a mapping"
-        is_quotable = shape == _TEXT and isinstance(node, Scalar)
-        fix = double_quoted(node.value) if is_quotable and isinstance(node, Scalar) else ""
+        fix = double_quoted(node.value) if shape == _TEXT and isinstance(node, Scalar) else ""
         message = f"{called} must be {wanted}, and kustomize fails"
         yield breach("kustomize-refuses", node, message, fix or _hint(node, wanted), fix)
 
 
 def _hint(node: Node, wanted: str) -> str:
-    if isinstance(node, Scalar) and node.style != "plain" and wanted in (_FLAG, _WHOLE):
+    if not isinstance(node, Scalar):
+        return ""
+    if node.style != "plain" and wanted in (_FLAG, _WHOLE):
         return f"without quotes: {node.value}"
-    is_patch = isinstance(node, Scalar) and wanted == "a mapping" and node.value.endswith((".yaml", ".yml", ".json"))
-    return f"path: {node.value}" if is_patch and isinstance(node, Scalar) else ""
+    return f"path: {node.value}" if wanted == "a mapping" and node.value.endswith((".yaml", ".yml", ".json")) else ""
 
 
 def _is(node: Scalar, wanted: str) -> bool:
     """Say whether a scalar is read as wanted; kustomize reads this file by YAML 1.1."""
+    if variables.is_filled_in(node.value):
+        return True
+    if node.style != "plain":
+        return wanted == _TEXT
     is_switch = node.value in YAML11_BOOLEANS
-    kind = implicit_type(node.value) if node.style == "plain" and node.value else "string"
-    if node.style != "plain" or variables.is_filled_in(node.value):
-        return wanted == _TEXT or variables.is_filled_in(node.value)
+    kind = implicit_type(node.value) if node.value else "string"
     if wanted == _FLAG:
         return is_switch or kind == "boolean"
     if wanted == _WHOLE:

@@ -204,17 +204,21 @@ def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
 
 def _with_templates(found: Iterable[Finding], package: PackageFiles, parsed: Parsed) -> Iterator[Finding]:
     """Yield findings; of a template that cannot be read, and that no kustomization lists, only warn."""
+    for each in found:
+        data = package.resources.get(each.file.removeprefix(package.where), b"") if each.rule == "unreadable" else b""
+        is_template = _TEMPLATE.search(data) and os.path.normpath(each.file) not in _listed(parsed)
+        hint = "if it is a template, give it another ending, such as .tpl"
+        yield replace(each, severity="warning", hint=hint) if is_template else each
+
+
+def _listed(parsed: Parsed) -> set[str]:
+    """Return the files and folders that kustomizations list."""
     kustomizations = (each for each in parsed.documents if posixpath.basename(each.source.name) in kustomization.NAMES)
-    listed = {
+    return {
         posixpath.normpath(posixpath.join(posixpath.dirname(each.source.name), text))
         for each in kustomizations
         for text in kustomization.referred(each.root)
     }
-    for each in found:
-        data = package.resources.get(each.file.removeprefix(package.where), b"")
-        is_template = each.rule == "unreadable" and _TEMPLATE.search(data) and os.path.normpath(each.file) not in listed
-        hint = "if it is a template, give it another ending, such as .tpl"
-        yield replace(each, severity="warning", hint=hint) if is_template else each
 
 
 def _is_of_package(file: str, packages: Iterable[str]) -> bool:

@@ -70,9 +70,11 @@ def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
 def _empty(parsed: Parsed) -> Iterator[Finding]:
     """Find kustomizations that say nothing, which kustomize 5 refuses."""
     for path, documents in parsed.files.items():
+        if posixpath.basename(path) not in NAMES:
+            continue
         roots = [each.root for each in documents if each.root]
         says = [entry for root in roots for entry in entries(root) if entry.name not in ("apiVersion", "kind")]
-        if posixpath.basename(path) in NAMES and not says and all(isinstance(each, MappingNode) for each in roots):
+        if not says and all(isinstance(each, MappingNode) for each in roots):
             place = (documents[0].source, 0) if documents else (Source(parsed.where + path, ""), 0)
             message = "this kustomization is empty, and kustomize fails"
             yield breach("kustomize-refuses", roots[0] if roots else place, message, "list its files in resources")

@@ -211,7 +211,9 @@ def _block(block: MappingNode) -> Iterator[Fault]:
     for node in scalars(block.get("except")):
         with suppress(ValueError):
             inner = ipaddress.ip_network(node.value, strict=False)
-            if inner == network or inner.version != network.version or not inner.subnet_of(network):  # type: ignore[arg-type]
+            # Of one version, which mypy does not see.
+            is_within = inner.version == network.version and inner.subnet_of(network)  # type: ignore[arg-type]
+            if inner == network or not is_within:
                 yield node, f"{node.value} is not in {cidr.value}", "a part of the block"
 
 
@@ -222,15 +224,15 @@ def _job(spec: MappingNode) -> Iterator[Fault]:
     if given(spec, ("podFailurePolicy",)) and spec.text("podReplacementPolicy", "Failed") != "Failed":
         message = "with a podFailurePolicy a pod is replaced when it has failed"
         yield from at(spec, "podReplacementPolicy", message, "podReplacementPolicy: Failed, or remove it")
-    for action in (rule.scalar("action") for rule in mappings(spec.find("podFailurePolicy", "rules"))):
-        if action and action.value == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
-            yield action, "FailIndex fails an index of a Job with a backoffLimitPerIndex", "add backoffLimitPerIndex"
-    if spec.get("backoffLimitPerIndex") is not None and spec.text("completionMode") != "Indexed":
+    if spec.get("backoffLimitPerIndex") is not None and not is_indexed:
         yield from at(spec, "backoffLimitPerIndex", "only an Indexed Job has indexes", "completionMode: Indexed")
     yield from _ordered(spec, "maxFailedIndexes", "completions")
     if entries(spec.find("selector", "matchLabels")) and spec.text("manualSelector") != "true":
         yield from at(spec, "selector", "a Job gets its selector by itself", "remove it")
     for rule in mappings(spec.find("podFailurePolicy", "rules")):
+        action = rule.scalar("action")
+        if action and action.value == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
+            yield action, "FailIndex fails an index of a Job with a backoffLimitPerIndex", "add backoffLimitPerIndex"
         if len(given(rule, _FAILURES)) != 1:
             yield rule, f"a rule of a podFailurePolicy has either {' or '.join(_FAILURES)}", "give it one of them"
 
@@ -266,7 +268,9 @@ def _claim(spec: MappingNode) -> Iterator[Fault]:
 def _device_claim(spec: MappingNode) -> Iterator[Fault]:
     """Find what is said of a request of devices that the claim does not have."""
     devices = spec.mapping("spec", "devices") or spec.mapping("devices")
-    requests = mappings(devices.get("requests")) if devices else []
+    if devices is None:
+        return
+    requests = mappings(devices.get("requests"))
     yield from twice(requests, "request", "name")
     names = [each.text("name") for each in requests]
     for request in requests:
@@ -274,7 +278,7 @@ def _device_claim(spec: MappingNode) -> Iterator[Fault]:
         if exactly and exactly.text("allocationMode") == "All" and exactly.get("count") is not None:
             yield from at(exactly, "count", "who gets all devices says no count", "remove it")
     for field in ("constraints", "config"):
-        for each in mappings(devices.get(field)) if devices else ():
+        for each in mappings(devices.get(field)):
             for node in scalars(each.get("requests")):
                 if _is_set(node) and node.value.partition("/")[0] not in names:
                     yield node, f"the claim has no request {node.value!r}", suggest(node.value, names)

@@ -49,10 +49,11 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
     yield from fields
     # What a broken comment stood for, or a file that is empty or cannot be read uses, must not be taken for dead.
     is_certain = not unbound and all(each.rule != "unresolved-comment" for each in fields)
-    is_whole = not parsed.unreadable and all(
-        each.root is None or isinstance(each.root, MappingNode) for each in parsed.documents
+    is_whole = (
+        not parsed.unreadable
+        and all(each.root is None or isinstance(each.root, MappingNode) for each in parsed.documents)
+        and all(any(each.root for each in documents) for documents in parsed.files.values())
     )
-    is_whole = is_whole and all(any(each.root for each in documents) for documents in parsed.files.values())
     for entry in parsed.krmfile.entries:
         name, kind = _name(entry)
         if kind and entry.name not in reached and is_whole:
