@@ -39,6 +39,7 @@ _FIRST = (
     "CronJob", "PodDisruptionBudget",
 )  # fmt: skip
 _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+_POSITIONS = {kind: at for at, kind in enumerate(_FIRST, -len(_FIRST))} | {kind: at for at, kind in enumerate(_LAST, 1)}
 
 
 def build(directory: Path) -> bytes:
@@ -193,7 +194,9 @@ def _is_local(item: Object) -> bool:
 
 
 def _order(item: Object) -> tuple[int, str, str]:
-    position = _FIRST.index(item.kind) - len(_FIRST) if item.kind in _FIRST else 0
-    position = 1 + _LAST.index(item.kind) if item.kind in _LAST else position
     group, _, version = item.api_version.rpartition("/")
-    return position, f"{group or '~G'}_{version or '~V'}_{item.kind}", f"{item.namespace or '~X'}|{item.name}"
+    return (
+        _POSITIONS.get(item.kind, 0),
+        f"{group or '~G'}_{version or '~V'}_{item.kind}",
+        f"{item.namespace or '~X'}|{item.name}",
+    )
