@@ -11,6 +11,7 @@ that was killed, and is removed. A holder that lost its ticket finds out before 
 
 from __future__ import annotations
 
+import math
 import random
 import secrets
 import threading
@@ -142,8 +143,8 @@ def wait(store: Store, told: Told = lambda: None, *, patience: float = _PATIENCE
 
 def _wait(store: Store, blocks: Callable[[str, int], bool], stale: float, patience: float, told: Told) -> None:
     """Wait while there is a ticket, by its key and number, that blocks us; remove those that do not change."""
-    begin, is_told = time.monotonic(), False
-    end, seen, pause = time.monotonic() + patience, dict[str, tuple[_Ticket, float]](), _PAUSE
+    begin = time.monotonic()
+    soon, end, seen, pause = begin + _SOON, begin + patience, dict[str, tuple[_Ticket, float]](), _PAUSE
     while True:
         now, waiting = time.monotonic(), ""
         for key, ticket in _tickets(store):
@@ -161,9 +162,9 @@ def _wait(store: Store, blocks: Callable[[str, int], bool], stale: float, patien
         if now > end:
             problem = f"another writer has the channel for {patience:g} seconds: {waiting}"
             raise UnavailableError(Problem(problem, file=store.address, hint="run again later"))
-        if now - begin > _SOON and not is_told:
+        if now > soon:
             told()
-            is_told = True
+            soon = math.inf
         time.sleep(random.uniform(0.2, 1) * pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
 

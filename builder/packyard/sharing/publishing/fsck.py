@@ -93,11 +93,16 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
 
 def _altered(store: Store, error: PackyardError, hint: str) -> Iterator[FileFault]:
     """Yield what is wrong with files, by their keys; a store calls them by its address and the key, or a tag."""
-    if isinstance(error, NoFileError) and not hint.startswith("remove it"):
-        hint = f"remove it; then {hint}"
     for each in error.problems:
         key = each.file.removeprefix(f"{store.address}/")
-        yield FileFault(kind="altered", key=each.file if ":" in key else key, message=each.message, hint=hint)
+        place = each.file if ":" in key else key
+        yield FileFault(kind="altered", key=place, message=each.message, hint=_removed_first(error, hint))
+
+
+def _removed_first(error: PackyardError, hint: str) -> str:
+    """Return what mends a file; what is no file has to be removed before."""
+    is_first = isinstance(error, NoFileError) and not hint.startswith("remove it")
+    return f"remove it; then {hint}" if is_first else hint
 
 
 def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[FileFault]:
@@ -141,12 +146,14 @@ class _Seen:
     """What is below the roots of an index, as far as it can be read: of its entries, nothing but their keys is held.
 
     ``keys`` are those of bundles, ``yanked`` and ``removed`` those of the records of what is yanked or removed, and
-    ``gone`` those of the bundles that were removed. ``faults`` are those of nodes and records, by their keys.
+    ``gone`` those of the bundles that were removed. ``sound`` are the keys of the nodes and records that were read, and
+    ``faults`` what is wrong with others, by their keys.
     """
 
     def __init__(self, index: Index) -> None:
         self._index = index
         self.faults: dict[str, FileFault] = {}
+        self.sound: set[str] = set()
         self.keys: set[str] = set()
         self.yanked: set[str] = set()
         self.removed: set[str] = set()
@@ -173,18 +180,25 @@ class _Seen:
         for leaf in self._leaves(self._index.head.packages):
             for name, value in leaf.entries():
                 try:
-                    yield self._index.record(name, value)
+                    record = self._index.record(name, value)
                 except IntegrityError as error:
                     self._note(Digest(str(value)), error)
+                else:
+                    self.sound.add(nodes.key(Digest(str(value))))
+                    yield record
 
     def _leaves(self, root: Node) -> Iterator[Node]:
-        return tree.sound_leaves(root, self._index.nodes.node, self._note)
+        return tree.sound_leaves(root, self._node, self._note)
+
+    def _node(self, digest: Digest) -> Node:
+        node = self._index.nodes.node(digest)
+        self.sound.add(nodes.key(digest))
+        return node
 
     def _note(self, digest: Digest, error: PackyardError) -> None:
         message, key = error.problems[0].message, nodes.key(digest)
         kind = "missing" if message == nodes.MISSING else "altered"
-        hint = f"remove it; then {_REINDEX}" if isinstance(error, NoFileError) else _REINDEX
-        self.faults[key] = FileFault(kind=kind, key=key, message=message, hint=hint)
+        self.faults[key] = FileFault(kind=kind, key=key, message=message, hint=_removed_first(error, _REINDEX))
 
 
 def _check_maps(index: Index) -> Iterator[FileFault]:
@@ -403,6 +417,7 @@ def _find_extra(
             key.startswith(nodes.FOLDER)
             and seen.is_whole
             and are_heads_whole
+            and key not in seen.sound
             and _digest(store, key) != nodes.digest(key)
         ):
             yield FileFault(kind="altered", key=key, message="an old head reaches it", hint="remove it")
