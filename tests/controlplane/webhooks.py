@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-from controlplane.api import Api, Object
+from controlplane.api import Api, Object, wait
 
 _GROUP = "admissionregistration.k8s.io/v1"
 
@@ -56,7 +56,9 @@ def registered(api: Api, namespace: str, resources: Sequence[str], port: int, *,
     item = _configuration(api, namespace, resources, f"https://127.0.0.1:{port}")
     item["webhooks"][0]["timeoutSeconds"] = seconds
     api.create(item).expect_done()
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "none"}}
     try:
+        wait(lambda: [] if api.create(lease, namespace, dry_run=True).refusal else ["the webhook is not known yet"])
         yield
     finally:
         api.delete(item).expect_done()
@@ -76,9 +78,17 @@ def _configuration(api: Api, namespace: str, resources: Sequence[str], url: str)
         "sideEffects": "None",
         "admissionReviewVersions": ["v1"],
     }
+    # Nothing answers for Leases, which tells when the server knows of the configuration.
+    (rule,) = webhook["rules"]
+    fence = {
+        **webhook,
+        "name": "fence.packyard.example",
+        "clientConfig": {**webhook["clientConfig"], "url": "https://127.0.0.1:1"},
+        "rules": [{**rule, "resources": ["leases"]}],
+    }
     return {
         "apiVersion": _GROUP,
         "kind": "ValidatingWebhookConfiguration",
         "metadata": {"name": namespace},
-        "webhooks": [webhook],
+        "webhooks": [webhook, fence],
     }

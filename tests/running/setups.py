@@ -11,7 +11,7 @@ from typing import Any
 
 from catalogue import test_runs
 from controlplane import fates, webhooks
-from controlplane.api import Api, wait
+from controlplane.api import Api, await_quota, wait
 from packyard.core.kubernetes.operators import OPERATORS
 from running import made
 from running.patients import pod, read, running
@@ -196,8 +196,7 @@ RANGE = "{apiVersion: v1, kind: LimitRange, metadata: {name: range}, spec: {limi
 def quota(hard: str) -> Setup:
     def setup(api: Api, namespace: str) -> None:
         create(_QUOTA % hard)(api, namespace)
-        small = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}}
-        wait(lambda: [] if "used" in api.read(small, namespace).expect_done().get("status", {}) else ["quota"])
+        await_quota(api, "small", namespace)
 
     return setup
 

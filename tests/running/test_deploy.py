@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from controlplane import people
-from controlplane.api import Api, Object, wait
+from controlplane.api import Api, Object, await_quota, wait
 from packyard.core.bundle.record import FaultError
 from packyard.core.errors import ConflictError, InputError, PackyardError
 from packyard.running.runs import deploy as deploying
@@ -207,7 +207,7 @@ def test_all_that_the_server_refuses_is_named_at_once_and_nothing_is_stored(
     wrong["spec"]["backofLimit"] = 3
     quota = item("v1", "ResourceQuota", "few", spec={"hard": {"count/secrets": "0"}})
     cluster.create(quota, namespace).expect_done()
-    wait(lambda: [] if cluster.read(quota, namespace).body.get("status", {}).get("hard") else ["no quota yet"])
+    await_quota(cluster, "few", namespace)
     said = refused(client, config_map(a="1"), wrong, secret(a="1"), deployment(cpu="many"))
     patterns = (
         r"Job work: .*: \.spec\.backofLimit: field not declared in schema",

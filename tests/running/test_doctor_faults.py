@@ -15,7 +15,7 @@ import pytest
 import real
 from catalogue import test_runs
 from controlplane import shared
-from controlplane.api import Api, wait
+from controlplane.api import Api, await_quota, wait
 from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.operators import OPERATORS
 from packyard.running.runs import kubectl
@@ -396,8 +396,8 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
     operated.create(labelled, namespace).expect_done()
     quota = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: full}, spec: {hard: {pods: '2'}}}"
     wait(lambda: [] if available(operated, last, namespace) == 2 else ["pods"])
-    (full,) = create(operated, namespace, quota)
-    wait(lambda: [] if "used" in operated.read(full, namespace).expect_done().get("status", {}) else ["quota"])
+    create(operated, namespace, quota)
+    await_quota(operated, "full", namespace)
     assert told(examine(client, [last])) == []
     spread = {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}, "maxSkew": 1}
     assert told(examine(client, [deployed("run", on("open", topologySpreadConstraints=[spread]))])) == [
@@ -456,13 +456,8 @@ spec:
   - {type: PersistentVolumeClaim, max: {storage: 1Gi}}
 """
     create(operated, namespace, limits)
-    wait(
-        lambda: [
-            str(each)
-            for each in operated.list("v1", "ResourceQuota", namespace)
-            if "used" not in each.get("status", {})
-        ]
-    )
+    for name in ("small", "large"):
+        await_quota(operated, name, namespace)
     run = deployed("run", pod(main_resources={"limits": {"cpu": "300m"}, "requests": {"memory": "8Mi"}}), 4)
     claim = read(CLAIM, name="data", mode="ReadWriteMany", storage_class="", size="10Gi")
     found = [each for each in examine(client, [run, *claim]) if each.check == "limits"]
@@ -500,8 +495,7 @@ def test_a_quota_counts_the_pods_of_its_scopes_as_the_server_does(
     scope: str, fields: dict[str, Any], is_counted: bool, cluster: Api, client: Kubectl, namespace: str
 ) -> None:
     create(cluster, namespace, _SCOPED % ("scoped", scope))
-    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "scoped"}}
-    wait(lambda: [] if "used" in cluster.read(quota, namespace).expect_done().get("status", {}) else ["quota"])
+    await_quota(cluster, "scoped", namespace)
     spec = pod(**fields)
     tried = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}
     assert ("exceeded quota" in cluster.create(tried, namespace, dry_run=True).refusal) is is_counted
@@ -525,8 +519,8 @@ def test_a_quota_counts_load_balancers_and_ports_of_nodes_as_the_server_does(
     hard: str, spec: Object, said: str, cluster: Api, client: Kubectl, namespace: str
 ) -> None:
     limits = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {%s: '0'}}}"
-    (quota,) = create(cluster, namespace, limits % hard)
-    wait(lambda: [] if "used" in cluster.read(quota, namespace).expect_done().get("status", {}) else ["quota"])
+    create(cluster, namespace, limits % hard)
+    await_quota(cluster, "q", namespace)
     ports = [{"name": str(port), "port": port} for port in (80, 81)]
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "run"}, "spec": {**spec, "ports": ports}}
     for port in ports:
@@ -539,8 +533,8 @@ def test_a_quota_counts_load_balancers_and_ports_of_nodes_as_the_server_does(
 def test_a_quota_of_a_class_counts_its_claims(cluster: Api, client: Kubectl, namespace: str) -> None:
     of_class = "fast.storageclass.storage.k8s.io"
     limits = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {%s/requests.storage: 1Gi}}}"
-    (quota,) = create(cluster, namespace, limits % of_class)
-    wait(lambda: [] if "used" in cluster.read(quota, namespace).expect_done().get("status", {}) else ["quota"])
+    create(cluster, namespace, limits % of_class)
+    await_quota(cluster, "q", namespace)
     for storage_class, size in (("fast", "2Gi"), ("fast", "1Gi"), ("slow", "2Gi")):
         (claim,) = read(CLAIM, name="disk", mode="ReadWriteOnce", storage_class=storage_class, size=size)
         is_refused = "exceeded quota" in cluster.create(claim, namespace, dry_run=True).refusal
@@ -553,8 +547,7 @@ def test_a_quota_has_what_a_pod_says_itself_in_place_of_its_containers(
     cluster: Api, client: Kubectl, namespace: str
 ) -> None:
     create(cluster, namespace, "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {cpu: '1'}}}")
-    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}}
-    wait(lambda: [] if "used" in cluster.read(quota, namespace).expect_done().get("status", {}) else ["quota"])
+    await_quota(cluster, "q", namespace)
     for cpu, refusal in (("900m", ""), ("1200m", "cpu: 1.2 needed, 1 of 1 free")):
         spec = pod(main_resources={}, resources={"requests": {"cpu": cpu}}, restartPolicy="Never")
         tried = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}

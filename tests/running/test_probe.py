@@ -20,7 +20,7 @@ import pytest
 from catalogue import test_runs
 from commandline import COMMAND, environment
 from controlplane import fates, people
-from controlplane.api import Api, Object, wait
+from controlplane.api import Api, Object, await_quota, wait
 from packyard.cli.running import probe
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes import pods
@@ -137,7 +137,7 @@ def test_a_probe_that_is_refused_hides_nothing_that_was_found(
     spec = {"hard": {"count/jobs.batch": "0"}}
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": spec}
     cluster.create(quota, namespace).expect_done()
-    wait(lambda: [] if "used" in cluster.read(quota, namespace).expect_done().get("status", {}) else ["quota"])
+    await_quota(cluster, "q", namespace)
     (found,) = probe.run_after([], client, prepared, seconds=2)
     assert found.severity == "error"
     assert re.match(r"pods: could not be tried: jobs.batch \"\S+\" is forbidden: exceeded quota: q", str(found))

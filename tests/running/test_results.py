@@ -16,7 +16,7 @@ import pytest
 
 import real
 from commandline import packyard
-from controlplane.api import Api, Object, wait
+from controlplane.api import Api, Object, await_quota, wait
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError
 from packyard.running.results import listing, received, transfer
 from packyard.running.results.listing import CutError, Listed
@@ -167,7 +167,7 @@ def test_what_cannot_be_copied_is_said_with_what_to_do(
     assert "has not started: " in refused(*held)  # the claim has no volume
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}}}
     cluster.create(quota, namespace).expect_done()
-    wait(lambda: [] if cluster.read(quota, namespace).body.get("status", {}).get("hard") else ["no quota yet"])
+    await_quota(cluster, "none", namespace)
     assert "beyond quota none" in refused(*held)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from controlplane import people, webhooks
-from controlplane.api import Api, wait
+from controlplane.api import Api, await_quota, wait
 from controlplane.test_operators import QUEUE, Queues
 from packyard.cli import complete
 from packyard.running.runs import kubectl, status
@@ -229,7 +229,7 @@ def test_pods_that_are_not_made_are_explained(client: Kubectl, cluster: Api, nam
     """By quota, Pod Security, a webhook, and an account that is not there, of each kind of owner."""
     hard = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "of-team"}}
     cluster.create({**hard, "spec": {"hard": {"requests.cpu": "1"}}}, namespace).expect_done()
-    wait(lambda: [] if cluster.read(hard, namespace).expect_done().get("status", {}).get("hard") else ["no quota"])
+    await_quota(cluster, "of-team", namespace)
     small, large = ({"resources": {"requests": {"cpu": cpu}}} for cpu in ("1m", "4"))
     unsafe = made.lasting("Deployment", "unsafe", "run")
     unsafe["spec"]["template"]["spec"]["containers"][0] |= {**small, "securityContext": {}}
