@@ -9,7 +9,8 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from packyard.core.errors import suggest
@@ -50,43 +51,76 @@ _SCRIPTS = ("sh", "bash", "source", ".")
 
 def check(folder_path: str, page: Page, folder: Folder, place: str) -> Iterator[Finding]:
     """Find commands of a page that cannot work in its folder."""
-    installed: set[str] = set()
-    file_names: set[str] = set()  # names of files that commands before speak of
-    cloned: set[str] = set()  # what commands before fetched by git
-    entered: set[str] | None = set()  # folders that commands before went to; None where nobody knows
+    reader = _Reader(folder_path, folder, place)
     for block in page.blocks if not page.is_source else ():  # whose readers have the site
-        if block.language.lower() not in _LANGUAGES:
-            continue
-        roots = {folder_path, *_above(folder_path), *entered} if entered is not None else set()
-        applies = removes = 0
-        for line, words in _commands(block):
+        if block.language.lower() in _LANGUAGES:
+            commands = [*_commands(block)]
+            yield from reader.type(commands)
+            yield from _left_over(block.heading, commands, place)
+            yield from _by_text(block, place)
+
+
+@dataclass
+class _Reader:
+    """Who types the commands of a page one after the other, and has what the commands before made."""
+
+    start: str
+    folder: Folder
+    place: str
+    #: Where the next command may run, and where `cd` has led; None where nobody knows.
+    roots: set[str] = field(default_factory=set)
+    entered: set[str] | None = field(default_factory=set)
+    #: Names of files that commands spoke of, folders that git fetched, and releases of helm.
+    named: set[str] = field(default_factory=set)
+    cloned: set[str] = field(default_factory=set)
+    installed: set[str] = field(default_factory=set)
+
+    def type(self, commands: Iterable[tuple[int, list[str]]]) -> Iterator[Finding]:
+        """Find what is wrong with the commands of a block, which begins where any block before has led."""
+        self.roots = {self.start, *_above(self.start), *self.entered} if self.entered is not None else set()
+        for line, words in commands:
             program = posixpath.basename(words[0])
             if program == "cd" and len(words) > 1:
-                targets = _cd(words[1], roots, folder)
-                top, _, below = posixpath.normpath(words[1]).partition("/")
-                if (targets is None and top in file_names) or (top in cloned and not below):
-                    targets = set()  # which a command before made
-                if targets is None:
-                    yield at("no-such-path", place, line, f"there is no folder {words[1]} to go to", "correct it")
-                roots = targets or set()
-                entered = {*entered, *roots} if roots and entered is not None else None
+                yield from self._go(words[1], line)
                 continue
-            yield from _command(program, words, line, roots, folder, place, file_names)
-            cloned |= {posixpath.basename(words[-1]).removesuffix(".git")} if words[:2] == ["git", "clone"] else set()
-            file_names |= {posixpath.basename(word).removesuffix(".git") for word in words[1:]}
+            if self.roots:
+                yield from _command(program, words, line, self.roots, self.folder, self.place, self.named)
+            names = [posixpath.basename(word).removesuffix(".git") for word in words[1:]]
+            self.named.update(names)
+            if words[:2] == ["git", "clone"]:
+                self.cloned.add(names[-1])
             if program == "kubectl":
-                yield from _objects(words, line, folder, place)
+                yield from _objects(words, line, self.folder, self.place)
             if program == "helm":
-                yield from _helm(words, line, installed, place)
-            applies = applies or (line if words[:2] == ["kubectl", "apply"] else 0)
-            removes = removes or (line if program in ("kubectl", "helm") and words[1:2] != ["apply"] else 0)
-        if _REMOVING.search(block.heading) and applies and not removes:
-            message = f"below {block.heading!r} this applies objects, and nothing deletes them"
-            yield at("removal-applies", place, applies, message, "kubectl delete")
-        for line, text in block.lines:
-            if _PODS.search(text):
-                message = "this finds pods by a text in their names, also those of other runs"
-                yield at("pods-by-text", place, line, message, "kubectl get pods -l LABEL=VALUE")
+                yield from _helm(words, line, self.installed, self.place)
+
+    def _go(self, target: str, line: int) -> Iterator[Finding]:
+        targets = _cd(target, self.roots, self.folder)
+        top, _, below = posixpath.normpath(target).partition("/")
+        if (targets is None and top in self.named) or (top in self.cloned and not below):
+            targets = set()  # which a command before made
+        if targets is None:
+            yield at("no-such-path", self.place, line, f"there is no folder {target} to go to", "correct it")
+        self.roots = targets or set()
+        self.entered = {*self.entered, *self.roots} if self.roots and self.entered is not None else None
+
+
+def _left_over(heading: str, commands: Sequence[tuple[int, list[str]]], place: str) -> Iterator[Finding]:
+    """Find that a section about removing applies objects, and deletes none."""
+    applying = [line for line, words in commands if words[:2] == ["kubectl", "apply"]]
+    is_removing = any(
+        posixpath.basename(words[0]) in ("kubectl", "helm") and words[1:2] != ["apply"] for _, words in commands
+    )
+    if _REMOVING.search(heading) and applying and not is_removing:
+        message = f"below {heading!r} this applies objects, and nothing deletes them"
+        yield at("removal-applies", place, applying[0], message, "kubectl delete")
+
+
+def _by_text(block: Block, place: str) -> Iterator[Finding]:
+    for line, text in block.lines:
+        if _PODS.search(text):
+            message = "this finds pods by a text in their names, also those of other runs"
+            yield at("pods-by-text", place, line, message, "kubectl get pods -l LABEL=VALUE")
 
 
 def _commands(block: Block) -> Iterator[tuple[int, list[str]]]:
@@ -163,8 +197,6 @@ def _below_top(root: str, target: str) -> str | None:
 def _command(
     program: str, words: list[str], line: int, roots: set[str], folder: Folder, place: str, file_names: set[str]
 ) -> Iterator[Finding]:
-    if not roots:
-        return
     for path in _paths(program, words):
         is_made = path == "." or posixpath.basename(path) in file_names
         if not _OPEN.search(path) and not is_made and not any(_has(root, path, folder) for root in roots):

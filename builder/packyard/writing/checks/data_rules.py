@@ -13,7 +13,7 @@ from packyard.core.kubernetes.kinds import CORE, RBAC, Kind, kind_of
 from packyard.core.yaml.document import entries, mappings
 from packyard.core.yaml.node import Entry, MappingNode, Scalar
 from packyard.writing.checks import variables
-from packyard.writing.checks.pod_rules import Fault, at, given
+from packyard.writing.checks.faults import Fault, at, given
 
 #: The keys that a Secret of a type has; of several in one entry, one is enough.
 _KEYS = {

@@ -5,18 +5,17 @@ A test puts a pod of each row to a real API server, which refuses it, and the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from packyard.core.kubernetes.kinds import APPS, Kind, of
 from packyard.core.kubernetes.name_forms import LABEL_VALUE
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings
-from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
+from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.core.yaml.values import is_null, to_value
 from packyard.writing.checks import variables
+from packyard.writing.checks.faults import Fault, at, one, twice
 from packyard.writing.checks.port_numbers import ASKED, PROBES
-
-Fault = tuple[Node | Entry, str, str]
 
 _HANDLERS = ("exec", *ASKED)
 _HOOKS = ("exec", "httpGet", "sleep", "tcpSocket")
@@ -147,32 +146,3 @@ def absolute(holder: MappingNode) -> Iterator[Fault]:
     path = holder.scalar("nfs", "path")
     if path and path.value and not path.value.startswith("/") and not variables.is_filled_in(path.value):
         yield path, f"the path of an NFS export is absolute, not {path.value!r}", f"/{path.value}"
-
-
-def twice(listed: Iterable[MappingNode], what: str, *fields: str) -> Iterator[Fault]:
-    """Find what has the same fields as another of a list."""
-    earlier: set[tuple[str, ...]] = set()
-    for item in listed:
-        values = tuple(item.text(field) for field in fields)
-        if values[0] and values in earlier:
-            yield item, f"{what} {values[0]!r} occurs twice", "give each its own"
-        earlier.add(values)
-
-
-def one(holder: MappingNode, fields: Sequence[str], what: str) -> Iterator[Fault]:
-    """Find what has not exactly one of some fields."""
-    there = given(holder, fields)
-    if not there:
-        yield holder, f"{what} has none of {', '.join(fields)}", "add one"
-    elif len(there) > 1:
-        yield from at(holder, there[1], f"{what} has {there[0]} and {there[1]}", "remove one")
-
-
-def given(holder: MappingNode, fields: Iterable[str]) -> list[str]:
-    """Return which of some fields have a value; an empty list is none."""
-    return [field for field in fields if to_value(holder.get(field)) not in (None, [])]
-
-
-def at(holder: MappingNode, field: str, message: str, hint: str) -> Iterator[Fault]:
-    """Yield a fault of a field."""
-    yield holder.get(field) or holder, message, hint

@@ -21,9 +21,10 @@ from packyard.core.yaml.document import entries, mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.core.yaml.values import is_null
 from packyard.writing.checks import data_rules, pod_rules, schedules, variables
+from packyard.writing.checks.faults import Fault, at, given, one, twice
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
-from packyard.writing.checks.pod_rules import Fault, absolute, at, given, one, twice
+from packyard.writing.checks.pod_rules import absolute
 
 _PATH_TYPES = ("Exact", "Prefix")
 _ROUTED = ("Exact", "PathPrefix")
