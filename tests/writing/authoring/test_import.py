@@ -19,6 +19,7 @@ import reading
 import real
 import tiny
 from importing import cases, composed, manifests, objects, run, set_values, write
+from packyard.core.yaml import document
 from served import Served
 
 POD = """apiVersion: v1
@@ -317,6 +318,27 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         "would be one use case",
     ),
 }
+
+
+def test_a_use_case_that_is_too_large_says_which_file_makes_it_so_and_what_to_import_instead(
+    here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(document, "MAX_EVENTS", 100)
+    monkeypatch.setattr(document, "_LONG", 100)
+    many = f"apiVersion: v1\nkind: Many\nmetadata: {{name: many}}\ndata: [{', '.join('a' * 60)}]\n"
+    web = tmp_path / "web"
+    write(web / "crds", {"kustomization.yaml": "resources: [many.yaml]\n", "many.yaml": many})
+    write(web / "small", {"kustomization.yaml": FLAT, "pod.yaml": POD})
+    write(web / "all", {"kustomization.yaml": "resources: [../crds, ../small]\n"})
+    message = tiny.refused("import", web, "--workspace", here)
+    assert f"{web}/all as built: holds more than 100 values ({web}/crds/many.yaml is its largest file: " in message
+    assert "import a folder that builds on less" in message
+    message = tiny.refused("import", web, "--workspace", here, "--only", "small")
+    assert f"--only names none, or what others build on: packyard import {web}/small" in message
+    run(here, web / "small")
 
 
 @pytest.mark.parametrize("name", BAD)

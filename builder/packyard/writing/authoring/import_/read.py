@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
+from shlex import quote
 
 from packyard.core.errors import InputError, Problem, every, refuse
 from packyard.core.kubernetes import kustomization
@@ -74,6 +75,9 @@ class Reader:
         sources = self.sources
         if not self.folders:
             hint = "it needs manifests, a kustomization.yaml for each use case, or a Kptfile"
+            if self.only:
+                place = quote(sources.shown(self.only[0]))
+                hint = f"--only names none, or what others build on: packyard import {place}"
             raise InputError(Problem("holds no use case", file=sources.shown(""), hint=hint))
         if len(self.folders) > MAX_USE_CASES:
             raise InputError(Problem(f"holds more than {MAX_USE_CASES} use cases", file=sources.shown("")))
@@ -123,7 +127,17 @@ class Reader:
             todo = "nothing: users name theirs, by kustomize edit set namespace or kubectl apply -n"
             self.binder.notes.append(Note(LOST, "namespaces that envsubst gave", todo, (f"{shown}: {namespace}",)))
             text = re.sub(rf"(?m)^ *namespace: {re.escape(namespace)}\n", "", text)
-        return bind.documents(Source(f"{shown} as built", text))
+        try:
+            return bind.documents(Source(f"{shown} as built", text))
+        except InputError as error:  # it is more than an import can hold
+            raise error.hinted(self._smaller(folder)) from error
+
+    def _smaller(self, folder: str) -> str:
+        """Say which file of a use case is the largest, and what to import without it."""
+        files = [file for place in _below(self.wide, self._wide(folder)) for file in _referred(self.wide, place)]
+        largest = max(files, key=lambda file: len(self.wide.read(file)), default="")
+        reason = f"{self.wide.shown(largest)} is its largest file: " if largest else ""
+        return f"{reason}import a folder that builds on less, or name other use cases by --only"
 
     def built(self, folder: str, path: str) -> Variant:
         """Read a use case as kustomize builds it."""
@@ -240,6 +254,14 @@ def _below(sources: Sources, folder: str) -> Iterator[str]:
             todo += paths
             of_files.update((dirname(path), None) for path in paths if _is_file(sources, path))
     yield from (place for place in of_files if place not in seen and not place.startswith(".."))
+
+
+def _referred(sources: Sources, folder: str) -> Iterator[str]:
+    """Yield the files that the kustomization of a folder names."""
+    for file in kustomizations(sources, folder):
+        named = kustomization.referred(use_cases.root(sources, file))
+        paths = (normpath(join(folder, text)) for text in named if "://" not in text)
+        yield from (path for path in paths if not path.startswith("..") and sources.is_file(path))
 
 
 def _fields(sources: Sources, folder: str) -> Iterator[tuple[str, str]]:
