@@ -20,6 +20,7 @@ import real
 import tiny
 from importing import cases, composed, manifests, objects, run, set_values, write
 from packyard.core.yaml import document
+from packyard.using.kustomize import builtin
 from served import Served
 
 POD = """apiVersion: v1
@@ -38,6 +39,7 @@ openAPI:
     io.k8s.cli.setters.RUN: {description: Name., x-k8s-cli: {setter: {name: RUN, value: web}}}
     io.k8s.cli.setters.IMAGE: {x-k8s-cli: {setter: {name: IMAGE, value: "nginx:1.25"}}}
 """
+ALPHA = "kustomize.config.k8s.io/v1alpha1"
 FLAT = "resources: [pod.yaml]\n"
 
 
@@ -128,6 +130,26 @@ def test_kustomizations_that_build_on_others_become_what_kustomize_builds(
         assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web/overlays" / path)
     assert cases(said, "the setters of use cases that kustomize had to build") == ["overlays/dev", "overlays/prod"]
     assert "overlays/prod/kustomization.yaml: images" in cases(said, "fields of kustomizations")
+
+
+def test_a_component_beside_the_folder_that_is_imported_is_kept(
+    here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    patch = "- patch: '- {op: add, path: /spec/hostNetwork, value: true}'\n  target: {kind: Pod}\n"
+    write(
+        tmp_path / "web",
+        {
+            "host/kustomization.yaml": f"apiVersion: {ALPHA}\nkind: Component\npatches:\n{patch}",
+            "overlays/all/kustomization.yaml": f"{FLAT}components: [../../host]\n",
+            "overlays/all/pod.yaml": POD,
+        },
+    )
+    run(here, tmp_path / "web/overlays/all", "--name", "web")
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert "hostNetwork: true" in builtin.build(folder).decode()
 
 
 def test_without_kustomize_what_only_that_can_build_is_refused(

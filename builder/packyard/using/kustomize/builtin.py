@@ -158,8 +158,8 @@ class _Files:
             raise (BeyondError if "//" in node.value or "?" in node.value else InputError)(node.problem(message))
         package = folder.package_of(self._directory)
         if leads := Gate(package, {}).outside(str(path)):
-            message = f"component {node.value!r} leads to {leads}, outside of the package"
-            raise InputError(node.problem(message, f"the package is {package}"))
+            message = f"component {node.value!r} leads to {leads}, outside of the package {package}"
+            raise BeyondError(node.problem(f"{message}, which packyard's own build does not follow", HINT))
         real = os.path.realpath(path)
         if real in self._open or len(self._open) >= _DEEPEST:
             raise InputError(node.problem(f"component {node.value!r} is one of its own components"))
