@@ -24,9 +24,9 @@ from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.writing.build import catalogue
 from packyard.writing.build.draft import MARK
+from packyard.writing.build.package_lint import Linting
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.product import Built
-from packyard.writing.build.workspace_lint import Linting
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,8 @@ from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import workspace_lint
+from packyard.writing.build.package_lint import Linting
 from packyard.writing.build.packing import Packing, Settings
-from packyard.writing.build.workspace_lint import Linting
 from packyard.writing.checks import archive, collisions, shared_parts
 from packyard.writing.checks import folder as any_folder
 from packyard.writing.checks.explanation import Rule, table
@@ -34,6 +34,7 @@ _PLACES = (
     "writing/checks/*.py",
     "cli/writing/lint.py",
     "writing/build/purposes.py",
+    "writing/build/package_lint.py",
     "writing/build/workspace_lint.py",
     "core/kubernetes/schemas.py",
     "using/setters/refusal.py",

@@ -31,7 +31,7 @@ from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.options import folder as options
-from packyard.writing.build import workspace_lint
+from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.packing import Packing
 from packyard.writing.build.used import Use
 from packyard.writing.checks import archive, explanation, folder
@@ -169,9 +169,9 @@ def _in_workspace(
         here.package_dir(name)  # which refuses an unknown one
     names = list(dict.fromkeys(names)) or _all_names(here)
     settings = fanout.settings(arguments, here.root_dir, _VERSION, here.libraries)
-    linted = executor.run(workspace_lint.Linting(Packing(settings)), names, on=fanout.engine(arguments, names))
+    linted = executor.run(package_lint.Linting(Packing(settings)), names, on=fanout.engine(arguments, names))
     fanout.finish(settings.cache_dir, (item.fault for item in linted))
-    linted = workspace_lint.in_use(Packing(settings), linted, use) if use else linted
+    linted = package_lint.in_use(Packing(settings), linted, use) if use else linted
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 

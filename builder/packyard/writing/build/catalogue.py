@@ -17,10 +17,10 @@ from packyard.core.errors import UnavailableError
 from packyard.core.work import executor
 from packyard.core.work.executor import Engine
 from packyard.writing.build import tree, workspace_lint
+from packyard.writing.build.package_lint import Linted, Linting
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.product import Built
 from packyard.writing.build.staging import staging
-from packyard.writing.build.workspace_lint import Linted, Linting
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from packyard.core.errors import InputError, PackyardError, Problem, suggest
 from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import Observed
-from packyard.writing.build import assemble, used, workspace_lint
+from packyard.writing.build import assemble, package_lint, used, workspace_lint
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.used import Use
 from packyard.writing.checks.finding import Finding
@@ -62,10 +62,10 @@ class Preview:
         if not files:
             return View(problems=[Problem(f"{self.name} has no use case {self.path!r} any more")])
         packing = Packing(Settings(root_dir=self.root_dir, version=_VERSION, libraries=self.libraries))
-        linted = [workspace_lint.Linting(packing)(self.name, (draft, self._facts))]
+        linted = [package_lint.Linting(packing)(self.name, (draft, self._facts))]
         try:
             if self.use:
-                linted = workspace_lint.in_use(packing, linted, self.use)
+                linted = package_lint.in_use(packing, linted, self.use)
                 files = used.files(draft, here.prefix, self.use, self.path)
         except PackyardError as error:
             return View(problems=error.problems)

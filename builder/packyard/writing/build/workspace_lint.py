@@ -1,264 +1,36 @@
-"""Lint of the packages of a workspace: composed or found in the cache, each finding at the line that its author wrote.
-
-What `build` refuses is a finding here, so that one fault does not hide the others.
-"""
+"""Lint of the packages of a workspace together: between them, and but for the exceptions that authors made."""
 
 from __future__ import annotations
 
-import json
-import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
-from importlib.metadata import version
+from dataclasses import replace
 
-from packyard.core.bundle.manifest import LIBRARY
-from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
-from packyard.core.kubernetes import kustomization, schemas
-from packyard.core.kubernetes.schemas import Judge
-from packyard.core.work.kept import Fact
+from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.sources import LIBRARIES, Sources
-from packyard.using.kustomize import idle
-from packyard.using.kustomize.idle import Idle
-from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.options.folder import PROGRAMS, needed
-from packyard.using.setters.definition import Definitions
-from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.packages import PackageFiles
-from packyard.writing.build import fragments, purposes, used
-from packyard.writing.build.draft import Draft
-from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
-from packyard.writing.build.used import Use
-from packyard.writing.checks import collisions, exception, explanation, given_values, shared_parts, written
-from packyard.writing.checks.collisions import Named
-from packyard.writing.checks.enabled import Option, Trial
-from packyard.writing.checks.finding import REMOVE, Finding, finding
-from packyard.writing.checks.lint import find, in_order
-from packyard.writing.checks.parsed import Parsed, parse
-from packyard.writing.source import crds, library, package, parts, preset, tried_parts, whole
-from packyard.writing.source.origin import Stack
-from packyard.writing.source.package import Package
-from packyard.writing.source.preset import Preset
-from packyard.writing.source.traced import Traced
-from packyard.writing.source.tried_parts import Tried
+from packyard.writing.build.package_lint import Linted, Linting, as_findings, to_sources
+from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.checks import collisions, exception, explanation, shared_parts, written
+from packyard.writing.checks.finding import Finding, finding
+from packyard.writing.checks.lint import in_order
+from packyard.writing.source import whole
 from packyard.writing.source.workspace import OPTIONS as KIND
 from packyard.writing.source.workspace import Workspace
 
 _WORD = re.compile(r"\w+")
 _VERSION = "0.0.0"  # which no finding shows
-#: The rules that judge a value, which package.yaml may have given.
-_OF_VALUES = frozenset((
-    *("plain-secret", "invalid-image", "moving-tag", "stand-in-image", "no-quantity", "no-name", "wrong-value"),
-    *("unexpanded-variable", "server-refuses", "plain-http", "no-such-key", "process-count"),
-))  # fmt: skip
-_QUICK = ("quick",)
 #: The rules without which nothing can be built.
 _ALWAYS = ("does-not-compose", "unreadable")
-
-
-@dataclass(frozen=True, slots=True)
-class Linted:
-    """What is wrong with the composed files of a package, exceptions included, and what `between` needs to know.
-
-    ``inputs`` are the sources that it was composed from, ``fault`` says why it was not cached. What does not compose
-    ``is_broken``.
-    """
-
-    name: str
-    findings: Sequence[Finding] = ()
-    use_cases: int = 0
-    named: Sequence[Named] = ()
-    options: Sequence[str] = ()
-    idle: Idle = field(default_factory=dict)
-    inputs: Sequence[str] = ()
-    fault: str = ""
-    is_broken: bool = False
-
-
-class Linting:
-    """Lints packages of a workspace, one after the other.
-
-    One that ``is_quick`` tries options once for the kinds of objects that they change in a package, unless all of its
-    use cases were tried before, and that is in the cache.
-    """
-
-    def __init__(self, packing: Packing, *, is_quick: bool = False) -> None:
-        self.packing = packing
-        self.is_quick = is_quick
-
-    def __call__(self, name: str, drafted: Drafted | None = None) -> Linted:
-        """Return what is wrong with a package; ``drafted`` is it, composed, where that is at hand."""
-        if cached := self.find(name):
-            return cached
-        words = (*self._words(name), *(_QUICK if self.is_quick else ()))
-        try:
-            draft, facts = drafted or self.packing.draft(name)
-            draft.check()
-            if draft.manifest.kind == LIBRARY:
-                linted, facts = self._library(name, facts)
-            else:
-                linted = self._package(name, draft)
-        except InputError as error:
-            return Linted(name, _refused(error.problems), is_broken=True)
-        fault = "" if facts is None else self.packing.kept.keep(words, facts, lambda: _to_bytes(linted))
-        return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
-
-    def _package(self, name: str, draft: Draft) -> Linted:
-        here = self._workspace()
-        described, packages = package.read(here, name), package_files(draft)
-        parsed, findings = self._judged(packages, draft.options, tried=set() if self.is_quick else None)
-        presets = preset.read_all(here.sources, described)
-        findings += [
-            *self._with_presets(presets, list(zip(packages, parsed, strict=True)), findings),
-            *collisions.kinds(parsed),
-            *collisions.definitions(parsed),
-            *purposes.check(here, described, draft),
-            *fragments.check(here, described, draft, self.packing.settings.version, parsed),
-        ]
-        named = [each for known in parsed for each in collisions.names(known)]
-        placed = _placed(here, {name}, findings)
-        use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
-        return Linted(name, placed, use_cases, named, draft.options, draft.idle)
-
-    def _library(self, name: str, facts: list[Fact] | None) -> tuple[Linted, list[Fact] | None]:
-        """Judge a library by composing its parts with each other; names of their objects tell nothing there."""
-        here = self._workspace()
-        tried = tried_parts.compose_all(here)
-        findings, options = list[Finding](), set[str]()
-        for tried_package, composed in tried.composed:
-            folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried_package.use_cases), OPTIONS)]
-            members = {f"{here.prefix}/{path}": data for path, data in composed.files.items()}
-            fitting = [each.name for each in composed.options.all]
-            findings += self._judged(_files(name, folders, members), fitting, tried=set())[1]
-            options.update(fitting)
-        placed = _placed(here, {name}, findings, tried.package)
-        placed = [*_refused(tried.problems), *_of_parts(placed, tried, f"{name}/{here.prefix}/")]
-        if not tried.package.use_cases and not tried.problems and not here.package_names():
-            file = here.sources.shown(WORKSPACE)
-            hint = "have a base here, which the storages and options fit, or a package"
-            placed.append(finding("nothing-tried", Problem("0 parts were tried", file=file, line=1, hint=hint)))
-        linted = Linted(name, placed, len(tried.package.use_cases), options=sorted(options))
-        is_torn = facts is None or here.sources.torn
-        return linted, None if is_torn else [*dict.fromkeys([*(facts or ()), *here.sources.facts])]
-
-    def _judged(
-        self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: set[tuple[str, str]] | None
-    ) -> tuple[list[Parsed], list[Finding]]:
-        """Return the directories of a package parsed, and what is wrong with each, alone and with each option.
-
-        ``tried`` is that of `Trial`.
-        """
-        judges = self._judges()
-        parsed = [parse(files, self.packing.memo) for files in packages]
-        findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
-        here, below = self._workspace(), f"/{OPTIONS}/"
-        defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
-        chosen = _oldest_and_newest(judges) if self.is_quick else judges
-        trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=chosen, tried=tried)
-        used = [each for each in parsed if not each.where.endswith(below)]
-        return parsed, [*findings, *(found for each in used for found in trial.find(each, findings))]
-
-    def _with_presets(
-        self,
-        presets: Sequence[Preset],
-        packages: Sequence[tuple[PackageFiles, Parsed]],
-        findings: Sequence[Finding],
-    ) -> Iterator[Finding]:
-        """Yield what is wrong with the use cases of a package with each of its presets alone."""
-        judges, memo = self._judges(), self.packing.memo
-        for values in (each.values.by_name for each in presets):
-            tried = set[object]()
-            for pair in packages:
-                if not self.is_quick:
-                    tried.clear()
-                yield from given_values.check(*pair, findings, values, tried, judges=judges, memo=memo)
-
-    def find(self, name: str) -> Linted | None:
-        """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""
-        try:
-            words = self._words(name)
-        except InputError:
-            return None
-        find = self.packing.kept.find
-        cached = find(words, _parse) or (find((*words, *_QUICK), _parse) if self.is_quick else None)
-        return replace(cached.result, inputs=tuple(inputs(cached.facts))) if cached else None
-
-    def _workspace(self) -> Workspace:
-        return self.packing.settings.workspace(self.packing.memo)
-
-    def _judges(self) -> list[Judge]:
-        here = self._workspace()
-        return schemas.choose(here.kubernetes, crds.read(here))
-
-    def _words(self, name: str) -> tuple[str, ...]:
-        """Return the key of a package's findings."""
-        return ("findings", name, *self._rests_on)
-
-    @cached_property
-    def _rests_on(self) -> tuple[str, ...]:
-        """What all findings rest on beside the sources: the schemas, and the roots by which they name files."""
-        here = self._workspace()
-        places = library.places(here.libraries).values()
-        definitions = (f"{path} {Digest.of(here.sources.read(path))}" for path in crds.files(here))
-        return (*here.kubernetes, version("jsonschema-rs"), str(here.root_dir), *map(str, places), *definitions)
-
-
-def _oldest_and_newest(judges: Sequence[Judge]) -> list[Judge]:
-    """Return those of two versions of Kubernetes, which say what the ones between say, and those of operators."""
-    kubernetes = [each for each in judges if each.name == schemas.KUBERNETES]
-    return [each for each in judges if each.name != schemas.KUBERNETES or each in (kubernetes[0], kubernetes[-1])]
-
-
-def _option(here: Workspace, name: str) -> Option:
-    """Read an option, as its author wrote it."""
-    part = parts.read(here.sources, here.overlay_dir(KIND, name), "Component")
-    is_read = parts.has_kustomization(here.sources, part.folder)
-    return Option(name, part, needed(here.sources.read(parts.file_of(here.sources, part.folder))) if is_read else ())
-
-
-def package_files(draft: Draft) -> list[PackageFiles]:
-    """Return the directories of a composed package that have setters."""
-    return _files(draft.manifest.name, draft.manifest.use_cases, {each.path: each.data for each in draft.members})
-
-
-def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> list[PackageFiles]:
-    directories: list[PackageFiles] = []
-    programs = {path: data for path, data in members.items() if f"/{PROGRAMS}/" in path}
-    for folder in folders:
-        below = f"{folder}/"
-        files = {path.removeprefix(below): data for path, data in members.items() if path.startswith(below)}
-        krmfile = files.pop(KRMFILE, EMPTY + b"\n")
-        patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
-        directories.append(PackageFiles(krmfile, files, f"{name}/{below}", patches=patches, programs=programs))
-    return directories
 
 
 def lint(here: Workspace, name: str) -> list[Finding]:
     """Return what is wrong with one package by itself, as it is now."""
     settings = Settings(root_dir=here.root_dir, version=_VERSION, libraries=here.libraries)
     return judge(here, [Linting(Packing(settings))(name)], alone=True)
-
-
-def in_use(packing: Packing, linted: Sequence[Linted], use: Use) -> list[Linted]:
-    """Return packages with what is wrong with them in use, too; refuse a use that is for none of them."""
-    here = packing.settings.workspace(packing.memo)
-    sound = {each.name: packing.draft(each.name)[0] for each in linted if not each.is_broken}
-    drafts = {name: draft for name, draft in sound.items() if draft.manifest.kind != LIBRARY}
-    drafts = used.among(drafts, here.prefix, use)
-    judges = schemas.choose(here.kubernetes, crds.read(here))
-    more = {name: _placed(here, {name}, used.find(each, here.prefix, use, judges)) for name, each in drafts.items()}
-    return [replace(each, findings=[*each.findings, *_others(each, more.get(each.name, ()))]) for each in linted]
-
-
-def _others(linted: Linted, findings: Iterable[Finding]) -> list[Finding]:
-    """Return what is wrong in use, and not without it."""
-    places = {(each.file, each.line, each.rule) for each in linted.findings}
-    return [each for each in findings if (each.file, each.line, each.rule) not in places]
 
 
 def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_quick: bool = False) -> list[Finding]:
@@ -268,7 +40,7 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_
     """
     names = {each.name for each in linted}
     findings = [item for each in linted for item in each.findings]
-    findings += _placed(here, names, collisions.check(named for each in linted for named in each.named))
+    findings += to_sources(here, names, collisions.check(named for each in linted for named in each.named))
     sound = [each for each in linted if not each.is_broken]
     is_whole = not alone and len(sound) == len(linted) and names >= set(here.package_names())
     findings += _of_all(here, linted) if is_whole else []
@@ -317,40 +89,6 @@ def _named(each: Finding) -> Finding:
     return each if each.rule == "does-not-compose" else replace(each, message=f"{each.message} [{each.rule}]")
 
 
-def _placed(
-    here: Workspace, names: set[str], findings: Iterable[Finding], tried: Package | None = None
-) -> list[Finding]:
-    """Move findings from composed files to the sources; ``tried`` is a package that has no folder."""
-    traced: dict[str, Traced] = {}
-    placed = []
-    for each in findings:
-        name, _, path = each.file.partition("/")
-        stack: Stack = ()
-        if name in names and path.startswith(f"{here.prefix}/"):
-            if name not in traced:
-                traced[name] = Traced(here, tried or package.read(here, name))
-            below = path.removeprefix(f"{here.prefix}/")
-            stack = traced[name].at(below, each.line, each.column)
-            given = traced[name].value_place(below, each.line) if each.rule in _OF_VALUES else None
-            stack = (given, *stack) if given else stack
-        composed = f"{each.file}:{each.line}"
-        # What is removed from a patch would bring back what it replaced.
-        fix = "" if each.fix == REMOVE and len(stack) > 1 else each.fix
-        placed.append(replace(each, **asdict(stack[0]), composed=composed, fix=fix) if stack else each)
-    return placed
-
-
-def _of_parts(findings: Sequence[Finding], tried: Tried, prefix: str) -> Iterator[Finding]:
-    """Yield what composed parts show; what is not due to any one part is a warning."""
-    shown = dict[tuple[str, int, str], set[str]]()
-    for each in findings:
-        path = posixpath.dirname(each.composed).removeprefix(prefix)
-        shown.setdefault((each.file, each.line, each.rule), set()).add(path)
-    for each in findings:
-        is_due = not each.composed or tried.is_of_a_part(shown[each.file, each.line, each.rule])
-        yield each if is_due else replace(each, severity="warning")
-
-
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
     """Return what several packages have from one part once, with the first composed place."""
     once: dict[tuple[object, ...], Finding] = {}
@@ -368,7 +106,7 @@ def _of_all(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
         files = ({sources.shown(file): sources.read(file) for file in each} for each in (bases, overlays))
         return list(shared_parts.check(*files))
     except InputError as error:
-        return _refused(error.problems)
+        return as_findings(error.problems)
 
 
 def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator[Finding]:
@@ -394,25 +132,3 @@ def _files_below(sources: Sources, folder: str) -> Iterator[tuple[str, bytes]]:
             with suppress(InputError):
                 if sources.is_file(path):
                     yield path, sources.read(path)
-
-
-def _refused(problems: Iterable[Problem]) -> list[Finding]:
-    return [finding("does-not-compose", problem) for problem in problems]
-
-
-def _to_bytes(linted: Linted) -> bytes:
-    findings = [asdict(each) for each in linted.findings]
-    counted = (linted.name, linted.use_cases, list(linted.options), idle.document(linted.idle))
-    return json.dumps([findings, list(linted.named), counted]).encode()
-
-
-def _parse(data: bytes) -> Linted:
-    findings, named, (name, use_cases, options, nothing) = json.loads(data)
-    return Linted(
-        name,
-        [Finding(**each) for each in findings],
-        use_cases,
-        [Named(*each) for each in named],
-        tuple(options),
-        idle.parse(nothing),
-    )

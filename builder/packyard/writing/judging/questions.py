@@ -30,7 +30,7 @@ from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
 from packyard.using.setters.change import change_setters
 from packyard.writing.authoring import vendor
-from packyard.writing.build import workspace_lint
+from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.draft import README
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.used import Use
@@ -96,9 +96,9 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
         yield Verdict.of(name, "build", details=map(str, error.problems))
         return
     yield Verdict.of(name, "build")
-    linted = [workspace_lint.Linting(packing)(name, drafted)]
+    linted = [package_lint.Linting(packing)(name, drafted)]
     try:
-        linted = workspace_lint.in_use(packing, linted, judges.use) if judges.use else linted
+        linted = package_lint.in_use(packing, linted, judges.use) if judges.use else linted
     except PackyardError as error:
         yield Verdict.of(name, "use", details=map(str, error.problems))
         return
