@@ -1,7 +1,8 @@
-"""Looking for what is altered, missing or extra in a channel; making an index again; and removing what is left over."""
+"""Looking for what is wrong with the files of a channel; making an index again; and removing what is left over."""
 
 from __future__ import annotations
 
+import errno
 import json
 import random
 import re
@@ -31,6 +32,7 @@ from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.publishing.yank import yank
+from packyard.sharing.stores import directory
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.artifact import bundle_manifest
 from packyard.sharing.trust import sbom, sigstore
@@ -152,6 +154,38 @@ def test_all_that_is_wrong_with_a_bundle_is_told_at_once(store: DirectoryStore) 
     (fault,) = (fault for fault in fsck.check(store, TRUSTED) if fault.key == sums)
     assert fault.message == f"expected {each.digest}, found sha256:{'0' * 64}"
     assert fault.hint == "remove it, and publish the package again, which writes it"
+
+
+@pytest.mark.slow
+def test_every_file_that_may_not_be_read_is_told_and_the_others_are_checked(
+    whole: Path, store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    denied: set[Path] = set()
+    read = directory._read
+
+    def guarded(file: Path, limit: int) -> bytes | None:
+        if file in denied:
+            raise PermissionError(errno.EACCES, "Permission denied", str(file))
+        return read(file, limit)
+
+    monkeypatch.setattr(directory, "_read", guarded)  # root may read everything
+    damaged = IndexEntry.of(BUNDLES[3]).key
+    (store.root_dir / damaged).write_bytes(b"x")
+    for key in sample.some(files(whole), lambda key: (re.sub("[0-9a-f]{2,}|[0-9]", "", key),)):
+        denied.add(store.root_dir / key)
+        faults = list(fsck.check(store, TRUSTED))
+        told = {each.key: each for each in faults if each.kind == "unread"}
+        assert told.keys() == {key}
+        hint = f"whoever publishes there lets all read: chmod -R a+rX {store.address}"
+        assert (told[key].message, told[key].hint) == ("Permission denied", hint)
+        assert key in (damaged, head.POINTER) or ("altered", damaged) in {(each.kind, each.key) for each in faults}
+        denied.clear()
+    each = IndexEntry.of(BUNDLES[0])
+    beside = [each.key, *map(each.beside, (CHECKSUM, PROVENANCE, SIGSTORE, COSIGN))]
+    denied.update(store.root_dir / key for key in beside)
+    assert sorted(found(store)) == sorted([("altered", damaged), *(("unread", key) for key in beside)])
+    with pytest.raises(UnavailableError, match="chmod -R a"):
+        reindex(store, Publisher(keys=[KEY], trusted=TRUSTED))
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Looking for what is altered, missing or extra in a channel: every file of its index, and every bundle.
+"""Looking for what is altered, missing, extra or not to be read in a channel: every file of its index, each bundle.
 
 It reads all that there is, and changes nothing.
 """
@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from packyard.core.bundle import reference
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem, refuse
+from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
+from packyard.core.files.regular import LIMIT
 from packyard.sharing import checksum
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry, bundle_key
 from packyard.sharing.index import access, flat, head, lease, nodes, pending, removed, tree, trial
@@ -29,7 +30,15 @@ from packyard.sharing.publishing import close, reindex
 from packyard.sharing.publishing import yank as yanks
 from packyard.sharing.publishing.prune import LEFT, unreached
 from packyard.sharing.stores.probe import PROBES
-from packyard.sharing.stores.store import NoFileError, NotFoundError, Store, TooLongError, get_or_none
+from packyard.sharing.stores.store import (
+    NoFileError,
+    NotFoundError,
+    ReadOnly,
+    Store,
+    TooLongError,
+    UnreadableError,
+    get_or_none,
+)
 from packyard.sharing.trust import provenance, root, sigstore
 from packyard.sharing.trust.envelope import UnsignedError
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -51,7 +60,7 @@ _PRUNE = "remove it: packyard fsck CHANNEL --prune"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFault:
-    """What is wrong with a file of a channel: it is ``altered``, ``missing`` or ``extra``; and what to do."""
+    """What is wrong with a file of a channel, ``altered``, ``missing``, ``extra`` or ``unread``, and what to do."""
 
     kind: str
     key: str
@@ -59,8 +68,36 @@ class FileFault:
     hint: str
 
 
+class _UnreadError(IntegrityError):
+    """A file that cannot be read, with a hint of what to do: `check` tells it as it tells one that is damaged."""
+
+
+class _Reading(ReadOnly):
+    """A store of which one file that cannot be read does not keep the others from being checked."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.address = store.address
+
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+        """Return an object's bytes; see `Store.get`."""
+        try:
+            return self._store.get(key, limit=limit)
+        except UnreadableError as error:
+            raise _UnreadError(*error.problems) from error
+
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        """Yield an object's bytes; see `Store.read`."""
+        return self._store.read(key, offset=offset)
+
+    def list(self, prefix: str) -> Sequence[str]:
+        """Return keys; see `Store.list`."""
+        return self._store.list(prefix)
+
+
 def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
     """Yield what is wrong with a channel."""
+    store = _Reading(store)
     there = frozenset(store.list(""))
     try:
         index = access.find(store, trusted)
@@ -96,13 +133,16 @@ def _altered(store: Store, error: PackyardError, hint: str) -> Iterator[FileFaul
     for each in error.problems:
         key = each.file.removeprefix(f"{store.address}/")
         place = each.file if ":" in key else key
-        yield FileFault(kind="altered", key=place, message=each.message, hint=_removed_first(error, hint))
+        yield _damaged(place, error, each, hint)
 
 
-def _removed_first(error: PackyardError, hint: str) -> str:
-    """Return what mends a file; what is no file has to be removed before."""
+def _damaged(key: str, error: PackyardError, problem: Problem, hint: str) -> FileFault:
+    """Return a file's fault, and what mends it; what is no file has to be removed before."""
+    if isinstance(error, _UnreadError):
+        return FileFault(kind="unread", key=key, message=problem.message, hint=problem.hint)
     is_first = isinstance(error, NoFileError) and not hint.startswith("remove it")
-    return f"remove it; then {hint}" if is_first else hint
+    mend = f"remove it; then {hint}" if is_first else hint
+    return FileFault(kind="altered", key=key, message=problem.message, hint=mend)
 
 
 def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[FileFault]:
@@ -196,9 +236,9 @@ class _Seen:
         return node
 
     def _note(self, digest: Digest, error: PackyardError) -> None:
-        message, key = error.problems[0].message, nodes.key(digest)
-        kind = "missing" if message == nodes.MISSING else "altered"
-        self.faults[key] = FileFault(kind=kind, key=key, message=message, hint=_removed_first(error, _REINDEX))
+        problem, key = error.problems[0], nodes.key(digest)
+        fault = _damaged(key, error, problem, _REINDEX)
+        self.faults[key] = replace(fault, kind="missing") if problem.message == nodes.MISSING else fault
 
 
 def _check_maps(index: Index) -> Iterator[FileFault]:
@@ -252,7 +292,9 @@ def _check_bundle(
         with _noting(found, store, entry):
             sigstore.check_beside(store, entry, trusted, ends=[end])
     with _noting(found, store, entry):
-        _check_products(store, there, entry, trusted)
+        for key, expected in _products(store, there, entry, trusted).items():
+            with _noting(found, store, entry):
+                _check_product(store, there, key, expected)
     return found
 
 
@@ -331,21 +373,23 @@ def _check_unlisted(
                 yield from _altered(store, error, _BRING_BACK)
 
 
-def _check_products(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> None:
-    """Raise `IntegrityError` unless the SBOMs are those that the provenance names, and what cosign reads is there."""
+def _products(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> Mapping[str, Digest | None]:
+    """Return what a provenance names beside it: SBOMs with their digests, and what cosign reads."""
     provenance_key = entry.beside(PROVENANCE)
     if provenance_key not in there:
-        return
+        return {}
     statement, opened = provenance.open(store.get(provenance_key, limit=provenance.LIMIT), trusted, file=provenance_key)
-    products = statement.products(entry)
-    named = list(products)
-    if statement.manifest and (opened.signers or opened.others):
-        named += map(entry.beside, sigstore.ENDS)
-    problems = [Problem("is missing beside the provenance", file=key) for key in named if key not in there]
-    for key, expected in products.items():
-        if key in there and (actual := Digest.of(store.get(key, limit=provenance.LIMIT))) != expected:
-            problems.append(Problem(f"expected {expected}, found {actual}", file=key))
-    refuse(problems, IntegrityError)
+    is_signed = statement.manifest and (opened.signers or opened.others)
+    for_cosign = map(entry.beside, sigstore.ENDS if is_signed else ())
+    return {**dict.fromkeys(for_cosign), **statement.products(entry)}
+
+
+def _check_product(store: Store, there: frozenset[str], key: str, expected: Digest | None) -> None:
+    """Raise `IntegrityError` unless what a provenance names is there, with its digest."""
+    if key not in there:
+        raise IntegrityError(Problem("is missing beside the provenance", file=key))
+    if expected and (actual := Digest.of(store.get(key, limit=provenance.LIMIT))) != expected:
+        raise IntegrityError(Problem(f"expected {expected}, found {actual}", file=key))
 
 
 def _check_closed(store: Store, index: Index, trusted: Trust) -> Iterator[FileFault]:
@@ -359,7 +403,7 @@ def _check_closed(store: Store, index: Index, trusted: Trust) -> Iterator[FileFa
             hint = _REINDEX if release is None else _NOT_SAID
             if release and release.closed:
                 hint = f"{_CLOSE_AGAIN}{_SIGNED if isinstance(error, UnsignedError) else ''}"
-            yield FileFault(kind="altered", key=key, message=error.problems[0].message, hint=hint)
+            yield _damaged(key, error, error.problems[0], hint)
             continue
         if is_closed != release.closed:
             kind, message = ("extra", "the index does not say so") if is_closed else ("missing", "the index says so")
@@ -391,7 +435,7 @@ def _check_removed(
             gone = removed.read(store, key, channel, trusted)
         except IntegrityError as error:
             hint = _REMOVE_AGAIN if key in seen.removed else "remove it"
-            yield FileFault(kind="altered", key=key, message=error.problems[0].message, hint=hint)
+            yield _damaged(key, error, error.problems[0], hint)
             continue
         if key not in seen.removed:
             yield FileFault(kind="extra", key=key, message=f"{gone}; the index lists it still", hint=_GC)
@@ -413,14 +457,8 @@ def _find_extra(
                 yield FileFault(kind="extra", key=key, message=message, hint=hint)
         elif key in left_over:
             yield FileFault(kind="extra", key=key, message="no head reaches it", hint=_PRUNE)
-        elif (
-            key.startswith(nodes.FOLDER)
-            and seen.is_whole
-            and are_heads_whole
-            and key not in seen.sound
-            and _digest(store, key) != nodes.digest(key)
-        ):
-            yield FileFault(kind="altered", key=key, message="an old head reaches it", hint="remove it")
+        elif key.startswith(nodes.FOLDER) and seen.is_whole and are_heads_whole and key not in seen.sound:
+            yield from _check_old_node(store, key)
         elif key.startswith(pending.FOLDER):
             yield from _check_pending(store, key, index.head, trusted)
         elif key.startswith(PROBES):
@@ -437,6 +475,19 @@ def _find_extra(
             yield FileFault(kind="extra", key=key, message="no head comes before it", hint="remove it")
         elif not key.startswith(_KNOWN) and key not in _FILES:
             yield FileFault(kind="extra", key=key, message="it is no file of an index", hint="remove it")
+
+
+def _check_old_node(store: Store, key: str) -> Iterator[FileFault]:
+    """Look at a node that the latest head does not reach."""
+    try:
+        is_sound = Digest.of(store.get(key)) == nodes.digest(key)
+    except _UnreadError as error:
+        yield from _altered(store, error, "")
+        return
+    except (IntegrityError, NotFoundError, TooLongError):
+        is_sound = False
+    if not is_sound:
+        yield FileFault(kind="altered", key=key, message="an old head reaches it", hint="remove it")
 
 
 def _check_pending(store: Store, key: str, latest: Head, trusted: Trust) -> Iterator[FileFault]:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
@@ -30,6 +31,7 @@ from packyard.sharing.stores.store import (
     NotFoundError,
     Promises,
     UnmadeStoreError,
+    UnreadableError,
     check_key,
     check_removable,
     check_same,
@@ -85,7 +87,7 @@ class DirectoryStore:
         check_key(key)
         with _damaged():
             file = self._file(key)
-            with _translated(file):
+            with self._readable(), _translated(file):
                 data = _read(file, limit)
         if data is None:
             raise self._missing(file)
@@ -96,7 +98,7 @@ class DirectoryStore:
         check_key(key)
         with _damaged():
             file = self._file(key)
-            with _translated(file):
+            with self._readable(), _translated(file):
                 if not file.exists() or file.is_dir():
                     raise self._missing(file)
                 opened = regular.opened(file)
@@ -109,7 +111,7 @@ class DirectoryStore:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
         directory = prefix.rpartition("/")[0]
         start_dir = self._file(directory) if directory else self.root_dir
-        with _translated(start_dir):
+        with self._readable(), _translated(start_dir):
             return sorted(key for key in self._walk(start_dir) if key.startswith(prefix))
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
@@ -125,6 +127,19 @@ class DirectoryStore:
         with _translated(file), suppress(FileNotFoundError, NotADirectoryError):
             file.unlink()
         return True
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Say how to mend that a file may not be read."""
+        try:
+            yield
+        except UnavailableError as error:
+            if not isinstance(error.__cause__, OSError):
+                raise
+            is_denied = isinstance(error.__cause__, PermissionError)
+            mend = f"whoever publishes there lets all read: chmod -R a+rX {quote(self.address)}"
+            hint = mend if is_denied else "its disk, or its file server, fails"
+            raise UnreadableError(*error.hinted(hint).problems) from error.__cause__
 
     def _missing(self, file: Path) -> NotFoundError | MissingStoreError:
         with _translated(file):

@@ -46,6 +46,10 @@ class NoFileError(IntegrityError):
     """What has the name of an object in a folder is no file of it: whoever publishes there removes it."""
 
 
+class UnreadableError(UnavailableError):
+    """One object of a folder may not be read, or its disk fails; others may be there."""
+
+
 class TooLongError(UnavailableError):
     """An object is larger than the limit of the caller."""
 
