@@ -152,7 +152,8 @@ def _follow(client: Kubectl, arguments: argparse.Namespace, record: RunRecord) -
             pods = choose.pods(run_status, arguments.role, arguments.index)
             following.look(pods)
             is_over = run_status.is_over or (bool(pods) and all(each.state == "done" for each in pods))
-            if is_over and not (following.logs and came):  # nothing comes any more from a node that is lost
+            # Nothing comes any more from a node that is lost; a log that is whole comes, from a slow cluster too.
+            if is_over and not (following.logs.is_ending or (following.logs and came)):
                 if not following.begun:
                     _tell_none(client, run_status)
                 elif run_status.is_over:

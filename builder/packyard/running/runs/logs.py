@@ -59,6 +59,7 @@ class Following:
     _lines: Queue[tuple[Log, bytes, bytes | None]] = field(default_factory=lambda: Queue(_WAITING))
     _open: dict[Log, subprocess.Popen[bytes]] = field(default_factory=dict)
     _last: dict[Log, bytes] = field(default_factory=dict)
+    _ending: set[Log] = field(default_factory=set)
 
     def follow(self, log: Log, flags: Sequence[str], *, goes_on: bool) -> None:
         """Begin with a log, as ``flags`` of kubectl say, or go on with it behind the last line that came.
@@ -69,6 +70,8 @@ class Following:
         since = [f"--since-time={last.decode()}"] if last else flags
         process = _open(self.kubectl, log, [f"--follow={str(goes_on).lower()}", "--timestamps", *since])
         self._open[log] = process
+        if not goes_on:
+            self._ending.add(log)
         Thread(target=self._read, args=(log, process, last), daemon=True).start()
 
     def __contains__(self, log: Log) -> bool:
@@ -76,6 +79,11 @@ class Following:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether a log is open that ends by itself, however late its lines come."""
+        return bool(self._ending)
 
     def lines(self, seconds: float, *, until_end: bool = False) -> Iterator[tuple[Log, bytes]]:
         """Yield lines as they come, for so long, or until a log ends."""
@@ -114,6 +122,7 @@ class Following:
 
     def _end(self, log: Log) -> None:
         process = self._open.pop(log)
+        self._ending.discard(log)
         stderr = process.communicate()[1].decode("utf-8", "replace")
         if process.returncode > 0 and "(Forbidden)" in stderr:
             raise self.kubectl.refusal(stderr)
