@@ -99,6 +99,11 @@ class Api:
         spec = {"selector": {"matchNamespaces": [namespace]}, "logs": [{"logsFile": str(file)}]}
         item = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "ClusterLogs", "metadata": {"name": namespace}}
         self.create({**item, "spec": spec}).expect_done()
+        # kwok looks in a copy, and would say that there is no log.
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}}
+        port = self.read(node).expect_done()["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+        address = f"https://127.0.0.1:{port}/containerLogs/{namespace}/any/any"
+        wait(lambda: [] if self.session.get(address).status_code == 200 else [f"no log in {namespace}"])
 
     def create(self, item: Object, namespace: str = "", *, dry_run: bool = False) -> Answer:
         """Create an object; with ``dry_run`` everything is done but storing it."""
@@ -203,11 +208,12 @@ def wait(left: Callable[[], Sequence[str]]) -> None:
 def await_quota(api: Api, name: str, namespace: str) -> None:
     """Return when the API server judges by a quota: it looks quotas up in a copy, which changes in their order."""
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name}}
-    fence = {**quota, "metadata": {"name": "fence"}, "spec": {"hard": {"count/leases.coordination.k8s.io": "0"}}}
+    own = f"fence-{secrets.token_hex(4)}"  # the copy may still have that of a quota before
+    fence = {**quota, "metadata": {"name": own}, "spec": {"hard": {"count/leases.coordination.k8s.io": "0"}}}
     lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "none"}}
     wait(lambda: [] if "used" in api.read(quota, namespace).expect_done().get("status", {}) else [f"quota {name}"])
     api.create(fence, namespace).expect_done()
-    wait(lambda: [] if "fence" in api.create(lease, namespace, dry_run=True).refusal else [f"quota {name}"])
+    wait(lambda: [] if own in api.create(lease, namespace, dry_run=True).refusal else [f"quota {name}"])
     api.delete(fence, namespace).expect_done()
 
 

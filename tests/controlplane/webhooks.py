@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import secrets
 import ssl
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -54,14 +55,20 @@ def asked(api: Api, namespace: str, resources: Sequence[str], refuse: Callable[[
 def registered(api: Api, namespace: str, resources: Sequence[str], port: int, *, seconds: int = 30) -> Iterator[None]:
     """Have the server ask whatever listens at a port, or nothing, as long as the block runs, and wait so long."""
     item = _configuration(api, namespace, resources, f"https://127.0.0.1:{port}")
-    item["webhooks"][0]["timeoutSeconds"] = seconds
-    api.create(item).expect_done()
+    webhook, fence = item["webhooks"]
+    webhook["timeoutSeconds"] = seconds
     lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "none"}}
+
+    def is_asked() -> bool:
+        return fence["name"] in api.create(lease, namespace, dry_run=True).refusal
+
+    api.create(item).expect_done()
     try:
-        wait(lambda: [] if api.create(lease, namespace, dry_run=True).refusal else ["the webhook is not known yet"])
+        wait(lambda: [] if is_asked() else ["the webhook is not known yet"])
         yield
     finally:
         api.delete(item).expect_done()
+        wait(lambda: ["the webhook is still asked"] if is_asked() else [])
 
 
 def _configuration(api: Api, namespace: str, resources: Sequence[str], url: str) -> Object:
@@ -78,11 +85,12 @@ def _configuration(api: Api, namespace: str, resources: Sequence[str], url: str)
         "sideEffects": "None",
         "admissionReviewVersions": ["v1"],
     }
-    # Nothing answers for Leases, which tells when the server knows of the configuration.
+    # Nothing answers for Leases, which tells when the server knows of the configuration, and that it is gone: it looks
+    # in a copy, where one that the namespace had before may still be.
     (rule,) = webhook["rules"]
     fence = {
         **webhook,
-        "name": "fence.packyard.example",
+        "name": f"fence-{secrets.token_hex(4)}.packyard.example",
         "clientConfig": {**webhook["clientConfig"], "url": "https://127.0.0.1:1"},
         "rules": [{**rule, "resources": ["leases"]}],
     }
