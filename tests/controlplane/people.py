@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from controlplane.api import Api, Object
+from controlplane.api import Api, Object, wait
 from controlplane.service import AUDITED
 
 
@@ -21,9 +22,21 @@ def kubeconfig(api: Api, user: str, namespace: str, folder: Path) -> Path:
     return file
 
 
+def await_right(
+    api: Api, user: str, namespace: str = "", *, verb: str = "*", resource: str = "*", group: str = "*"
+) -> None:
+    """Return when the API server knows that a user has a right: it looks up roles and bindings in copies."""
+    attributes = {"namespace": namespace, "verb": verb, "resource": resource, "group": group}
+    review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": {}}
+    asked = {**review, "spec": {"resourceAttributes": attributes}}
+    own = replace(api, user=user)
+    wait(lambda: [] if own.create(asked).expect_done()["status"]["allowed"] else [f"{user} may not {verb} {resource}"])
+
+
 def requests(api: Api, user: str) -> Iterator[Object]:
     """Yield the audit events of what a user asked, in their order, but for what everybody may know of the API."""
-    for line in (api.folder / "audit.log").read_text().splitlines():
+    data = (api.folder / "audit.log").read_bytes()
+    for line in data[: data.rfind(b"\n") + 1].splitlines():  # behind it is a part of what another test asks
         event = json.loads(line)
         if event.get("impersonatedUser", {}).get("username") == user and "objectRef" in event:
             yield event

@@ -336,6 +336,7 @@ def test_the_account_of_a_pod_and_the_role_of_a_binding_come_before_them(
     cluster.create(item(f"{rbac}/v1", "Role", "user", rules=[own, roles]), namespace).expect_done()
     made_of = {"roleRef": {"apiGroup": rbac, "kind": "Role"}, "subjects": [{"apiGroup": rbac, "kind": "User"}]}
     cluster.create(binding("user", made_of, user), namespace).expect_done()
+    people.await_right(cluster, user, namespace, verb="patch", resource="roles", group=rbac)
     ann = kubectl.find(os.environ["PATH"], kubeconfig=str(people.kubeconfig(cluster, user, namespace, tmp_path)))
     pod = {**job()["spec"]["template"]["spec"], "serviceAccountName": "reader"}
     objects = [

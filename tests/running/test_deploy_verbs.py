@@ -50,6 +50,7 @@ def be(api: Api, name: str, namespace: str, folder: Path, monkeypatch: pytest.Mo
         "subjects": [subject],
     }
     api.create(binding, namespace).expect_done()
+    people.await_right(api, name, namespace)
     monkeypatch.setenv("KUBECONFIG", str(people.kubeconfig(api, name, namespace, folder)))
 
 

@@ -98,10 +98,7 @@ def give(api: Api, user: str, namespace: str, given: Collection[Right]) -> None:
     role = roles.role(given, "packyard", "")
     for item in (role, roles.binding(role, [user], [])):
         api.create(item, namespace).expect_done()
-    review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "metadata": {}}
-    asked = {**review, "spec": {"namespace": namespace}}
-    own = replace(api, user=user)
-    wait(lambda: [] if "configmaps" in str(own.create(asked).expect_done()["status"]) else [user])
+    people.await_right(api, user, namespace, verb="list", resource="configmaps", group="")
 
 
 def client_of(api: Api, user: str, namespace: str, folder: Path) -> Kubectl:
@@ -163,6 +160,7 @@ def test_the_calls_are_few_and_as_many_for_large_runs(operated: Api, namespace: 
     user = f"ops-{namespace}"
     admin = {"kind": "ClusterRole", "metadata": {"name": "cluster-admin"}}
     operated.create({**roles.binding(admin, [user], []), "metadata": {"name": namespace}}).expect_done()
+    people.await_right(operated, user)
     client = client_of(operated, user, namespace, tmp_path)
     mpi_job = examples("bert-large-fp32-training-k8s", "multi-node/user-allocated-pvc")
     operated.create(test_runs.claim("workdisk"), namespace).expect_done()

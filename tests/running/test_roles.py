@@ -135,7 +135,8 @@ def test_with_the_role_for_usage_nothing_is_refused_that_status_asks(
     given = done("roles", tmp_path, "--usage", "--user", namespace, "-n", namespace, "--name", namespace)
     for item in yaml.safe_load_all(given):
         cluster.apply(item, namespace if "Cluster" not in item["kind"] else "").expect_done()
-    wait(lambda: [] if Right("", "services/proxy", "get") in allowed(user) else ["the role is not known yet"])
+    both = {Right("", "services/proxy", "get"), Right("", "configmaps", "list")}  # of the cluster, and the namespace
+    wait(lambda: [] if both <= allowed(user) else ["the roles are not known yet"])
     packyard("status", "--usage", user.flags[0], "-n", namespace)
     events = [each for each in people.requests(cluster, namespace) if each["verb"] in ("get", "list")]
     asked = {right_of(each, set()) for each in events}
@@ -155,7 +156,7 @@ def use(user: Kubectl, directory: Path, run: str) -> None:
     """Do all that users do with runs; nodes are simulated, so that some of it fails after it was admitted."""
     flags = (user.flags[0], "-n", user.namespace)
     packyard("doctor", directory, "--probe", "--probe-timeout", "20s", *flags)
-    assert packyard("deploy", directory, "--timeout", "60s", *flags).returncode == 0
+    assert packyard("deploy", directory, *flags).returncode == 0
     for words in (["status", run], ["logs", run], ["logs", run, "--events"], ["history", run]):
         packyard(*words, *flags)
     packyard("status", "--usage", *flags)
