@@ -59,7 +59,7 @@ def test_status_shows_each_line_with_what_it_left_as_its_result(client: Kubectl,
     (container,) = first["status"]["containerStatuses"]
     status = {"phase": "Succeeded", "containerStatuses": [{**container, "state": {"terminated": ended}}]}
     fated = made.fated(first["metadata"]["name"], "complete")
-    cluster.merge({**fated, "status": status}, namespace, subresource="status")
+    cluster.merge({**fated, "status": status}, namespace, subresource="status").expect_done()
     wait(lambda: [] if "accuracy" in done("status", "s", *flags) else ["no result yet"])
     (row,) = json.loads(done("status", "s", "-o", "json", *flags))
     shown = [(each["line"], each["parameters"], each["result"], each["reason"]) for each in row["lines"]]
