@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -286,10 +286,12 @@ def test_faults_of_the_namespace(operated: Api, client: Kubectl, namespace: str)
     assert told_of_it == [f"error: Namespace {namespace}-going: is being deleted"]
 
 
-def node(api: Api, name: str, labels: Object, *, taints: Sequence[Object] = (), **amounts: str) -> None:
+def node(
+    api: Api, name: str, labels: Object, *, taints: Sequence[Object] = (), cordoned: bool = False, **amounts: str
+) -> None:
     """Add a node with these labels, amounts and taints."""
     has = {"pods": "110", **{key.replace("_", "/"): each for key, each in amounts.items()}}
-    spec = {"taints": list(taints)}
+    spec = {"taints": list(taints), "unschedulable": cordoned}
     status = {"capacity": has, "allocatable": has}
     item = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": spec}
     api.create({**item, "status": status}).expect_done()
@@ -306,45 +308,39 @@ def available(api: Api, item: Object, namespace: str) -> int:
     return int(api.read(item, namespace).expect_done().get("status", {}).get("availableReplicas", 0))
 
 
-def unplaced(api: Api, namespace: str, objects: Sequence[Object]) -> set[str]:
-    """Return the Deployments of which the scheduler itself finds no place for a pod."""
-    for item in objects:
-        api.create(item, namespace).expect_done()
-    judged: dict[str, str] = {}
+def await_placed(api: Api, namespace: str, name: str, *, placed: int, unplaced: int) -> None:
+    """Return when the scheduler itself finds a place for so many pods of a Deployment, and none for the others.
 
-    def waiting() -> list[str]:
-        for item in api.list("v1", "Pod", namespace):
-            for each in item["status"].get("conditions", ()):
-                if each["type"] == "PodScheduled":
-                    judged[item["metadata"]["labels"]["app"]] = each["status"]
-        return [item["metadata"]["name"] for item in objects if item["metadata"]["name"] not in judged]
+    Of a new node it may see at first that it is not ready.
+    """
+    expected = ["False"] * unplaced + ["True"] * placed
 
-    wait(waiting)
-    return {name for name, is_placed in judged.items() if is_placed == "False"}
+    def left() -> list[str]:
+        own = [each for each in api.list("v1", "Pod", namespace) if each["metadata"]["labels"]["app"] == name]
+        conditions = [one for each in own for one in each["status"].get("conditions", ())]
+        found = sorted(each["status"] for each in conditions if each["type"] == "PodScheduled")
+        return [] if found == expected else [f"{name}: {found}"]
+
+    wait(left)
 
 
 def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None:
+    own = {"key": namespace, "effect": "NoSchedule"}  # or pods of other tests take the room
     taint = {"key": "team", "value": "other", "effect": "NoSchedule"}
-    node(operated, f"{namespace}-1", {"pool": f"{namespace}-open"}, cpu="4", memory="8Gi", **{"nvidia.com_gpu": "2"})
-    node(operated, f"{namespace}-2", {"pool": f"{namespace}-taint"}, taints=[taint], cpu="4", memory="8Gi")
-    node(operated, f"{namespace}-3", {"pool": f"{namespace}-cordoned"}, cpu="4", memory="8Gi")
-    cordoned = {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": f"{namespace}-3"},
-        "spec": {"unschedulable": True},
-    }
-    operated.merge(cordoned).expect_done()
+    has = {"cpu": "4", "memory": "8Gi"}
+    node(operated, f"{namespace}-1", {"pool": f"{namespace}-open"}, taints=[own], **has, **{"nvidia.com_gpu": "2"})
+    node(operated, f"{namespace}-2", {"pool": f"{namespace}-taint"}, taints=[own, taint], **has)
+    node(operated, f"{namespace}-3", {"pool": f"{namespace}-cordoned"}, taints=[own], cordoned=True, **has)
 
-    def on(pool: str, **fields: Any) -> Object:
-        return pod(nodeSelector={"pool": f"{namespace}-{pool}"}, **fields)
+    def on(pool: str, tolerations: Sequence[Object] = (), **fields: Any) -> Object:
+        selector = {"pool": f"{namespace}-{pool}"}
+        return pod(nodeSelector=selector, tolerations=[{**own, "operator": "Exists"}, *tolerations], **fields)
 
     def asking(**amounts: str) -> Object:
         return {
             "limits": {"cpu": "1", "memory": "1Gi", **{key.replace("_", "/"): each for key, each in amounts.items()}}
         }
 
-    tolerating = {"tolerations": [{"key": "team", "operator": "Exists"}]}
     faults = {
         "cordoned": on("cordoned"),
         "few-gpus": on("open", main_resources=asking(**{"nvidia.com_gpu": "8"})),
@@ -352,12 +348,15 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
         "large": on("open", main_resources=asking(cpu="5")),
         "no-device": on("open", main_resources=asking(example_fpga="1")),
         "taint": on("taint"),
-        "tolerates": on("taint", **tolerating),
+        "tolerates": on("taint", tolerations=[{"key": "team", "operator": "Exists"}]),
         "tolerates-cordon": on("cordoned", tolerations=[{"operator": "Exists"}]),
     }
-    rest = len(operated.list("v1", "Node")) - 1
-    none = f"none of {rest + 1} nodes takes its pods"
-    assert told(examine(client, [deployed(name, spec) for name, spec in faults.items()])) == [
+    runs_of = {name: deployed(name, spec) for name, spec in faults.items()}
+    found = told(examine(client, [*runs_of.values()]))
+    (count,) = {int(each) for each in re.findall(r"none of (\d+) nodes", "".join(found))}  # other tests add nodes, too
+    rest = count - 1
+    none = f"none of {count} nodes takes its pods"
+    assert found == [
         f"error: Deployment cordoned: {none}: {rest} lack the labels pool={namespace}-cordoned, 1 is cordoned",
         f"error: Deployment few-gpus: {none}: {rest} lack the labels pool={namespace}-open, 1 has too little"
         " nvidia.com/gpu (8 nvidia.com/gpu asked for, 2 nvidia.com/gpu the most)",
@@ -368,10 +367,11 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
         f"error: Deployment taint: {none}: {rest} lack the labels pool={namespace}-taint, 1 has the taint"
         " team=other:NoSchedule",
     ]
-    assert unplaced(operated, namespace, [deployed(name, spec) for name, spec in faults.items()]) == {*faults} - {
-        "tolerates",
-        "tolerates-cordon",
-    }
+    for each in runs_of.values():
+        operated.create(each, namespace).expect_done()
+    for name in faults:
+        is_placed = name.startswith("tolerates")
+        await_placed(operated, namespace, name, placed=int(is_placed), unplaced=int(not is_placed))
     fits, four, five = (deployed("run", on("open", main_resources=asking()), count) for count in (3, 4, 5))
     assert told(examine(client, [four])) == []
     apart = {"labelSelector": {"matchLabels": {"app": "run"}}, "topologyKey": "kubernetes.io/hostname"}
@@ -399,10 +399,11 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
     create(operated, namespace, quota)
     await_quota(operated, "full", namespace)
     assert told(examine(client, [last])) == []
-    spread = {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}, "maxSkew": 1}
+    zone = f"{namespace}.example/zone"
+    spread = {"topologyKey": zone, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}, "maxSkew": 1}
     assert told(examine(client, [deployed("run", on("open", topologySpreadConstraints=[spread]))])) == [
-        "error: Deployment run: no node has the label zone, over which its pods have to be spread",
-        "unknown: Deployment run: over what it has to be spread (zone) is not part of the search for room",
+        f"error: Deployment run: no node has the label {zone}, over which its pods have to be spread",
+        f"unknown: Deployment run: over what it has to be spread ({zone}) is not part of the search for room",
     ]
 
 
@@ -419,19 +420,7 @@ def test_pods_to_be_spread_over_more_values_of_a_label_than_there_are(
         said = "its pods have to be spread over 2 values of the label test.example/area, and its nodes have 1"
         assert found == [f"Deployment run-{count}: {said}"] * left
         operated.create(run, namespace).expect_done()
-        wait(partial(_unjudged, operated, namespace, f"run-{count}", count))
-        assert _placed(operated, namespace, f"run-{count}").count("False") == left
-
-
-def _unjudged(api: Api, namespace: str, name: str, count: int) -> list[str]:
-    return [name] if len(_placed(api, namespace, name)) < count else []
-
-
-def _placed(api: Api, namespace: str, name: str) -> list[str]:
-    """Return what the scheduler says of each pod of a Deployment that it has judged."""
-    own = [each for each in api.list("v1", "Pod", namespace) if each["metadata"]["labels"]["app"] == name]
-    conditions = [one for each in own for one in each["status"].get("conditions", ())]
-    return [each["status"] for each in conditions if each["type"] == "PodScheduled"]
+        await_placed(operated, namespace, f"run-{count}", placed=count - left, unplaced=left)
 
 
 def test_faults_of_quotas_and_limits(operated: Api, client: Kubectl, namespace: str) -> None:
