@@ -32,6 +32,7 @@ ROOMS = (
     "core.digest",
     "core.extras",
     "core.markdown",
+    "core.ending",
     "core.files",
     "core.work",
     "core.yaml",

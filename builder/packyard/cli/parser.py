@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
-import signal
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from packyard.cli import declare, output, pages, rows, watch
 from packyard.cli.flags import Declared, unknown
 from packyard.cli.verbs import GROUPS
+from packyard.core import ending
 from packyard.core.errors import UsageError, suggest
 
 #: What `argparse` says of the value of an argument.
@@ -184,26 +182,5 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
     parser.refuse_rest(rest)
     parsed.command = words[end + 1 :]
     watch.tell(quiet=parsed.quiet, verbose=parsed.verbose, color=parsed.color)
-    with _ended_as_interrupted():
+    with ending.as_interrupt():
         return int(module.run(parsed))
-
-
-@contextmanager
-def _ended_as_interrupted() -> Iterator[None]:
-    """Take a request to end as Ctrl-C, so that programs that were started and temporary folders go, too.
-
-    Another request does not disturb what is tidied up after the first.
-    """
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        yield
-        return
-
-    def end(*_: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -20,7 +20,9 @@ def tidied(delete: Callable[[], None]) -> Iterator[None]:
     The first Ctrl-C ends the work. No further one ends what tidies up here; ``delete`` has to see to its processes, as
     kubectl ends by a SIGTERM for all of a group though it was told to ignore that.
     """
-    signals = (signal.SIGINT, signal.SIGTERM)
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup has it
+        signals.append(signal.SIGHUP)
 
     def ignore(*_: object) -> None:
         for each in signals:

@@ -5,7 +5,7 @@
 3. Rename the new files to their places, and remove the journal.
 
 If a step fails, the files get their old bytes back; if the process is killed, the next command continues (`recovery`).
-Ctrl-C ends the first step, and waits for the end of the others.
+Ctrl-C, or another request to end, ends the first step, and waits for the end of the others.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
+from packyard.core import ending
 from packyard.core.errors import ConflictError, PackyardError, Problem, UnavailableError
 from packyard.core.files import atomic, inplace, journal, recovery
 from packyard.core.files.journal import DRAFT, JOURNAL, JournalLine
@@ -68,11 +69,12 @@ def write(root: str, changes: Iterable[FileChange]) -> None:
     if not steps:
         return
     try:
-        handle = journal.draft(root, [step.item for step in steps], [step.old or b"" for step in steps])
-        try:
-            _stage_and_carry_out(root, steps, handle)
-        finally:
-            os.close(handle)
+        with ending.as_interrupt():
+            handle = journal.draft(root, [step.item for step in steps], [step.old or b"" for step in steps])
+            try:
+                _stage_and_carry_out(root, steps, handle)
+            finally:
+                os.close(handle)
     except OSError as error:
         raise _unavailable(error, steps, root) from error
 
@@ -155,7 +157,7 @@ def _stage_and_carry_out(root: str, steps: Sequence[_Step], handle: int) -> None
     try:
         _each(staged, _stage)
         atomic.flush_all(files)
-        with _uninterrupted():
+        with ending.later():
             os.rename(files[0], f"{root}/{JOURNAL}")
             is_decided = True
             _carry_out(root, steps, handle)
@@ -164,30 +166,6 @@ def _stage_and_carry_out(root: str, steps: Sequence[_Step], handle: int) -> None
             with suppress(OSError):
                 os.unlink(leftover)
         raise
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Keep Ctrl-C and a request to end waiting: by handlers, as any thread that does not mask a signal may be given it.
-
-    Python calls handlers in the main thread; in others there is nothing to wait for.
-    """
-    from signal import SIGINT, SIGTERM, getsignal, raise_signal, signal  # 0.3 ms, for commands that write
-
-    came: list[int] = []
-    before = {each: handler for each in (SIGINT, SIGTERM) if (handler := getsignal(each)) is not None}
-    try:
-        for each in before:
-            signal(each, lambda number, _: came.append(number))
-    except ValueError:  # this is not the main thread
-        before.clear()
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal(each, handler)
-        for number in came:
-            raise_signal(number)
 
 
 def _stage(step: _Step) -> None:
@@ -241,7 +219,7 @@ def _each(steps: Sequence[_Step], act: Callable[[_Step], None]) -> None:
     size = -(-len(steps) // _THREADS)  # neighbors together: renames in one folder wait for each other
     threads = [Thread(target=some, args=(steps[at : at + size],)) for at in range(0, len(steps), size)]
     try:
-        with _uninterrupted():  # one that is half started cannot be joined
+        with ending.later():  # one that is half started cannot be joined
             for thread in threads:
                 thread.start()
         for thread in threads:

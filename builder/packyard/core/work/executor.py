@@ -212,7 +212,8 @@ def _join(errors: Sequence[PackyardError]) -> PackyardError | None:
 
 def _begin() -> None:
     """Make a new worker leave an interrupt to the process that started it, and end when that says so or is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for each in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:
