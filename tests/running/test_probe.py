@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -96,11 +97,11 @@ def end(api: Api, namespace: str, pod: Object, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fate", "fields", "expected", "seconds"),
+    ("fate", "fields", "expected"),
     [
-        ("unpullable", {}, "cannot be pulled", 2),
-        ("run", {"nodeSelector": {"disk": "none"}}, "no node fits", 2),
-        ("run", {"hostNetwork": True}, "restricted", 3600),
+        ("unpullable", {}, "cannot be pulled"),
+        ("run", {"nodeSelector": {"disk": "none"}}, "no node fits"),
+        ("run", {"hostNetwork": True}, "restricted"),
     ],
     ids=["image", "node", "level"],
 )
@@ -108,12 +109,21 @@ def test_says_why_pods_do_not_run_and_leaves_nothing(
     fate: str,
     fields: dict[str, object],
     expected: str,
-    seconds: int,
     prepared: Prepared,
     client: Kubectl,
+    cluster: Api,
     left: Callable[[], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (found,) = probe.run(client, fated(prepared, fate, **fields), seconds=seconds)
+    """The time is up as soon as the scheduler has found no node, which may still come."""
+
+    def now() -> float:
+        said = [pod["status"].get("conditions", ()) for pod in cluster.list("v1", "Pod", client.namespace)]
+        judged = [each["status"] for conditions in said for each in conditions if each["type"] == "PodScheduled"]
+        return 3600.0 if "False" in judged else 0.0
+
+    monkeypatch.setattr(probe, "time", SimpleNamespace(monotonic=now, sleep=time.sleep))
+    (found,) = probe.run(client, fated(prepared, fate, **fields), seconds=600)
     assert found.severity == "error"
     assert expected in found.message
     wait(left)
