@@ -220,14 +220,17 @@ def offers(said: str, what: str) -> list[list[str]]:
 
 
 def interrupted_midway(api: Api, namespace: str, by: signal.Signals, *words: object) -> tuple[int, str, str]:
-    """Interrupt a command while the server admits a Job; return its exit code, and what it printed."""
+    """Interrupt a command while the server admits a Job; return its exit code, and what it printed.
+
+    The Job is refused after that: the server may not know yet that nobody waits for it any more.
+    """
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(request: Object) -> str:
         if not request["dryRun"]:
             begun.set()
             go_on.wait(60)
-        return ""
+        return "" if request["dryRun"] else "too late"
 
     with webhooks.asked(api, namespace, ["jobs"], slow):
         command = [*commandline.COMMAND, *map(str, words)]
@@ -266,24 +269,37 @@ def test_ctrl_c_takes_back_what_is_applied_on_demand(
     assert names(cluster, namespace) == []
 
 
-#: A kubectl that prints a line and interrupts who reads it, before that one has its turn on their processor.
+#: A kubectl that prints a second line while who reads it is busy with the first, and interrupts it.
 _INTERRUPTS = f"""\
 #!{sys.executable}
 import os, signal, time
+from pathlib import Path
 
-os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-time.sleep(0.1)
 os.write(1, b"configmap/settings\\n")
+while not Path("read").exists():
+    time.sleep(0.01)
+os.write(1, b"configmap/more\\n")
 os.kill(os.getppid(), signal.SIGINT)
 time.sleep(60)
 """
 _READS = """\
-import os, sys
+import signal, sys, threading
+from pathlib import Path
 from packyard.running.runs.kubectl import Kubectl
 
-os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
-os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-Kubectl(program=sys.argv[1], flags=(), context="", namespace="").follow("apply", each=print)
+interrupted = threading.Event()
+
+def interrupt(*_):
+    interrupted.set()
+    raise KeyboardInterrupt
+
+def read(line):
+    print(line, flush=True)
+    Path("read").touch()
+    interrupted.wait()
+
+signal.signal(signal.SIGINT, interrupt)
+Kubectl(program=sys.argv[1], flags=(), context="", namespace="").follow("apply", each=read)
 """
 
 
@@ -291,17 +307,18 @@ def test_a_line_that_comes_with_ctrl_c_is_read(tmp_path: Path) -> None:
     program = tmp_path / "kubectl"
     program.write_text(_INTERRUPTS)
     program.chmod(0o755)
-    done = subprocess.run([sys.executable, "-c", _READS, program], capture_output=True, text=True, timeout=50)
+    done = subprocess.run([sys.executable, "-c", _READS, program], cwd=tmp_path, capture_output=True, text=True)
     assert "KeyboardInterrupt" in done.stderr
-    assert done.stdout == "configmap/settings\n"
+    assert done.stdout == "configmap/settings\nconfigmap/more\n"
 
 
 @contextmanager
 def cut_midway(api: Api, namespace: str, folder: Path) -> Iterator[tuple[Path, Callable[[], Object]]]:
     """Yield a kubeconfig whose connection is cut as a Job is applied, and what mends it."""
     with buckets.toxiproxy(real.pinned_program("toxiproxy")) as toxiproxy:
-        proxy = {"name": "server", "listen": "127.0.0.1:0", "upstream": api.server.removeprefix("https://")}
-        listen = toxiproxy.ask("POST", "/proxies", proxy)["listen"]
+        listen = f"127.0.0.1:{real.free_port()}"  # that nobody else is given while it is cut
+        proxy = {"name": "server", "listen": listen, "upstream": api.server.removeprefix("https://")}
+        toxiproxy.ask("POST", "/proxies", proxy)
 
         refusals = ["too late"]
 
