@@ -265,7 +265,9 @@ def _state(tmp_path_factory: pytest.TempPathFactory, shared_dir: Path, monkeypat
     """Keep what packyard remembers between commands out of the home of whoever runs the tests.
 
     Each test has its own: the folder of one that passed may be that of the next, with another channel. What packyard
-    built before is kept for all processes: it may find there what another has built.
+    built before is kept for all processes: it may find there what another has built. kubectl remembers what a server
+    knows by its port, which one of an earlier run may have had.
     """
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     monkeypatch.setenv("XDG_CACHE_HOME", str(shared_dir / "cache"))
+    monkeypatch.setenv("KUBECACHEDIR", str(shared_dir / "kube"))
