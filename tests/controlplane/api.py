@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import requests
+from requests.adapters import HTTPAdapter
+from urllib3 import Retry
 
 Object = dict[str, Any]
 
@@ -23,6 +25,8 @@ _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _PATIENCE = 300  # seconds, on a busy machine
 _STRICT = {"fieldValidation": "Strict", "fieldManager": "packyard-tests"}
+#: A server that does not list a kind yet, which a test has just defined, says when to ask again; all clients do.
+_AGAIN = Retry(_PATIENCE, connect=0, read=False, other=0, allowed_methods=None, raise_on_status=False)
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ class Api:
         self.server = config["clusters"][0]["cluster"]["server"]
         self.session = requests.Session()
         self.session.trust_env = False
+        self.session.mount("https://", HTTPAdapter(max_retries=_AGAIN))
         self.session.verify = config["clusters"][0]["cluster"]["certificate-authority"]
         self.session.headers["Authorization"] = f"Bearer {config['users'][0]['user']['token']}"
         if self.user:
@@ -159,10 +164,15 @@ class Api:
                         seen.add(item["metadata"]["uid"])
                         yield item
 
-    def path(self, api_version: str, kind: str, namespace: str = "") -> str:
-        """Return the path under which objects of a kind are listed and created."""
+    def serves(self, api_version: str, kind: str) -> bool:
+        """Say whether the server lists a kind now."""
         if (api_version, kind) not in self.resources:
             self._discover()
+        return (api_version, kind) in self.resources
+
+    def path(self, api_version: str, kind: str, namespace: str = "") -> str:
+        """Return the path under which objects of a kind are listed and created."""
+        assert self.serves(api_version, kind), f"nothing serves {kind} of {api_version}"
         resource = self.resources[api_version, kind]
         inside = f"/namespaces/{namespace}" if resource.namespaced and namespace else ""
         return f"{resource.path}{inside}/{resource.name}"

@@ -29,7 +29,7 @@ import requests
 import yaml
 
 import real
-from controlplane import fates, shared
+from controlplane import fates, shared, webhooks
 from controlplane.api import Api, Object, wait
 from real import TOOLS
 
@@ -106,7 +106,7 @@ def start_api(folder: Path, programs: ExitStack) -> None:
     for item in definitions:
         api.create(item).expect_done()
     for item in definitions:
-        wait(partial(_unestablished, api, item))
+        wait(partial(_unserved, api, item))
 
 
 def _etcd_flags(data_dir: Path, client: str, peer: str) -> list[str]:
@@ -134,10 +134,12 @@ def _terse(value: Any) -> Any:
     return value
 
 
-def _unestablished(api: Api, definition: Object) -> list[str]:
-    """Name a definition whose kind the server does not serve yet."""
-    found = api.read(definition).expect_done()
-    return [] if _has(found, "Established") else [found["metadata"]["name"]]
+def _unserved(api: Api, definition: Object) -> list[str]:
+    """Name a definition whose kind the server does not list among those that it serves yet."""
+    spec = definition["spec"]
+    version = next(each["name"] for each in spec["versions"] if each["storage"])
+    is_served = api.serves(f"{spec['group']}/{version}", spec["names"]["kind"])
+    return [] if is_served else [definition["metadata"]["name"]]
 
 
 def _write_kubeconfig(folder: Path, server: str, tokens: Mapping[str, str]) -> None:
@@ -181,7 +183,7 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
         *(f"--tls-cert-file={api_dir / 'apiserver.crt'}", f"--tls-private-key-file={api_dir / 'apiserver.key'}"),
     ]
     kwok = _start(programs, folder, KWOK, *flags)
-    _wait("kwok", kwok, lambda: _has(api.read(_node("node")).expect_done(), "Ready"))
+    _wait("kwok", kwok, lambda: _is_open(api.read(_node("node")).expect_done()))
 
 
 def _start_operators(folder: Path, programs: ExitStack, api: Api) -> None:
@@ -202,6 +204,7 @@ def _start_operators(folder: Path, programs: ExitStack, api: Api) -> None:
     for name, process, port in started:
         _wait(name, process, partial(_listens, port))
         _register(programs, api, name, port, certificates)
+    webhooks.await_all(api)
 
 
 def _configuration(folder: Path, name: str, group: str, port: int, certificates: Path) -> Path:
@@ -270,9 +273,11 @@ def _node(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
 
 
-def _has(item: Object, condition: str) -> bool:
-    conditions = item.get("status", {}).get("conditions") or ()
-    return any(each["type"] == condition and each["status"] == "True" for each in conditions)
+def _is_open(node: Object) -> bool:
+    """Say whether pods are placed on a node: the taint of one that is not ready is taken off a moment later."""
+    conditions = node.get("status", {}).get("conditions") or ()
+    is_ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return is_ready and not node["spec"].get("taints")
 
 
 def _manifests(kind: str) -> list[Object]:

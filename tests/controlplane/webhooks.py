@@ -13,8 +13,6 @@ from threading import Thread
 
 from controlplane.api import Api, Object, wait
 
-_GROUP = "admissionregistration.k8s.io/v1"
-
 
 @contextmanager
 def asked(api: Api, namespace: str, resources: Sequence[str], refuse: Callable[[Object], str]) -> Iterator[None]:
@@ -54,9 +52,33 @@ def asked(api: Api, namespace: str, resources: Sequence[str], refuse: Callable[[
 @contextmanager
 def registered(api: Api, namespace: str, resources: Sequence[str], port: int, *, seconds: int = 30) -> Iterator[None]:
     """Have the server ask whatever listens at a port, or nothing, as long as the block runs, and wait so long."""
-    item = _configuration(api, namespace, resources, f"https://127.0.0.1:{port}")
-    webhook, fence = item["webhooks"]
-    webhook["timeoutSeconds"] = seconds
+    webhook = _webhook(api, namespace, "tests", port, resources)
+    with _known(api, namespace, "Validating", {**webhook, "timeoutSeconds": seconds}):
+        yield
+
+
+def await_all(api: Api) -> None:
+    """Return when the server asks all webhooks that it was told of: it learns of those of a kind in their order."""
+    namespace = api.create_namespace("restricted")
+    for kind in ("Validating", "Mutating"):
+        with _known(api, namespace, kind):
+            pass
+
+
+@contextmanager
+def _known(api: Api, namespace: str, kind: str, *webhooks: Object) -> Iterator[None]:
+    """Have the server ask webhooks as long as the block runs, from its beginning to its end.
+
+    Nothing answers for Leases, which tells when the server knows of the configuration, and that it is gone: it looks in
+    a copy, where one that the namespace had before may still be.
+    """
+    fence = _webhook(api, namespace, f"fence-{secrets.token_hex(4)}", 1, ["leases"])
+    item = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": f"{kind}WebhookConfiguration",
+        "metadata": {"name": namespace},
+        "webhooks": [*webhooks, fence],
+    }
     lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "none"}}
 
     def is_asked() -> bool:
@@ -71,32 +93,14 @@ def registered(api: Api, namespace: str, resources: Sequence[str], port: int, *,
         wait(lambda: ["the webhook is still asked"] if is_asked() else [])
 
 
-def _configuration(api: Api, namespace: str, resources: Sequence[str], url: str) -> Object:
-    webhook = {
-        "name": "tests.packyard.example",
-        "clientConfig": {
-            "url": url,
-            "caBundle": base64.b64encode((api.folder / "apiserver.crt").read_bytes()).decode(),
-        },
-        "rules": [
-            {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": list(resources)}
-        ],
+def _webhook(api: Api, namespace: str, name: str, port: int, resources: Sequence[str]) -> Object:
+    rule = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": list(resources)}
+    bundle = base64.b64encode((api.folder / "apiserver.crt").read_bytes()).decode()
+    return {
+        "name": f"{name}.packyard.example",
+        "clientConfig": {"url": f"https://127.0.0.1:{port}", "caBundle": bundle},
+        "rules": [rule],
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
         "sideEffects": "None",
         "admissionReviewVersions": ["v1"],
-    }
-    # Nothing answers for Leases, which tells when the server knows of the configuration, and that it is gone: it looks
-    # in a copy, where one that the namespace had before may still be.
-    (rule,) = webhook["rules"]
-    fence = {
-        **webhook,
-        "name": f"fence-{secrets.token_hex(4)}.packyard.example",
-        "clientConfig": {**webhook["clientConfig"], "url": "https://127.0.0.1:1"},
-        "rules": [{**rule, "resources": ["leases"]}],
-    }
-    return {
-        "apiVersion": _GROUP,
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": namespace},
-        "webhooks": [webhook, fence],
     }
