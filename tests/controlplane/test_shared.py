@@ -70,6 +70,8 @@ def test_a_service_is_shared_and_stops_with_its_last_user(tmp_path: Path, by: si
 def test_a_service_that_has_stopped_is_started_again(tmp_path: Path) -> None:
     for count in (1, 2):
         end(user(tmp_path))
+        wait_for(tmp_path / "stopped")
+        (tmp_path / "stopped").unlink()
         assert len((tmp_path / "started").read_text().splitlines()) == count
 
 

@@ -163,7 +163,7 @@ def test_following_waits_for_the_start_and_ends_with_the_run(
         assert process.stdout.readline() == "begins\n"
         printer.print("one", b"goes on", b"and on")
         assert [process.stdout.readline() for _ in range(2)] == ["goes on\n", "and on\n"]
-        for child in children(process.pid):  # as if the server had ended the connection
+        for child in children(process.pid, "logs"):  # as if the server had ended the connection
             os.kill(child, signal.SIGKILL)
         printer.print("one", b"once more")
         assert process.stdout.readline() == "once more\n"

@@ -16,6 +16,7 @@ import pytest
 
 import real
 from commandline import packyard
+from controlplane import webhooks
 from controlplane.api import Api, Object, await_quota, wait
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError
 from packyard.running.results import listing, received, transfer
@@ -59,19 +60,12 @@ def flags(cluster: Api, namespace: str) -> tuple[str, ...]:
 @pytest.fixture
 def privileged(cluster: Api, client: Kubectl) -> Kubectl:
     """A namespace that admits NFS."""
-    cluster.merge(
-        {
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            "metadata": {
-                "name": client.namespace,
-                "labels": {
-                    "pod-security.kubernetes.io/enforce": "privileged",
-                    "pod-security.kubernetes.io/warn": "privileged",
-                },
-            },
-        }
-    )
+    labels = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "warn")}
+    item = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": client.namespace, "labels": labels}}
+    cluster.merge(item).expect_done()
+    pod = made.pod("privileged", "run")
+    pod["spec"]["hostNetwork"] = True
+    wait(lambda: [said] if (said := cluster.create(pod, client.namespace, dry_run=True).refusal) else [])
     return client
 
 
@@ -125,16 +119,22 @@ def test_a_pod_that_copies_is_confined_and_on_the_node_that_has_its_claim(
     volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"v-{namespace}"}}
     source = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "nfs": {"server": "a", "path": "/"}}
     cluster.create({**volume, "spec": {**source, "storageClassName": ""}}).expect_done()
+    # Its controller looks again for one that it does not know of yet, but after 15 seconds.
+    wait(lambda: [] if cluster.read(volume).body["status"].get("phase") == "Available" else ["not available"])
     cluster.create({**claim, "spec": {**spec, "storageClassName": ""}}, namespace).expect_done()
     wait(lambda: [] if cluster.read(claim, namespace).body["status"].get("phase") == "Bound" else ["not bound"])
     made.put(client, {RUN: run(output, persistentVolumeClaim={"claimName": "disk"})})
     settled(client, train="running")
-    with started("results", RUN, "--to", tmp_path / "copied", *flags) as process:
-        wait(lambda: [] if left(cluster, namespace) else ["no Job yet"])
-        (job,) = [each for each in cluster.list("batch/v1", "Job", namespace) if each["metadata"]["name"] != RUN]
-        _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 0, stderr
-    pod = job["spec"]["template"]["spec"]
+    made_of: dict[str, Object] = {}  # by their names; the Job that copies goes with that
+
+    def note(request: Object) -> str:
+        made_of[request["object"]["metadata"]["name"]] = request["object"]["spec"]["template"]["spec"]
+        return ""
+
+    with webhooks.asked(cluster, namespace, ["jobs"], note):
+        done = packyard("results", RUN, "--to", tmp_path / "copied", *flags)
+    assert done.returncode == 0, done.stderr
+    (pod,) = (made_of[name] for name in {*made_of} - {RUN})
     assert pod["automountServiceAccountToken"] is False
     assert pod["containers"][0]["volumeMounts"] == [
         {"name": "storage", "mountPath": str(output.parent), "readOnly": True}
@@ -147,11 +147,11 @@ def test_a_pod_that_copies_is_confined_and_on_the_node_that_has_its_claim(
 def test_what_cannot_be_copied_is_said_with_what_to_do(
     client: Kubectl, cluster: Api, namespace: str, flags: tuple[str, ...], output: Path, tmp_path: Path
 ) -> None:
-    def refused(*objects: Object) -> str:
+    def refused(*objects: Object, timeout: str = "5m") -> str:
         client.run("delete", "configmaps,jobs,pods", "--all", "--wait=false")
         wait(lambda: [each["metadata"]["name"] for each in cluster.list("batch/v1", "Job", namespace)])
         made.put(client, {RUN: objects})
-        done = packyard("results", RUN, "--to", tmp_path / "to", "--timeout", "5s", *flags)
+        done = packyard("results", RUN, "--to", tmp_path / "to", "--timeout", timeout, *flags)
         assert (done.returncode, left(cluster, namespace)) == (1, []), done.stderr
         return str(done.stderr)
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_copied_is_said_with_what_to_do(
     claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "disk"}, "spec": spec}
     cluster.create(claim, namespace).expect_done()
     held = run(output, persistentVolumeClaim={"claimName": "disk"})
-    assert "has not started: " in refused(*held)  # the claim has no volume
+    assert "has not started: " in refused(*held, timeout="1s")  # the claim has no volume
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}}}
     cluster.create(quota, namespace).expect_done()
     await_quota(cluster, "none", namespace)

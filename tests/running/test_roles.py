@@ -155,7 +155,7 @@ UNMET = {Right("", "persistentvolumeclaims", "get")}
 def use(user: Kubectl, directory: Path, run: str) -> None:
     """Do all that users do with runs; nodes are simulated, so that some of it fails after it was admitted."""
     flags = (user.flags[0], "-n", user.namespace)
-    packyard("doctor", directory, "--probe", "--probe-timeout", "20s", *flags)
+    packyard("doctor", directory, "--probe", *flags)
     assert packyard("deploy", directory, *flags).returncode == 0
     for words in (["status", run], ["logs", run], ["logs", run, "--events"], ["history", run]):
         packyard(*words, *flags)
@@ -173,7 +173,7 @@ def forward(*words: str) -> None:
     assert process.stdout is not None
     process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate()
 
 
 def allowed(user: Kubectl) -> set[Right]:

@@ -269,6 +269,7 @@ def test_many_runs_take_as_many_requests_as_one(client: Kubectl, cluster: Api, n
     bind(cluster, namespace, reference, namespace)
     config = str(people.kubeconfig(cluster, namespace, namespace, tmp_path))
     user = kubectl.find(os.environ["PATH"], kubeconfig=config)
+    people.await_right(cluster, namespace, namespace, verb="list", resource="configmaps", group="")
 
     def asked() -> Counter[str]:
         before = len([*people.requests(cluster, namespace)])

@@ -50,7 +50,7 @@ def test_a_run_goes_with_its_records_and_no_other_is_touched(client: Kubectl, cl
     undeploy.forget(client, removal)
     kept = {"ConfigMap c", "ConfigMap mine", "ConfigMap packyard.second.1", "Deployment two"}
     assert names(cluster, namespace) == kept
-    assert undeploy.pods(client, found(client, "second"))
+    wait(lambda: [] if undeploy.pods(client, found(client, "second")) else ["no pod of the second"])
 
 
 def test_what_bears_no_label_of_the_run_is_left_whatever_its_record_names(
@@ -124,7 +124,7 @@ def test_objects_whose_definition_is_gone_are_told(client: Kubectl, cluster: Api
     spec = {"group": group, "scope": "Namespaced", "names": names_, "versions": [version]}
     definition = item("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"engines.{group}", spec=spec)
     cluster.create(definition).expect_done()
-    wait(lambda: [] if _served(cluster, definition) else ["not served yet"])
+    wait(lambda: [] if client.call("get", f"engines.{group}").code == 0 else ["not served yet"])
     made(client, "first", item(f"{group}/v1", "Engine", "x"), config_map("a", x="1"))
     cluster.delete(definition).expect_done()
     wait(lambda: [] if cluster.read(definition).status == 404 else ["still there"])
@@ -132,11 +132,6 @@ def test_objects_whose_definition_is_gone_are_told(client: Kubectl, cluster: Api
     removal = found(client, "first")
     assert removal.unknown == {(f"{group}/v1", "Engine")}
     assert [str(each) for each in undeploy.delete(client, removal, claims=False)] == ["ConfigMap a"]
-
-
-def _served(api: Api, definition: Object) -> bool:
-    conditions = api.read(definition).body.get("status", {}).get("conditions") or ()
-    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 
 def test_no_run_has_a_name_that_is_no_label(client: Kubectl) -> None:
