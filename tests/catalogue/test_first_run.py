@@ -27,9 +27,12 @@ def first_run() -> list[Object]:
 
 @pytest.fixture
 def laptop(cluster: Api) -> str:
-    """A node of 2 CPUs and 4 GiB, with what a cluster runs for itself; no other has its label."""
+    """A node of 2 CPUs and 4 GiB, with what a cluster runs for itself; no other has its label.
+
+    Its taint keeps pods of other tests from it, which would take its room.
+    """
     name = f"laptop-{secrets.token_hex(4)}"
-    add_node(cluster, name, {"laptop": name}, [])
+    add_node(cluster, name, {"laptop": name}, [], [{"key": "laptop", "value": name, "effect": "NoSchedule"}])
     amounts = {"cpu": "2", "memory": "4Gi", "ephemeral-storage": "20Gi", "pods": "110"}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
     status = {"status": {"capacity": amounts, "allocatable": amounts}}
@@ -46,7 +49,9 @@ def start(api: Api, objects: list[Object], node: str) -> tuple[str, Object]:
     """Apply a run that this node alone may take, and return its namespace and its Job."""
     namespace = api.create_namespace(level(objects))
     (job,) = [item for item in objects if item["kind"] == "Job"]
-    job["spec"]["template"]["spec"]["nodeSelector"]["laptop"] = node
+    pod = job["spec"]["template"]["spec"]
+    pod["nodeSelector"]["laptop"] = node
+    pod["tolerations"] = [*pod.get("tolerations", []), {"key": "laptop", "value": node}]
     api.create_all(objects, namespace)
     return namespace, job
 

@@ -37,7 +37,7 @@ _OF_THE_SERVER = ("ClusterIPNotAllocated",)
 # What the scheduler says of a pod whose own claim is being made and bound; a pod that never gets there fails the test.
 _OF_A_CLAIM = re.compile(
     "waiting for ephemeral volume controller|could not find v1.PersistentVolumeClaim"
-    "|unbound immediate PersistentVolumeClaims"
+    '|unbound immediate PersistentVolumeClaims|persistentvolumeclaim "[^"]+" not found'
 )
 # mpi-operator makes a pod, or the launcher's Job, again that its cache does not have yet, says so, and goes on; so do
 # LeaderWorkerSets with a StatefulSet, without the reason. Where it is another's, the former says that it is not managed
@@ -53,6 +53,8 @@ _AMOUNTS = ("requests", "limits")
 #: Options by which a pod asks controllers for something, as each kind of workload does in its own way.
 _ASKED_FOR = ("gpu-claim", "queue")
 _INSTANCE = "app.kubernetes.io/instance"
+_DEVICES = "resource.k8s.io/v1"
+_GPU = {"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 1}}
 
 
 @each_package
@@ -218,6 +220,8 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
             add_node(api, name, labels, [item.name for item in needed if item.kind == "Resource"])
             if any(_claims(objects)):
                 offer_gpus(api, name)
+    if selectors:
+        await_scheduler(api, name, with_gpu=any(_claims(objects)))
 
 
 def _claims(objects: list[Object]) -> set[str]:
@@ -229,19 +233,17 @@ def _claims(objects: list[Object]) -> set[str]:
 def _claim_templates(objects: list[Object]) -> list[Object]:
     """Return those that the objects lack, as users add them beside the option: of GPUs, one for each pod."""
     named = _claims(objects) - {item["metadata"]["name"] for item in of_kind(objects, "ResourceClaimTemplate")}
-    gpu = {"deviceClassName": "gpu.nvidia.com", "count": 1}
-    spec = {"spec": {"devices": {"requests": [{"name": "gpus", "exactly": gpu}]}}}
-    kind = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate"}
+    spec = {"spec": {"devices": {"requests": [_GPU]}}}
+    kind = {"apiVersion": _DEVICES, "kind": "ResourceClaimTemplate"}
     return [{**kind, "metadata": {"name": name}, "spec": spec} for name in sorted(named)]
 
 
 def offer_gpus(api: Api, node: str) -> None:
     """Say which GPUs a node has, as NVIDIA's driver for dynamic resources does."""
-    group = "resource.k8s.io/v1"
     ours = {"cel": {"expression": 'device.driver == "gpu.nvidia.com"'}}
     api.apply(
         {
-            "apiVersion": group,
+            "apiVersion": _DEVICES,
             "kind": "DeviceClass",
             "metadata": {"name": "gpu.nvidia.com"},
             "spec": {"selectors": [ours]},
@@ -250,7 +252,7 @@ def offer_gpus(api: Api, node: str) -> None:
     devices = [{"name": f"gpu-{number}", "capacity": {"memory": {"value": "81559Mi"}}} for number in range(128)]
     pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
     spec = {"driver": "gpu.nvidia.com", "nodeName": node, "pool": pool, "devices": devices}
-    made = {"apiVersion": group, "kind": "ResourceSlice", "metadata": {"name": node}, "spec": spec}
+    made = {"apiVersion": _DEVICES, "kind": "ResourceSlice", "metadata": {"name": node}, "spec": spec}
     api.create(made).expect_done()
 
 
@@ -270,18 +272,35 @@ def open_queue(api: Api, namespace: str, name: str, objects: list[Object]) -> No
         api.create(item, namespace).expect_done()
 
 
-def add_node(api: Api, name: str, labels: Object, devices: list[str]) -> None:
-    """Add a node with these labels beside those that all have, and plenty of everything."""
+def await_scheduler(api: Api, node: str, *, with_gpu: bool) -> None:
+    """Return when the scheduler knows a node as it is, and so all that were added before it: by a pod for it alone."""
+    of_core, of_devices = ({"apiVersion": version, "metadata": {"name": node}} for version in ("v1", _DEVICES))
+    claim = {**of_devices, "kind": "ResourceClaim", "spec": {"devices": {"requests": [_GPU]}}}
+    amounts = {"cpu": "100k"}  # more than kwok gives a node of its own accord
+    container = {"name": "main", "image": "registry.example/main:1", "resources": {"requests": amounts}}
+    spec: Object = {"nodeSelector": {"kubernetes.io/hostname": node}, "containers": [container]}
+    if with_gpu:
+        spec["resourceClaims"] = [{"name": "gpus", "resourceClaimName": node}]
+    made = [*([claim] if with_gpu else []), {**of_core, "kind": "Pod", "spec": spec}]
+    for item in made:
+        api.create(item, "default").expect_done()
+    wait(lambda: [] if api.read(made[-1], "default").expect_done()["spec"].get("nodeName") else [f"pod {node}"])
+    for item in reversed(made):
+        api.delete(item, "default").expect_done()
+
+
+def add_node(api: Api, name: str, labels: Object, devices: list[str], taints: Sequence[Object] = ()) -> None:
+    """Add a node with these labels and taints beside those that all have, and plenty of everything."""
     labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", **labels}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
-    api.create(node).expect_done()
+    api.create({**node, "spec": {"taints": [*taints]}}).expect_done()
     wait(lambda: [] if condition(api.read(node).expect_done(), "Ready") else [f"{name} is not ready"])
     amounts = {"cpu": "1M", "memory": "1Pi", "ephemeral-storage": "1Pi", "hugepages-2Mi": "1Ti"}
     amounts |= dict.fromkeys(devices, "1k")
     status = {"status": {"capacity": amounts, "allocatable": amounts}}
     api.merge({**node, **status}, subresource="status").expect_done()
     # The taint of a node that is not ready is taken off a moment later.
-    wait(lambda: [f"{name} is tainted"] if api.read(node).expect_done()["spec"].get("taints") else [])
+    wait(lambda: [] if api.read(node).expect_done()["spec"].get("taints", []) == [*taints] else [f"{name} is tainted"])
 
 
 def claim(name: str) -> Object:
