@@ -169,7 +169,7 @@ def join(leader: str) -> None:
 
 
 def main() -> None:
-    """Be the program vllm of an image: load for LOAD_SECONDS, then serve."""
+    """Be the program vllm of an image: load until there is the file that LOAD_UNTIL names, then serve."""
     words = ["vllm", *sys.argv[1:]]
     print(*words, flush=True)
     flags = parse(words)
@@ -180,7 +180,8 @@ def main() -> None:
     if flags.headless:
         join(flags.master_addr)
     joined = gather(nodes - 1)
-    time.sleep(float(os.environ.get("LOAD_SECONDS", "0")))
+    while not Path(os.environ.get("LOAD_UNTIL", "/")).exists():
+        time.sleep(0.05)
     assert len(joined) == nodes - 1
     OpenAIServer(words, os.environ.get("VLLM_API_KEY", "")).serve_forever()
 

@@ -19,7 +19,7 @@ import pyte
 
 from commandline import COMMAND, environment
 
-_PATIENCE = 30  # seconds for a text to appear
+_PATIENCE = 300  # seconds for a text to appear, on a busy machine
 
 
 @dataclass(frozen=True)

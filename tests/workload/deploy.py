@@ -10,7 +10,7 @@ from typing import Any
 from workload import controllers
 from workload.cluster import Cluster
 from workload.objects import Object
-from workload.pod import Pod
+from workload.pod import PATIENCE, Pod
 
 _CONTROLLERS = {"Job": controllers.job, "Deployment": controllers.deployment, "Pod": controllers.pod}
 
@@ -79,7 +79,7 @@ def run_pods(cluster: Cluster, item: Object) -> list[Pod]:
     return started
 
 
-def wait_until(condition: Callable[[], bool], pods: Sequence[Pod], *, seconds: float = 60) -> None:
+def wait_until(condition: Callable[[], bool], pods: Sequence[Pod], *, seconds: float = PATIENCE) -> None:
     """Wait for something that pods do; where they do not, the test fails with what they said."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -88,10 +88,12 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
 
 def serve(ports):
+    ending = {signal.SIGTERM, signal.SIGINT}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ending)  # from the first answer on they end it, and are not lost
     for port in ports:
         server = http.server.ThreadingHTTPServer(("", port), Answer)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-    signal.sigwait({signal.SIGTERM, signal.SIGINT})
+    signal.sigwait(ending)
 
 
 def leave_result():

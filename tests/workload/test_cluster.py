@@ -166,7 +166,7 @@ spec: {clusterIP: None, selector: {app: server}, publishNotReadyAddresses: %s}
 def test_a_pod_has_a_name_when_it_is_ready_or_its_service_does_not_mind(early: bool, new_cluster: NewCluster) -> None:
     cluster = new_cluster([sample(SERVICE % str(early).lower())])
     probe = "readinessProbe: {tcpSocket: {port: 9}}"
-    server = cluster.start(pod("sleep 60", "{hostname: host, subdomain: svc}", probe, name="server"))
+    server = cluster.start(pod("sleep infinity", "{hostname: host, subdomain: svc}", probe, name="server"))
     asked = pod("getent ahostsv4 $0 | head -1 | cut -d ' ' -f 1", name="client")
     names = ["host.svc", "host.svc.ml", "host.svc.ml.svc", "host.svc.ml.svc.cluster.local", "svc"]
     for name in [*names, "host"]:
@@ -235,7 +235,16 @@ def test_a_job_starts_as_many_pods_at_a_time_as_it_says(new_cluster: NewCluster)
     spec["volumes"] = [{"name": "p", "persistentVolumeClaim": {"claimName": "c"}}]
     container = spec["containers"][0]
     container["volumeMounts"] = [{"name": "p", "mountPath": "/p"}]
-    container["command"] = ["sh", "-c", "touch /p/$HOSTNAME; ls /p; sleep 0.5; rm /p/$HOSTNAME"]
+    # The first waits for the second: one at least sees both, and a third, if there were one, has the time to come.
+    container["command"] = [
+        "sh",
+        "-c",
+        """
+mkdir -p /p/now /p/ever && touch /p/now/$HOSTNAME /p/ever/$HOSTNAME
+until [ $(ls /p/ever | wc -l) -ge 2 ]; do sleep 0.05; done
+ls /p/now; sleep 0.5; rm /p/now/$HOSTNAME
+""",
+    ]
     pods = deploy.run_pods(new_cluster([]), job)
     assert [started.wait() for started in pods] == [0] * 4
     assert max(len(started.containers[0].log.split()) for started in pods) == 2
@@ -259,7 +268,7 @@ def test_a_container_that_failed_starts_again_where_its_pod_says_so(new_cluster:
 def test_a_worker_that_is_killed_leaves_the_others_alone(new_cluster: NewCluster) -> None:
     cluster = new_cluster([])
     job = sample(INDEXED_JOB)
-    job["spec"]["template"]["spec"]["containers"][0]["command"] = ["sleep", "60"]
+    job["spec"]["template"]["spec"]["containers"][0]["command"] = ["sleep", "infinity"]
     first, second, third = deploy.run_pods(cluster, job)
     second.kill()
     assert [started.containers[0].process.poll() is None for started in (first, second, third)] == [True, False, True]

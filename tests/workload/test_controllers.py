@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from controlplane.api import Api
+from controlplane.api import Api, wait
 from packyard.writing.source.package import Package, UseCase
 from usecases import PACKAGES, level, shipped
 from workload import catalogue, controllers, deploy
@@ -39,11 +38,8 @@ def pods(api: Api, namespace: str, count: int) -> list[Object]:
 
 
 def await_list(read: Callable[[], list[Object]], count: int) -> list[Object]:
-    end = time.monotonic() + 60
-    while len(found := read()) < count:
-        assert time.monotonic() < end, found
-        time.sleep(0.1)
-    return found
+    wait(lambda: [] if len(found := read()) >= count else [f"{count} are to be there", *map(str, found)])
+    return read()
 
 
 def apply(api: Api, objects: list[Object], namespace: str) -> None:

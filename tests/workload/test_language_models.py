@@ -67,11 +67,12 @@ def store(cluster: Cluster, objects: Sequence[Object], path: str = "/data/models
 def test_a_server_answers_when_it_has_loaded_and_can_change_nothing_of_the_model(new_cluster: NewCluster) -> None:
     values = {"MODEL_PATH": "/models/mine", "SERVED_MODEL_NAME": "Team/Mine-8B", "MAX_MODEL_LEN": 4096}
     objects = chosen("one-node/user-allocated-pvc", **values)
-    config_map(objects)["LOAD_SECONDS"] = "3"
+    config_map(objects)["LOAD_UNTIL"] = "/data/loaded"
     cluster = furnished(new_cluster, objects)
     store(cluster, objects)
     (server,) = run(cluster, objects)
     assert not cluster.probe(server)
+    zoo.store_files(cluster, *deploy.of_kind(objects, "Deployment"), "/data", {"loaded": b""})
     cluster.wait_ready(server)
     assert json.loads(ask(cluster, server, "/v1/models"))["data"] == [
         {"id": "Team/Mine-8B", "object": "model", "max_model_len": 4096}

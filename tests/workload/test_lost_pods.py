@@ -85,23 +85,25 @@ SERVICE = {
 WATCHES = """
 import os, socket, subprocess, sys, time
 
-def reaches():
+def reaches(port):
     try:
-        socket.create_connection((f"set-{1 - int(os.environ['JOB_COMPLETION_INDEX'])}.svc", 99), 1).close()
+        socket.create_connection((f"set-{1 - int(os.environ['JOB_COMPLETION_INDEX'])}.svc", port), 1).close()
         return True
     except OSError:
         return False
 
-server = socket.create_server(("", 99))
-while not reaches():
+server = socket.create_server(("", 99), backlog=4096)
+while not reaches(99):
     time.sleep(0.05)
 process = subprocess.Popen(sys.argv[1:])
 while process.poll() is None:
-    if not reaches():
+    if not reaches(99):
         process.kill()
         sys.exit(75)
     time.sleep(0.05)
-time.sleep(2)
+done = socket.create_server(("", 100), backlog=4096)
+while reaches(99) and not reaches(100):  # which waits for us likewise
+    time.sleep(0.05)
 sys.exit(process.returncode)
 """
 DOES_NOT = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"

@@ -8,6 +8,7 @@ import json
 import os
 import runpy
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -243,7 +244,9 @@ def test_a_file_that_is_longer_than_its_source_says_fills_no_storage(team_hub: H
 
 
 def test_a_source_that_does_not_answer_is_given_up(target: Path) -> None:
-    done = run(f"hf://{_NAME}", target, HF_ENDPOINT=f"http://127.0.0.1:{real.free_port()}", STAGE_TRIES="3")
+    with socket.socket() as silent:  # whose port nobody else is given
+        silent.bind(("127.0.0.1", 0))
+        done = run(f"hf://{_NAME}", target, HF_ENDPOINT=f"http://127.0.0.1:{silent.getsockname()[1]}", STAGE_TRIES="3")
     assert done.returncode == 1
     assert done.stderr.count("trying again") == 2
     assert "Connection refused> (3 tries)" in done.stderr
