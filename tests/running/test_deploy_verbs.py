@@ -271,10 +271,16 @@ def test_a_run_that_is_over_or_can_no_longer_be_changed_is_replaced_on_demand(cl
     assert f"Job {RUN} deleted" in replaced.stdout.splitlines()
     (after,) = cluster.list("batch/v1", "Job", namespace)
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
-    refused = run("deploy", "first-run/none", "BATCH_SIZE=16", code=1).stderr
-    deletes = f"packyard deploy first-run/none BATCH_SIZE=16 -n {namespace} --replace deletes it first"
+    flags = ["--force", "--no-wait", "--autoscaled", "--no-doctor", "--keep=3", "--timeout=90s"]
+    refused = run("deploy", "first-run/none", "BATCH_SIZE=16", *flags, code=1).stderr
+    typed = f"{' '.join(flags)} -n {namespace}"
+    deletes = f"packyard deploy first-run/none BATCH_SIZE=16 {typed} --replace deletes it first"
     assert f"it stays as it is ({deletes}; another run beside it: packyard deploy " in refused
-    refused = run("rollback", RUN, "1", code=1).stderr
+    assert re.search(rf"deploy first-run/none BATCH_SIZE=16 RUN_NAME=\w+ {typed}\)", refused)
+    wrong = run("deploy", "first-run/none", "BATCH_SIZE=many", *flags, code=1).stderr
+    assert f"packyard deploy first-run/none {' '.join(flags)} BATCH_SIZE=" in wrong
+    refused = run("rollback", RUN, "1", "--keep", "9", code=1).stderr
+    assert f"packyard rollback {RUN} 1 --keep=9 -n {namespace} --replace deletes it first" in refused
     (command,) = re.findall(r"packyard (rollback .*? --replace) deletes it first", refused)
     run(*shlex.split(command), "--no-wait")
     told = [(each["record"], each["values"].get("BATCH_SIZE"), each["source"]) for each in answer("history", RUN)]

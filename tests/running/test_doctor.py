@@ -179,13 +179,15 @@ def test_the_verb_names_the_cluster_first_then_findings_and_what_to_type_next(
 ) -> None:
     directory = untarred("bert-large-fp32-training-k8s") / "multi-node/user-allocated-pvc"
     words = ["doctor", directory, "PVC_NAME=data", "-n", namespace, "--kubeconfig", operated.folder / "kubeconfig"]
-    sick = packyard(*words)
+    sick = packyard(*words, "--autoscaled")
     assert sick.returncode == 1
     assert sick.stdout.splitlines()[0] == "error: PersistentVolumeClaim data: is not there"
     assert re.fullmatch(r"\d+ checks passed, 1 error", sick.stdout.splitlines()[-1])
     first, last = sick.stderr.splitlines()
     assert first == f"context test, namespace {namespace}"
-    assert last.startswith(f"once this is mended: packyard doctor {directory} PVC_NAME=data -n {namespace}")
+    assert last.startswith(
+        f"once this is mended: packyard doctor {directory} PVC_NAME=data --autoscaled -n {namespace}"
+    )
     operated.create(test_runs.volume(namespace, test_runs.claim("data"))).expect_done()
     operated.create(test_runs.claim("data"), namespace).expect_done()
     wait(lambda: [] if packyard(*words).returncode == 0 else ["the claim is not bound"])

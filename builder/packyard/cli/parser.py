@@ -170,8 +170,8 @@ def page(
     return parser.format_help().rstrip("\n")
 
 
-def run(module: Any, verb: str, words: Sequence[str]) -> int:
-    """Parse the words as the verb's module declares, and run it."""
+def run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
+    """Parse the words as the verb's module declares, and run it; ``known`` is what the caller knows beside them."""
     parser = make(module, verb)
     has_command = getattr(module, "TAKES_COMMAND", False) and "--" in words
     end = words.index("--") if has_command else len(words)
@@ -181,6 +181,7 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
         return int(stop.code or 0)
     parser.refuse_rest(rest)
     parsed.command = words[end + 1 :]
+    vars(parsed).update(known)
     watch.tell(quiet=parsed.quiet, verbose=parsed.verbose, color=parsed.color)
     with ending.as_interrupt():
         return int(module.run(parsed))

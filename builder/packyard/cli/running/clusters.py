@@ -67,12 +67,18 @@ def find(arguments: argparse.Namespace) -> Kubectl:
     return _told(_found(arguments))
 
 
-def find_for(arguments: argparse.Namespace, verb: str) -> tuple[Kubectl, Prepared, list[str]]:
-    """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `prepared` returns."""
+def find_for(
+    arguments: argparse.Namespace, verb: str, flags: Sequence[str] = ()
+) -> tuple[Kubectl, Prepared, list[str]]:
+    """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `prepared` returns.
+
+    ``flags`` are those of the verb that the user gave, for the hints of errors.
+    """
     directory, _, words = directories.with_values(arguments.words, verb)
     usecases.check(directory, verb, words)
     client = _found(arguments)
-    use_case, words = prepared(arguments.words, verb, shlex.join(["packyard", verb, str(directory), *typed(arguments)]))
+    command = shlex.join(["packyard", verb, str(directory), *flags, *typed(arguments)])
+    use_case, words = prepared(arguments.words, verb, command)
     namespace = runs.namespace_of(use_case.objects, client.namespace, is_asked=bool(arguments.namespace))
     return _told(replace(client, namespace=namespace)), use_case, words
 

@@ -31,26 +31,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
     rollout.add_of_new(parser)
+    parser.set_defaults(is_examined=False)  # `packyard run` has asked doctor
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy a run, or show what that would change."""
     rollout.check(arguments, "deploy")
-    client, prepared, words = clusters.find_for(arguments, "deploy")
-    again = client.packyard("deploy", *words)
-    beside = _beside(client, prepared, words)
+    flags = rollout.typed(arguments)
+    client, prepared, words = clusters.find_for(arguments, "deploy", flags)
+    again = client.packyard("deploy", *words, *flags)
+    beside = _beside(client, prepared, words, flags)
     another = "; ".join(filter(None, (f"{again} --replace deletes it first", beside)))
     with rollout.untouched():
-        if not arguments.no_doctor:
+        if not arguments.no_doctor and not arguments.is_examined:
             doctor.gate(client, prepared, autoscaled=arguments.autoscaled)
     planner = partial(deploy.plan, client, prepared, beside=beside)
     return rollout.run(client, arguments, prepared.run, planner, again=again, another=another)
 
 
-def _beside(client: Kubectl, prepared: Prepared, words: list[str]) -> str:
+def _beside(client: Kubectl, prepared: Prepared, words: list[str], flags: list[str]) -> str:
     """Say how to deploy another run of the use case; nothing where it can be one alone."""
     if runs.SETTER not in prepared.setters:
         return ""
     kept = [word for word in words if not word.startswith(f"{runs.SETTER}=")]
-    command = client.packyard("deploy", *kept, f"{runs.SETTER}={runs.new_word()}")
+    command = client.packyard("deploy", *kept, f"{runs.SETTER}={runs.new_word()}", *flags)
     return f"another run beside it: {command}"

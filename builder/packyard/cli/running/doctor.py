@@ -62,15 +62,17 @@ def _explained(finding: Finding) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
-    client, prepared, words = clusters.find_for(arguments, "doctor")
+    autoscaled = ["--autoscaled"] * arguments.autoscaled
+    flags = [*autoscaled, *["--probe"] * arguments.probe]
+    client, prepared, words = clusters.find_for(arguments, "doctor", flags)
     findings = _examine(client, prepared, autoscaled=arguments.autoscaled)
     if arguments.probe:
         findings += probe.run_after(findings, client, prepared, arguments.probe_timeout)
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = any(each.severity == "error" for each in findings)
-    probing = ["--probe"] * arguments.probe
-    command = client.packyard("doctor", *words, *probing) if has_errors else client.packyard("deploy", *words)
+    following = ("doctor", *words, *flags) if has_errors else ("deploy", *words, *autoscaled)
+    command = client.packyard(*following)
     output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
     return int(has_errors)
 

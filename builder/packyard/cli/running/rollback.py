@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     client = clusters.find(arguments)
     before = records.read_run(client, arguments.run)
     record = _chosen(client, arguments, before)
-    again = client.packyard("rollback", arguments.run, str(record.number))
+    again = client.packyard("rollback", arguments.run, str(record.number), *rollout.typed(arguments))
     another = f"{again} --replace deletes it first; claims and results stay"
     planner = partial(deploy.plan_again, client, before, record)
     return rollout.run(client, arguments, record.run, planner, again=again, another=another)
@@ -48,7 +48,7 @@ def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[Run
     """Return the record that is asked for: by its number, or the one before the last."""
     run, number = arguments.run, arguments.record
     if number is None and len(before) == 1:
-        complete = client.packyard("rollback", run, str(before[0].number))
+        complete = client.packyard("rollback", run, str(before[0].number), *rollout.typed(arguments))
         raise InputError(Problem(f"run {run} was deployed once: nothing is before", hint=f"{complete} completes it"))
     for record in before[-2:-1] if number is None else before:
         if number in (None, record.number):

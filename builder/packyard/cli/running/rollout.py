@@ -32,6 +32,7 @@ ROWS = Rows(
     f"run, namespace, record, recorded, applied ({REFERENCE}), used ({REFERENCE}), deleted ({REFERENCE}), "
     "state, reason",
 )
+_TIMEOUT = "10m"
 _PAUSE = 1.0  # seconds between two looks at a run
 _SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 
@@ -46,13 +47,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--keep N", "records of the run that stay", type=clusters.count, default=deploy.KEPT)
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
     declare.switch(parser, "--watch", "then show what the run does, until it is over")
-    declare.value(parser, "--timeout TIME", "how long to wait", type=clusters.duration, default="10m")
+    declare.value(parser, "--timeout TIME", "how long to wait", type=clusters.duration, default=_TIMEOUT)
 
 
 def add_of_new(parser: argparse.ArgumentParser) -> None:
     """Declare the flags of verbs that deploy what no record has yet."""
     clusters.add_autoscaled(parser)
     declare.switch(parser, "--no-doctor", "deploy whatever packyard doctor would find")
+
+
+def typed(arguments: argparse.Namespace) -> list[str]:
+    """Return the flags that say how to deploy as the user gave them, for a command to go on with."""
+    switches = ("force", "atomic", "no-wait", "watch", "autoscaled", "no-doctor")
+    given = [f"--{name}" for name in switches if vars(arguments).get(name.replace("-", "_"))]
+    kept = [f"--keep={arguments.keep}"] if arguments.keep != deploy.KEPT else []
+    is_default = arguments.timeout == clusters.duration(_TIMEOUT)
+    return [*given, *kept, *([] if is_default else [f"--timeout={arguments.timeout}s"])]
 
 
 def now() -> str:

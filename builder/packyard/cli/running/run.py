@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from packyard.cli import declare, output, preferences, untarred, use_cases
+from packyard.cli import declare, output, parser, preferences, untarred, use_cases
 from packyard.cli import main as command_line
-from packyard.cli.running import clusters
+from packyard.cli.running import clusters, deploy
 from packyard.cli.running.interrupts import INTERRUPTED
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
@@ -64,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         again = _shown(["run", arguments.use_case, *arguments.values]) + flags
         output.note(f"nothing is set or deployed; once this is mended: {again}")
         return code
-    code = _step("deploy", *words, *there, hide=["messages", "results"], unseen=["--no-doctor"])
+    flags_of_deploy = [*there, *autoscaled, *["--no-doctor"] * arguments.no_doctor]
+    code = _step("deploy", *words, *flags_of_deploy, hide=["messages", "results"], by=_deployed)
     if arguments.values:  # only now: what a refused run was to have must not stay in the package
         _step("set", str(directory), *arguments.values, hide=["messages", "results"])
     shows = ["status", prepared.run, "--watch"] if arguments.watch else ["logs", prepared.run, "--follow"]
@@ -91,11 +92,16 @@ def _followed(run: str, *words: str) -> int:
     return code
 
 
-def _step(*words: str, hide: Sequence[str] = (), unseen: Sequence[str] = ()) -> int:
-    """Show a command in a line and run it, with words that the command would not need if the user typed it."""
+def _step(*words: str, hide: Sequence[str] = (), by: Callable[[list[str]], int] = command_line.run) -> int:
+    """Show a command in a line and run it."""
     output.note(f"$ {_shown(words)}")
     with output.without(*hide):
-        return command_line.run([*words, *unseen])
+        return by(list(words))
+
+
+def _deployed(words: list[str]) -> int:
+    """Deploy what doctor was asked about, or is not to be asked about."""
+    return parser.run(deploy, words[0], words[1:], is_examined=True)
 
 
 def _shown(words: Sequence[str]) -> str:

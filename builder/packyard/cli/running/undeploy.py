@@ -122,7 +122,9 @@ def delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> 
             _wait(client, arguments, removal)
         undeploy.forget(client, removal)
     except (PackyardError, KeyboardInterrupt):
-        again = client.packyard("undeploy", *removal.runs)
+        switches = ("delete-claims", "no-wait")
+        flags = [f"--{name}" for name in switches if vars(arguments)[name.replace("-", "_")]]
+        again = client.packyard("undeploy", *removal.runs, *flags)
         output.warning(f"objects may be left, and the records are; {again} deletes the rest")
         raise
     return deleted

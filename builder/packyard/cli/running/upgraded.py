@@ -76,10 +76,11 @@ def run(arguments: argparse.Namespace, words: Sequence[str], news: Callable[[Mer
 
 
 def _flags(arguments: argparse.Namespace) -> list[str]:
-    """Return the flags that say where bundles are, and what becomes of conflicts."""
+    """Return the flags that say where bundles are, what becomes of conflicts, and how to deploy."""
     flags = {"from": arguments.channel, "base": arguments.base}
     decision = [f"--{arguments.decision}"] if arguments.decision else []
-    return [f"--{name}={value}" for name, value in flags.items() if value is not None] + decision
+    given = [f"--{name}={value}" for name, value in flags.items() if value is not None]
+    return [*given, *decision, *rollout.typed(arguments)]
 
 
 def _split(words: Sequence[str]) -> tuple[str, str, dict[str, list[str]]]:

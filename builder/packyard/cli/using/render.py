@@ -45,7 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
         usecases.check(directory, "render", words, all_by="--all --out NEW")
     state.tell_pending(Tree(directory))
     path = "" if arguments.built_in else os.environ.get("PATH", "")
-    typed = shlex.join(["packyard", "render", str(directory), *(["--all", "--out", arguments.out] * arguments.all)])
+    flags = ["--built-in"] * arguments.built_in + (["--values", arguments.values] if arguments.values else [])
+    flags += ["--all", "--out", arguments.out] * arguments.all
+    typed = shlex.join(["packyard", "render", str(directory), *flags])
     with every.with_values(directory, values, typed) as source:
         if arguments.all:
             written = every.write(every.render_all(source, path=path), Path(arguments.out))
