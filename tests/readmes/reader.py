@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-#: Seconds for one command.
-PATIENCE = 60
+#: Seconds for one command, on a busy machine.
+PATIENCE = 300
 
 
 class Reader:
