@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone, tzinfo
 
 import pytest
 
-from packyard.cli.running import clusters
+from packyard.cli.running import ages, clusters
 from packyard.cli.running.ages import age
 from packyard.core.errors import UnavailableError
 from packyard.running.runs.status import RoleStatus
@@ -46,8 +46,14 @@ def test_patience_ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     [(-5, "0s"), (0, "0s"), (119, "119s"), (120, "2m"), (3599, "59m"), (3725, "1h2m"), (7 * 3600, "7h"),
      (90000, "1d1h"), (40 * 86400 + 7200, "40d")],
 )  # fmt: skip
-def test_an_age_is_short(seconds: int, said: str) -> None:
-    since = datetime.now(timezone.utc) - timedelta(seconds=seconds, milliseconds=100 if seconds >= 0 else 0)
+def test_an_age_is_short(seconds: int, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stopped(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Stopped:
+            return cls(2026, 11, 22, tzinfo=tz)
+
+    monkeypatch.setattr(ages, "datetime", Stopped)
+    since = Stopped.now(timezone.utc) - timedelta(seconds=seconds, milliseconds=100 if seconds >= 0 else 0)
     assert age(since.isoformat()) == said
 
 

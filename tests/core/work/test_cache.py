@@ -134,12 +134,12 @@ def test_prunes_what_is_old_and_what_killed_writers_left(tmp_path: Path) -> None
 
 
 HAMMER = """
-import sys, time
+import itertools, sys, time
 from pathlib import Path
 from packyard.core.digest import Digest
 from packyard.core.work.cache import Cache
 cache = Cache(Path(sys.argv[1]), limit=20_000)
-for number in range(300):
+for number in itertools.count() if sys.argv[2] == "0" else range(300):
     key = Digest.of(bytes([number % 20]))
     data = bytes([number % 20]) * (500 + number % 20)
     found = cache.get(key)
@@ -152,9 +152,9 @@ for number in range(300):
 
 
 def test_many_processes_share_one_and_any_may_be_killed(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", HAMMER, str(tmp_path)]
-    processes = [
-        subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)
+    command, pipe = [sys.executable, "-c", HAMMER, str(tmp_path)], subprocess.PIPE
+    processes = [  # the first one does not end by itself
+        subprocess.Popen([*command, str(number)], env=environment(), stdout=pipe, stderr=pipe) for number in range(4)
     ]
     assert processes[0].stdout is not None
     processes[0].stdout.readline()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from packyard.core.errors import InputError, UnavailableError
+from packyard.core.work import process
 from packyard.using.render import programs
 
 
@@ -76,8 +78,19 @@ def test_a_program_that_does_not_run_is_no_fault_of_the_input(tmp_path: Path, te
         programs.Program(file, "build").build(tmp_path)
 
 
-def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = script(tmp_path / "bin", "kustomize", f"sleep 60 & echo $! > {tmp_path}/started; wait")
+    size, looks = process._size, itertools.count()
+
+    def started_first(folder: Path) -> int:
+        """Let the program have started what it does before it is looked at again: the first look is before it runs."""
+        while next(looks) and not ((tmp_path / "started").exists() and (tmp_path / "started").read_text()):
+            time.sleep(0.01)
+        return size(folder)
+
+    monkeypatch.setattr(process, "_size", started_first)
     with pytest.raises(UnavailableError) as caught:
         programs.Program(file, "build", seconds=0.3).build(tmp_path)
     hint = f"type kustomize build {tmp_path} to see what it does"
