@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from ipaddress import ip_address
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 import real
 from packyard.core.errors import UnavailableError
-from packyard.sharing.stores import transfer
+from packyard.sharing.stores import meter, transfer
 from packyard.sharing.stores.http import HTTPStore
 from packyard.sharing.stores.store import NotFoundError, TooLongError
 from sharing.servers import Script, Server, answer, answering, files, for_ever, redirect, slowly
@@ -99,10 +100,20 @@ def test_a_server_has_to_send_at_some_speed_in_all_that_it_sends(name: str) -> N
     refused(SLOW[name], "sends less than 1000 bytes a second", window=0.3)
 
 
-def test_a_server_that_is_fast_enough_may_take_longer_than_a_window() -> None:
-    body = bytes(1000)
-    with answering(lambda _: slowly([HEAD + b"\r\n", *[body] * 10])) as server:
-        assert get(server.address, window=0.2) == body * 10
+def test_a_server_that_is_fast_enough_may_take_longer_than_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock on which each read takes as long: a busy machine may give a server no time for a whole window."""
+    now, count, body = 0.0, meter.Meter.count, bytes(1_000_000)
+
+    def counted(self: meter.Meter, size: int) -> None:
+        nonlocal now
+        now += 0.05
+        count(self, size)
+
+    monkeypatch.setattr(meter, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(meter.Meter, "count", counted)
+    with answering(lambda _: [HEAD + b"\r\n", body]) as server:
+        assert get(server.address, window=0.2, patience=1000) == body
+    assert now > 2 * 0.2
 
 
 ENDLESS: dict[str, tuple[Script, str]] = {
@@ -681,14 +692,19 @@ def test_a_stream_ends_at_the_deadline(name: str) -> None:
 
 
 def test_a_stream_that_is_left_early_closes_its_connection() -> None:
-    with answering(for_ever(HEAD + b"\r\n", bytes(100_000), slow=False)) as server:
+    ended = threading.Event()
+
+    def script(_: bytes) -> Iterator[bytes]:
+        try:
+            yield from itertools.chain([HEAD + b"\r\n"], itertools.repeat(bytes(100_000)))
+        finally:
+            ended.set()
+
+    with answering(script) as server:
         _, pieces = transfer.stream(asked(server))
         next(pieces)
         pieces.close()  # type: ignore[attr-defined]
-        time.sleep(0.2)
-        sent = server.sent
-        time.sleep(0.1)
-        assert server.sent == sent
+        assert ended.wait(5)  # a server gives up a connection that is open after ten
 
 
 # Connections that are kept.
@@ -791,20 +807,27 @@ def test_a_kept_connection_that_ended_is_opened_again() -> None:
         assert len(opened) == 3
 
 
-@pytest.mark.slow
-def test_each_request_on_a_kept_connection_has_its_own_bounds() -> None:
+def test_each_request_on_a_kept_connection_has_its_own_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that goes on while the server is slow."""
+    now, given_up = 0.0, threading.Event()
+
     def script(request: bytes) -> Iterator[bytes]:
+        nonlocal now
         if b"/slow" in request:
-            time.sleep(1.2)
+            now += 100
+        if b"/never" in request:
+            given_up.wait(30)
         yield staying(b"1")
 
+    monkeypatch.setattr(meter, "time", SimpleNamespace(monotonic=lambda: now))
     with kept(script) as (server, opened), contextlib.closing(transfer.Connections()) as connections:
-        for path, patience in (("quick", 1.0), ("slow", 20.0), ("quick", 1.0)):
-            request = asked(server, url=f"{server.address}/{path}", connections=connections, patience=patience)
-            assert transfer.send(request).body == b"1"
+        for path, patience in (("quick", 50), ("slow", 1000), ("quick", 50)):
+            bounds = {"connections": connections, "patience": patience, "window": 1000}
+            assert transfer.send(asked(server, url=f"{server.address}/{path}", **bounds)).body == b"1"
         assert len(opened) == 1
         with pytest.raises(UnavailableError, match="in time"):
-            transfer.send(asked(server, url=f"{server.address}/slow", connections=connections, patience=0.2))
+            transfer.send(asked(server, url=f"{server.address}/never", connections=connections, patience=0.2))
+        given_up.set()
 
 
 @pytest.mark.slow
