@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
+import faults
 import libraries
 import real
 import tiny
@@ -156,18 +155,7 @@ def test_a_server_that_ends_nothing_is_not_waited_for_over_any_protocol(
     _stand_in(tmp_path, monkeypatch, f"cat <>{tmp_path}/never | cat")
     monkeypatch.setattr(repository, "_SECONDS", 0.5)
     assert refusal(parts, at).endswith(": git takes longer than 0.5 seconds")
-    end = monotonic() + 10  # what was killed is gone as soon as a busy machine comes to it
-    while _is_read(tmp_path / "never"):
-        assert monotonic() < end
-        sleep(0.05)
-
-
-def _is_read(pipe: Path) -> bool:
-    try:
-        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
-    except OSError as error:
-        return error.errno != errno.ENXIO
-    return True
+    faults.until_nobody_reads(tmp_path / "never")
 
 
 @pytest.mark.parametrize("where", ["repository.git/pack", "/dev/stdout", "/dev/stderr"])
