@@ -28,6 +28,7 @@ Result = TypeVar("Result")
 
 _SHARES = 4  # a worker gets its tasks in this many chunks, so that none waits long for another's last one
 _LARGEST = 100
+_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _worker = threading.local()
 
 
@@ -54,7 +55,7 @@ class Processes:
         others = set(multiprocessing.active_children())
         alone = threading.active_count() == 1  # a fork takes no thread along but may take what one has locked
         context = multiprocessing.get_context("fork" if alone else "forkserver")
-        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+        pool = _Pool(jobs, mp_context=context, initializer=_begin)
         try:
             yield pool
         except BaseException:
@@ -63,6 +64,20 @@ class Processes:
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+class _Pool(ProcessPoolExecutor):
+    """Starts workers, as tasks come, with requests to end blocked: they come to this process too, and `_begin` waits.
+
+    A worker that had not begun would say where it was interrupted.
+    """
+
+    def submit(self, fn: Callable[..., Result], /, *args: object, **kwargs: object) -> Future[Result]:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def engine(name: str, jobs: int | None) -> Engine:
@@ -215,6 +230,7 @@ def _begin() -> None:
     for each in (signal.SIGINT, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
