@@ -32,6 +32,12 @@ def channel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "channel"
 
 
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have nothing that another test got."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 @pytest.fixture
 def gate() -> Iterator[Event]:
     """Opened by a test, lets the rest of a bundle pass."""
