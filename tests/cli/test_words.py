@@ -1,23 +1,28 @@
-"""Random command lines for every verb: they work, or are refused with a message; none is a bug."""
+"""Command lines for every verb, random ones too: they work, or are refused with a message; none is a bug."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import tiny
 from amount import FUZZ, tries
 from commandline import SOURCE_ROOT, environment
+from packyard.cli import parser
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import flags_of
 from packyard.cli.completion import SHELLS
 from packyard.cli.verbs import VERBS
+from packyard.core.errors import UsageError
 
 #: What may stand anywhere: folders, files, names, values and what is none of these.
 _PLAIN = """
@@ -31,6 +36,10 @@ _FLAGS = """
 --dry-run --unset --set --wide --values --set-by --description --recurse-subpackages -R -q -v --kustomization --mode
 --workspace --version --out --to --from --into --jobs --executor --no-cache --built-in --framework --
 """
+
+
+def _module(verb: str) -> ModuleType:
+    return import_module(f"packyard.cli.{VERBS[verb][0]}")
 
 
 def command_line(chance: random.Random) -> list[str]:
@@ -115,3 +124,31 @@ def test_no_command_line_is_a_bug(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert not done.stdout.strip(), done.stdout
+
+
+def _words(action: argparse.Action) -> list[str]:
+    """Return a flag that has to be given, or a name that looks like a flag where any name can stand."""
+    word = next(map(str, action.choices or ()), "1" if action.type else "-x")
+    return [*action.option_strings[:1], *(["x"] if action.option_strings else [word])]
+
+
+@pytest.mark.parametrize("verb", [each for each in VERBS if hasattr(_module(each), "run")])
+def test_what_stands_behind_two_dashes_is_no_flag(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, seen = _module(verb), []
+    monkeypatch.setattr(module, "run", lambda parsed: seen.append(parsed) or 0)
+    declared = parser.make(module, verb)._actions
+    flags = [word for each in declared if each.option_strings and each.required for word in _words(each)]
+    names = [each for each in declared if not each.option_strings]
+    if getattr(module, "TAKES_COMMAND", False):
+        assert parser.run(module, verb, ["x", "--", "-x"]) == 0
+        assert seen[0].command == ["-x"]
+        return
+    words = [word for each in names for word in _words(each)]
+    assert parser.run(module, verb, [*flags, "--", *words]) == 0
+    (parsed,) = seen
+    found = [vars(parsed)[each.dest] for each in names]
+    each_value = [each for value in found for each in (value if isinstance(value, list) else [value])]
+    assert list(map(str, each_value)) == words
+    assert not any(isinstance(each, parser._Argument) for each in each_value)
+    with pytest.raises(UsageError):
+        parser.run(module, verb, [*flags, "-x", *words])

@@ -37,6 +37,19 @@ class Formatter(argparse.HelpFormatter):
         return " ".join(filter(None, (", ".join(action.option_strings), value)))
 
 
+class _Argument(str):
+    """A word behind ``--``: no flag, whatever it begins with."""
+
+    __slots__ = ()
+
+
+def _plain(value: object) -> object:
+    """Return arguments as plain text."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return str(value) if isinstance(value, _Argument) else value
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that prints through `output`, and raises `UsageError` instead of exiting.
 
@@ -44,6 +57,10 @@ class Parser(argparse.ArgumentParser):
     """
 
     example = ""
+
+    def _parse_optional(self, arg_string: str) -> Any:
+        """Take a word for an argument behind ``--``, which argparse forgets where flags and arguments are mixed."""
+        return None if isinstance(arg_string, _Argument) else super()._parse_optional(arg_string)
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line in one sentence with what to type next."""
@@ -92,7 +109,7 @@ class Parser(argparse.ArgumentParser):
     def refuse_rest(self, words: Sequence[str]) -> None:
         """Refuse words that the verb does not take."""
         for word in words:
-            if not word.startswith("-"):
+            if isinstance(word, _Argument) or not word.startswith("-"):
                 self.error(f"unexpected argument {word!r}")
             self.error(unknown(word.partition("=")[0], [*self.flags(), "--help"], self.usage or ""))
 
@@ -173,14 +190,18 @@ def page(
 def run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
     """Parse the words as the verb's module declares, and run it; ``known`` is what the caller knows beside them."""
     parser = make(module, verb)
-    has_command = getattr(module, "TAKES_COMMAND", False) and "--" in words
-    end = words.index("--") if has_command else len(words)
+    end = words.index("--") if "--" in words else len(words)
+    behind = words[end + 1 :]
+    has_command = getattr(module, "TAKES_COMMAND", False)
     try:
-        parsed, rest = parser.parse_known_intermixed_args(words[:end])
+        parsed, rest = parser.parse_known_intermixed_args(
+            [*words[:end], *(() if has_command else map(_Argument, behind))]
+        )
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     parser.refuse_rest(rest)
-    parsed.command = words[end + 1 :]
+    vars(parsed).update({name: _plain(value) for name, value in vars(parsed).items()})
+    parsed.command = behind if has_command else []
     vars(parsed).update(known)
     watch.tell(quiet=parsed.quiet, verbose=parsed.verbose, color=parsed.color)
     with ending.as_interrupt():
