@@ -290,6 +290,24 @@ def test_a_profile_may_name_a_program(
     store.remove("index/a")
 
 
+@pytest.mark.parametrize(
+    ("word", "used"),
+    [*((word, "nobody") for word in ("true", "1", "YES")), *((word, "the profile") for word in ("false", "0", "Off"))],
+)
+def test_requests_go_unsigned_where_a_variable_says_so_in_words_of_obstore(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, used: str
+) -> None:
+    for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws" / "credentials").write_text("[default]\naws_access_key_id = a\naws_secret_access_key = b\n")
+    monkeypatch.setenv("AWS_SKIP_SIGNATURE", word)
+    assert open_store("s3://models/x").identity.used.startswith(used)
+    monkeypatch.setenv("AWS_SKIP_SIGNATURE", "perhaps")
+    with pytest.raises(InputError, match=r"AWS_SKIP_SIGNATURE is 'perhaps' \(set it to true or false, or unset it\)"):
+        open_store("s3://models/x")
+
+
 def test_a_broken_profile_is_named(tmp_path: Path) -> None:
     (tmp_path / ".aws").mkdir()
     (tmp_path / ".aws" / "credentials").write_text("s3cret\n")

@@ -17,7 +17,7 @@ from typing import Any
 
 from obstore.store import S3Store
 
-from packyard.core.errors import Problem, UnavailableError, shown
+from packyard.core.errors import InputError, Problem, UnavailableError, shown
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore, Identity, Tries
@@ -27,10 +27,12 @@ from packyard.sharing.stores.store import PATIENCE, Promises
 _HINT = "write s3://bucket/path"
 #: Any of these says that the profile's credentials are not wanted, and who is asking then; the first that is set.
 _GIVEN = {
-    "AWS_SKIP_SIGNATURE": "nobody, as AWS_SKIP_SIGNATURE says",
     "AWS_ACCESS_KEY_ID": "the key in AWS_ACCESS_KEY_ID",
     "AWS_WEB_IDENTITY_TOKEN_FILE": "the role of AWS_WEB_IDENTITY_TOKEN_FILE",
 }
+_UNSIGNED = "AWS_SKIP_SIGNATURE"
+#: As obstore reads it, in upper case too.
+_TRUE, _FALSE = ("1", "true", "on", "yes", "y"), ("0", "false", "off", "no", "n")
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _PROCESS_SECONDS = 60.0
 
@@ -45,6 +47,8 @@ def open_s3(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.USUA
     endpoint = endpoints.s3(profile)
     settings: dict[str, Any] = {"region": endpoints.first(*_REGIONS) or profile.get("region") or "us-east-1"}
     used = next((who for name, who in _GIVEN.items() if os.environ.get(name)), "")
+    if _is_unsigned():
+        used = f"nobody, as {_UNSIGNED} says"
     if credentials := address.secrets(endpoint):
         settings["credential_provider"] = partial(_static, *credentials)
         used = "the keys in the address"
@@ -64,6 +68,16 @@ def open_s3(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.USUA
         patience=patience,
         tries=tries,
     )
+
+
+def _is_unsigned() -> bool:
+    """Say whether requests go without a signature, as for a bucket that anybody may read."""
+    word = os.environ.get(_UNSIGNED, _FALSE[0])
+    if word.lower() not in _TRUE + _FALSE:
+        raise InputError(
+            Problem(f"{_UNSIGNED} is {shown(word, quoted=True)}", hint="set it to true or false, or unset it")
+        )
+    return word.lower() in _TRUE
 
 
 def _static(key: str, secret: str) -> Credentials:
