@@ -100,7 +100,7 @@ class Kubectl:
     def call(self, *words: str, data: bytes = b"") -> Done:
         """Call kubectl with ``data`` on its standard input, and return what it gave, whatever that is.
 
-        Raises `UnavailableError` where it does not start, the cluster does not answer, or does not know the user.
+        Raises `UnavailableError` where it does not start, is killed, or the cluster does not answer or know the user.
         """
         command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
         return self._checked(_run(command, data, start_new_session=self.is_apart))
@@ -199,6 +199,8 @@ class Kubectl:
         return InputError(*errors)
 
     def _checked(self, answer: Done) -> Done:
+        if answer.code < 0:
+            raise UnavailableError(Problem(f"{self.program} was killed by signal {-answer.code}"))
         if answer.code and (problem := self._unavailable(answer.errors)):
             raise UnavailableError(problem)
         return answer
