@@ -20,6 +20,25 @@ def with_claims(served5: Served, namespace: str, name: str, **values: str) -> li
     return [*ready.build(served5, namespace, ["gpu-claim"]), *ready.beside()]
 
 
+def running(cluster: Api, namespace: str) -> tuple[list[Object], list[int]]:
+    """Return all pods of one moment in which each has its GPUs, and how many; controllers may make one again."""
+    pods: list[Object] = []
+    gpus: list[int] = []
+
+    def left() -> list[str]:
+        pods[:] = cluster.list("v1", "Pod", namespace)
+        claims = cluster.list("resource.k8s.io/v1", "ResourceClaim", namespace)
+        given = {each["metadata"]["name"]: each.get("status", {}).get("allocation") for each in claims}
+        used = [each["resourceClaimName"] for pod in pods for each in pod["status"].get("resourceClaimStatuses", ())]
+        unready = [pod["metadata"]["name"] for pod in pods if not condition(pod, "Ready")]
+        lacking = [claim for claim in used if not given.get(claim)]
+        gpus[:] = [len(given[claim]["devices"]["results"]) for claim in used if given.get(claim)]
+        return [*unready, *lacking]
+
+    wait(left)
+    return pods, gpus
+
+
 @each_server
 def test_servers_get_gpus_by_claims_and_what_users_add_finds_those_that_answer(
     name: str, cluster: Api, served5: Served
@@ -28,12 +47,7 @@ def test_servers_get_gpus_by_claims_and_what_users_add_finds_those_that_answer(
     objects = with_claims(served5, namespace, name)
     provide(cluster, namespace, objects)
     apply(cluster, namespace, [objects])
-    pods = cluster.list("v1", "Pod", namespace)
-    # Of a pod that was made again the claim may still be there.
-    used = {each["resourceClaimName"] for pod in pods for each in pod["status"].get("resourceClaimStatuses", ())}
-    claims = cluster.list("resource.k8s.io/v1", "ResourceClaim", namespace)
-    claims = [each for each in claims if each["metadata"]["name"] in used]
-    gpus = [len(each["status"]["allocation"]["devices"]["results"]) for each in claims]
+    pods, gpus = running(cluster, namespace)
     assert gpus == {"one-node": [1], "several-nodes": [8, 8]}[name]
     assert all("nvidia.com/gpu" not in pod["spec"]["containers"][0]["resources"]["limits"] for pod in pods)
     for item in objects:
