@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 import real
+from workload.pod import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -96,11 +97,11 @@ def copying(tmp_path: Path, endpoint: str) -> Iterator[Callable[[], subprocess.P
     for each in started:
         if each.poll() is None:
             each.terminate()
-            each.communicate(timeout=30)
+            each.communicate()
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -143,5 +144,5 @@ def test_it_ends_at_once_when_its_pod_does(
     started = copying()
     wait_until(lambda: (tmp_path / key).exists())
     started.terminate()
-    started.communicate(timeout=10)
+    started.communicate()
     assert started.returncode == 0

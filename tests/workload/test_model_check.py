@@ -13,6 +13,7 @@ import pytest
 
 import real
 from workload.models import ADAPTER, CONFIG, tensors
+from workload.pod import PATIENCE
 
 _PROGRAM = real.REPOSITORY / "bases/vllm/check_model.py"
 _VALUES = {
@@ -52,7 +53,7 @@ def adapter(tmp_path: Path) -> Path:
 def run(model: Path, *arguments: str, **values: str) -> subprocess.CompletedProcess[str]:
     environment = {"MODEL_PATH": str(model), "PATH": os.environ["PATH"], **_VALUES, **values}
     words = [sys.executable, str(_PROGRAM), *arguments]
-    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def change(model: Path, **fields: object) -> None:
@@ -100,7 +101,7 @@ def test_waits_for_what_is_not_there_or_half_there_and_says_what(model: Path, la
         said = process.stdout.readline()
         for file, data in whole.items():
             file.write_bytes(data)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(PATIENCE) == 0
     problem = {
         "everything": f"{model / 'config.json'} is not there: copy it there, as the use case staging does, or set",
         "config": f"{model / 'config.json'} is not there",
@@ -129,7 +130,7 @@ def test_waits_for_an_adapter_that_is_to_be_served(model: Path, adapter: Path, l
         said = process.stdout.readline()
         for name, data in ADAPTER.items():
             (adapter / name).write_bytes(data)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(PATIENCE) == 0
     assert said.startswith("waiting: ")
     assert ("it was not copied whole" if lacking == "the end" else f"{adapter / lacking} is not there") in said
 
@@ -156,12 +157,12 @@ def test_names_what_staging_left_out(model: Path) -> None:
 
 
 def test_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:
-    environment = {"MODEL_PATH": str(tmp_path), **_VALUES, "CHECK_SECONDS": "60"}
+    environment = {"MODEL_PATH": str(tmp_path), **_VALUES, "CHECK_SECONDS": "3600"}
     with subprocess.Popen([sys.executable, str(_PROGRAM)], env=environment, stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=10) == 143
+        assert process.wait(PATIENCE) == 143
 
 
 def test_a_context_that_the_model_does_not_know_is_named(model: Path) -> None:

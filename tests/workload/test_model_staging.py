@@ -24,6 +24,7 @@ import real
 from sharing import buckets, registries
 from workload import hub
 from workload.hub import COMMIT, Hub
+from workload.pod import PATIENCE
 
 _PROGRAM = real.REPOSITORY / "bases/model-staging/stage_model.py"
 _NAME = "team/llm"
@@ -56,7 +57,7 @@ def environment(source: str, target: Path, **more: str) -> dict[str, str]:
 def run(source: str, target: Path, **more: str) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, str(_PROGRAM)]
     return subprocess.run(
-        words, env=environment(source, target, **more), capture_output=True, text=True, timeout=60, check=False
+        words, env=environment(source, target, **more), capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 
@@ -151,15 +152,15 @@ def partial(target: Path, name: str, data: bytes, version: str) -> None:
 def test_goes_on_where_a_job_was_killed(team_hub: Hub, target: Path) -> None:
     name = "model-00001-of-00002.safetensors"
     team_hub.breaks[name] = 1_000_000
-    slow = environment(f"hf://{_NAME}", target, HF_ENDPOINT=team_hub.address, STAGE_PAUSE="30")
+    slow = environment(f"hf://{_NAME}", target, HF_ENDPOINT=team_hub.address, STAGE_PAUSE="60")
     part = target.with_name("llm.partial") / f"{name}.part"
     with subprocess.Popen([sys.executable, str(_PROGRAM)], env=slow, stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while not part.exists() or part.stat().st_size < 1_000_000:
             assert time.monotonic() < deadline
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=10) == 143
+        assert process.wait(PATIENCE) == 143
     assert not target.exists()
     team_hub.breaks.clear()
     team_hub.asked.clear()
@@ -342,7 +343,7 @@ def test_two_jobs_at_once_make_one_model(team_hub: Hub, target: Path) -> None:
     words = [sys.executable, str(_PROGRAM)]
     mine = environment(f"hf://{_NAME}", target, HF_ENDPOINT=team_hub.address)
     both = [subprocess.Popen(words, env=mine, stdout=subprocess.DEVNULL) for _ in range(2)]
-    assert [each.wait(timeout=60) for each in both] == [0, 0]
+    assert [each.wait(PATIENCE) for each in both] == [0, 0]
     assert read(target) == _COPIED
     assert len(team_hub.asked) == len(_COPIED)
 

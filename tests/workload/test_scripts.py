@@ -19,6 +19,7 @@ from packyard.writing.source.package import Package
 from usecases import each_package, shipped
 from workload import deploy
 from workload.image import FRAMEWORKS
+from workload.pod import PATIENCE
 
 _LACKS_A_FRAMEWORK = re.compile(rf"ModuleNotFoundError: No module named '({'|'.join(FRAMEWORKS)})\b")
 _IMPORT = "import runpy, sys; sys.path.insert(0, '.'); runpy.run_path(sys.argv[1], run_name='shipped')"
@@ -59,7 +60,7 @@ def faults(name: str, beside: Mapping[str, bytes], folder: Path) -> str:
     shell = _shell(name, beside[name]) or ""
     python = [sys.executable, "-I", "-S", "-c", _IMPORT]  # without this environment's packages, which images have not
     words = [*python, name] if "python" in shell else [real.program(shell), "-n", name]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, cwd=folder)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, cwd=folder)
     return "" if done.returncode == 0 or _LACKS_A_FRAMEWORK.search(done.stderr) else done.stderr
 
 

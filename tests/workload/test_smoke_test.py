@@ -8,6 +8,7 @@ import sys
 
 import openaiserver
 import real
+from workload.pod import PATIENCE
 
 _PROGRAM = real.REPOSITORY / "bases/smoke-test/smoke_test.py"
 _WORDS = ["vllm", "serve", "/data/models/mine", "--served-model-name=Team/Mine"]
@@ -17,7 +18,7 @@ def run(port: int, **more: str) -> subprocess.CompletedProcess[str]:
     values = {"SERVER": "127.0.0.1", "SERVER_PORT": str(port), "QUESTION": "Hello!", "WAIT_SECONDS": "0"}
     words = [sys.executable, str(_PROGRAM)]
     environment = {**values, "PATH": os.environ["PATH"], **more}
-    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def test_each_model_is_asked_and_its_answer_shown() -> None:

@@ -178,7 +178,7 @@ def test_a_run_begins_when_the_copy_of_its_node_is_complete_and_not_before(
             time.sleep(2)
             assert not starting.done()
             zoo.store_copies(cluster, [job])
-            assert starting.result(30).wait() == 0
+            assert starting.result().wait() == 0
 
 
 def _reads_data(job: Object) -> bool:

@@ -20,6 +20,7 @@ from usecases import PACKAGES
 from workload import catalogue, deploy
 from workload.cluster import Cluster
 from workload.objects import Object
+from workload.pod import PATIENCE
 from workload.test_use_cases import seen_from_here
 
 NewCluster = Callable[[list[Object]], Cluster]
@@ -63,7 +64,7 @@ def start(output_dir: Path, hosts: str = HOSTS, **environment: str) -> subproces
 
 def given(process: subprocess.Popen[str]) -> list[str]:
     """Return what the program got."""
-    said, complaint = process.communicate(timeout=30)
+    said, complaint = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, complaint
     arguments: list[str] = json.loads(said.splitlines()[-1])
     return arguments
