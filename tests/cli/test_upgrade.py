@@ -66,15 +66,17 @@ NEXT = {
 USE_CASE = "p/run/nfs"
 
 
-def pack(folder: Path, version: str, files: dict[str, str], name: str = "p") -> Path:
-    """Write a bundle."""
+def pack(folder: Path, version: str, files: dict[str, str], name: str = "p", executable: str = ".sh") -> Path:
+    """Write a bundle, in which files with an ending are executable."""
     paths = {
         path.rpartition("/")[0] for path in files if path.endswith("/kustomization.yaml") and "options" not in path
     }
     use_cases = {path: ShippedUseCase(setters={}) for path in paths}
     moved = {"OLD": "NEW", "serve": "bench", "gone": "a line of cm.yaml"}
     described = Manifest(name=name, version=version, model={}, use_cases=use_cases, moved=moved)
-    members = [Member(path=path, data=text.encode(), executable=path.endswith(".sh")) for path, text in files.items()]
+    members = [
+        Member(path=path, data=text.encode(), executable=path.endswith(executable)) for path, text in files.items()
+    ]
     file = folder / f"{version}.tar.gz"
     file.write_bytes(bundle.build(described, members).data)
     return file
@@ -122,6 +124,49 @@ def edit(file: str, old: str, new: str) -> None:
     text = Path(file).read_text()
     assert old in text
     Path(file).write_text(text.replace(old, new))
+
+
+def _script(version: str, *, executable: bool, text: str = "a\n") -> None:
+    pack(Path(), version, {**FILES, "run.py": text}, executable=".py" if executable else ".sh")
+
+
+@pytest.mark.usefixtures("here")
+def test_takes_the_executable_bit_of_the_new_version_unless_the_user_changed_it() -> None:
+    script = Path("p/run.py")
+    for version, executable, text in (("2.0", False, "a\n"), ("2.1", True, "a\n"), ("2.2", False, "b\n")):
+        _script(version, executable=executable, text=text)
+    shutil.rmtree("p")
+    shutil.unpack_archive("2.0.tar.gz", ".", filter="data")
+    script.chmod(0o640)
+    would = packyard("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz", "--dry-run")
+    assert "executable now: run.py\n" in would.stderr
+    assert script.stat().st_mode & 0o777 == 0o640
+    found = packyard("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz")
+    assert "changed  p/run.py\n" in found.stdout
+    assert script.stat().st_mode & 0o777 == 0o750
+    back = packyard("upgrade", "p", "2.2.tar.gz", "--base", "2.1.tar.gz")
+    assert "no longer executable: run.py\n" in back.stderr
+    assert (script.read_text(), script.stat().st_mode & 0o777) == ("b\n", 0o640)
+    script.chmod(0o755)  # by hand
+    done("upgrade", "p", "2.0.tar.gz", "--base", "2.2.tar.gz")
+    assert script.stat().st_mode & 0o777 == 0o755
+    done("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz")
+    script.chmod(0o644)
+    done("upgrade", "p", "2.2.tar.gz", "--base", "2.1.tar.gz")
+    assert script.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.usefixtures("here")
+def test_files_become_executable_only_where_all_is_written() -> None:
+    _script("2.0", executable=False)
+    _script("2.1", executable=True, text="b\n")
+    shutil.rmtree("p")
+    shutil.unpack_archive("2.0.tar.gz", ".", filter="data")
+    Path("p/run.py").write_text("mine\n")
+    assert "conflict" in refused("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz")
+    assert Path("p/run.py").stat().st_mode & 0o777 == 0o644
+    done("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz", "--ours")
+    assert (Path("p/run.py").read_text(), Path("p/run.py").stat().st_mode & 0o777) == ("mine\n", 0o755)
 
 
 @pytest.mark.usefixtures("here")

@@ -166,7 +166,7 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         return
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
     output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
-    for text in (*_moved(folder, merged), *_news(merged), *_kept(merged)):
+    for text in (*_moved(folder, merged), *_news(merged), *_executable(outcome), *_kept(merged)):
         output.note(f"  {text}")
     for each in merged.conflicts:
         output.note(f"  conflict, decided by --{decision}: {each}")
@@ -180,6 +180,12 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
 def _moved(folder: Path, merged: Merged) -> Iterator[str]:
     for old, new in merged.use_cases.items():
         yield f"use case {folder / old} is {folder / new} now, with all that you set and edited"
+
+
+def _executable(outcome: Upgrade) -> Iterator[str]:
+    for what, is_so in (("executable now", True), ("no longer executable", False)):
+        if names := [path for path, wanted in outcome.executable.items() if wanted == is_so]:
+            yield f"{what}: {', '.join(sorted(names))}"
 
 
 def _news(merged: Merged) -> Iterator[str]:

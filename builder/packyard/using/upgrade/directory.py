@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from posixpath import dirname
@@ -12,8 +13,17 @@ from posixpath import dirname
 from packyard.core.bundle import manifest
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, refuse
+from packyard.core.errors import (
+    ConflictError,
+    InputError,
+    IntegrityError,
+    PackyardError,
+    Problem,
+    UnavailableError,
+    refuse,
+)
 from packyard.core.files.paths import RECEIPT
+from packyard.core.files.replace import UnfinishedError
 from packyard.core.files.tree import Keep, Tree
 from packyard.using.upgrade import moved_use_cases
 from packyard.using.upgrade.difference import Files
@@ -25,18 +35,23 @@ _DECIDE = "--ours keeps yours, --theirs takes the new version's, --markers write
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """What was done to a package, or would be: its files as they were, and what was merged."""
+    """What was done to a package, or would be: its files as they were, and what was merged.
+
+    ``executable`` are files that were there and are executable now, or no longer.
+    """
 
     ours: Files
     merged: Merged
+    executable: Mapping[str, bool]
 
     @property
     def changes(self) -> Mapping[str, str]:
         """The files that differ now, each ``added``, ``changed`` or ``removed``."""
-        return {
+        changes = {
             path: "removed" if data is None else "changed" if path in self.ours else "added"
             for path, data in self.merged.files.items()
         }
+        return {**dict.fromkeys(self.executable, "changed"), **changes}
 
 
 def upgrade(
@@ -52,7 +67,8 @@ def upgrade(
     """Move a package, which came from ``base``, to the version of another bundle.
 
     Raises `ConflictError` with every conflict, and changes nothing, unless a ``decision`` is given (`merge.merge`).
-    Files that no bundle has stay as they are; those beside a missing one are read, as they may be that one renamed.
+    Files become executable, or no longer, as the new version has them, unless the user has changed that. Files that no
+    bundle has stay as they are; those beside a missing one are read, as they may be that one renamed.
     ``keep`` is told of the change before it is made. ``receipt`` says where the new version is from, in a file beside
     those of the bundle.
     """
@@ -70,10 +86,52 @@ def upgrade(
         if placed and not decision:
             number = f"{len(placed)} conflict{'s' * (len(placed) > 1)}; nothing was changed"
             raise ConflictError(*placed, Problem(number, hint=_DECIDE))
+        bits = dict(_bits(tree, base, theirs, merged))
         if not dry_run:
             executable = [member.path for member in theirs.members if member.executable]
-            tree.write({**merged.files, **_receipt(tree, receipt)}, keep, executable=executable)
-    return Upgrade(ours, replace(merged, conflicts=placed))
+            with _with_bits(tree, bits):
+                tree.write({**merged.files, **_receipt(tree, receipt)}, keep, executable=executable)
+    return Upgrade(ours, replace(merged, conflicts=placed), bits)
+
+
+def _bits(tree: Tree, base: Bundle, theirs: Bundle, merged: Merged) -> Iterator[tuple[str, bool]]:
+    """Yield the files that stay, and are executable in one of the bundles alone; here they are as in the base."""
+    new = {member.path: member.executable for member in theirs.members}
+    for member in base.members:
+        wanted = new.get(member.path, member.executable)
+        if wanted == member.executable or merged.files.get(member.path, b"") is None or not tree.has_file(member.path):
+            continue
+        if bool(Path(tree.prefix + member.path).stat().st_mode & stat.S_IXUSR) == member.executable:
+            yield member.path, wanted
+
+
+@contextmanager
+def _with_bits(tree: Tree, bits: Mapping[str, bool]) -> Iterator[None]:
+    """Make files executable, or no longer, before they are written: an upgrade that is killed in between goes on there.
+
+    They stay as they were if nothing is written.
+    """
+    before = {Path(tree.prefix + path): Path(tree.prefix + path).stat().st_mode for path in bits}
+    try:
+        for (file, mode), wanted in zip(before.items(), bits.values(), strict=True):
+            _set_mode(file, mode | (mode & 0o444) >> 2 if wanted else mode & ~0o111)
+        yield
+    except UnfinishedError:
+        raise
+    except PackyardError:
+        for file, mode in before.items():
+            with suppress(PackyardError):
+                _set_mode(file, mode)
+        raise
+
+
+def _set_mode(file: Path, mode: int) -> None:
+    try:
+        file.chmod(stat.S_IMODE(mode))
+    except OSError as error:
+        problem = f"cannot be made executable, or no longer: {error.strerror}; nothing was changed"
+        hint = "its owner may do that, then upgrade again"
+        raise UnavailableError(Problem(problem, file=str(file), hint=hint)) from error
 
 
 def _unknown(tree: Tree, base: Files, ours: Files) -> set[str]:
