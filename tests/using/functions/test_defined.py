@@ -179,6 +179,23 @@ def test_the_results_name_object_field_and_file(tmp_path: Path) -> None:
     ]
 
 
+def test_a_comment_behind_the_header_of_a_block_scalar_is_refused_as_set_refuses_it(tmp_path: Path) -> None:
+    """One of kpt's binds the block, as in kpt's function."""
+    behind = OBJECTS.replace("  other: kept", '  text: |- # {"$openapi":"IMAGE"}\n    nginx:1.7\n  other: kept')
+    write(tmp_path, {**FILES, "sub/r.yaml": behind})
+    refused = apply(tmp_path, {"sub/r.yaml": behind}, TAG="2")
+    with pytest.raises(InputError) as caught:
+        change_setters(tmp_path, {"TAG": ["2"]})
+    (problem,) = caught.value.problems
+    assert refused.failed
+    assert messages(refused) == [f"{problem.message} ({problem.hint})"]
+    assert as_files(refused) == {"sub/r.yaml": behind}
+    assert not apply(tmp_path, {"sub/r.yaml": behind}, WORKERS="4").failed
+    kept = OBJECTS.replace("  app: web #", "  app: |- #").replace("${app}\n", "${app}\n    web\n")
+    found = as_files(apply(tmp_path, {"sub/r.yaml": kept}, app="shop"))["sub/r.yaml"]
+    assert found == kept.replace("    web\n", "    shop\n")
+
+
 @pytest.mark.parametrize(
     ("values", "says"),
     [

@@ -20,7 +20,7 @@ from packyard.using.functions.resourcelist import ResourceItem, Result
 from packyard.using.options import folder, option_setters
 from packyard.using.setters import fields
 from packyard.using.setters.change import check_rules
-from packyard.using.setters.definition import Setter, full_type
+from packyard.using.setters.definition import Definitions, Setter, full_type
 from packyard.using.setters.fields import FieldEdits
 from packyard.using.setters.kpt.apply import roots_of
 from packyard.using.setters.kpt.kptfile import TAGS
@@ -68,6 +68,8 @@ def apply(package: ListedPackage, values: Mapping[str, str], packages: Sequence[
     except InputError as error:
         return Applied(package, results=list(_refused(package, krmfile, error)))
     results += (_recorded(package, planned, name, count) for name, count in edits.counts.items())
+    if unbound := [each for item in package.objects for each in _behind_headers(item, krmfile.definitions, texts)]:
+        return Applied(package, results=unbound)
     outside = [*_options_outside(package, texts, packages), *_fields_outside(package, edits.counts)]
     results = [Result(message, "error", file=_file(package)) for message in outside] or results
     return Applied(package, edits.edits, planned.files.get(NAME), results, edits.counts)
@@ -117,6 +119,14 @@ def _texts(setter: Setter, text: str) -> list[str]:
     if not isinstance(root, SequenceNode):
         return [text]
     return [value.value if isinstance(value, Scalar) else value.lexeme for value in items(root)]
+
+
+def _behind_headers(item: ResourceItem, definitions: Definitions, names: Collection[str]) -> Iterator[Result]:
+    """Yield the comments that were to bind a block scalar to what is set, and do not, as `packyard set` does."""
+    for reference, problem in fields.behind_headers([item.document]):
+        definition = definitions.resolve(reference)
+        if definition and definitions.reached(definition, names):
+            yield Result(f"{problem.message} ({problem.hint})", "error", item=item)
 
 
 def _set(edits: FieldEdits, item: ResourceItem) -> Iterator[Result]:
