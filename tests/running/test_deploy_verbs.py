@@ -263,6 +263,16 @@ def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
     assert "--keep 0" in run("deploy", directory, "--keep", "0", code=2).stderr
 
 
+@pytest.mark.usefixtures("user")
+def test_a_server_that_is_mended_is_not_judged_by_the_pods_that_it_replaces(tmp_path: Path) -> None:
+    """These stay until others are ready, which may take them long."""
+    failing = run("deploy", serve(tmp_path / "server", "unpullable"), code=1).stderr
+    assert "is failing: server 0: image cannot be pulled" in failing
+    late = run("deploy", serve(tmp_path / "server", "never-ready"), "--timeout", "1s", code=1).stderr
+    assert "is not running yet" in late
+    assert "image cannot be pulled" not in late
+
+
 @pytest.mark.usefixtures("package", "user")
 def test_a_run_that_is_over_or_can_no_longer_be_changed_is_replaced_on_demand(cluster: Api, namespace: str) -> None:
     run("deploy", "first-run/none", "--no-wait")

@@ -136,3 +136,36 @@ def test_a_kind_that_nobody_knows_ends_as_its_pods_do() -> None:
     ):
         found = judged(item, *(pod(str(number), phase) for number, phase in enumerate(phases)))
         assert (found.state, len(found.pods)) == (state, len(phases))
+
+
+def replica_set(name: str, revision: str) -> Object:
+    owners = [{"kind": "Deployment", "name": "run"}]
+    metadata = {
+        "name": name,
+        "ownerReferences": owners,
+        "annotations": {"deployment.kubernetes.io/revision": revision},
+    }
+    return {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata}
+
+
+@pytest.mark.parametrize(
+    ("observed", "revision", "state", "reason"),
+    [
+        (1, "1", "starting", "Deployment run is being updated: its controller has yet to look at the change"),
+        (2, "2", "starting", "training 1: runs, and is not ready"),
+        (2, "1", "failing", "training 0: image cannot be pulled: the registry does not have a"),
+    ],
+)
+def test_pods_that_a_change_replaces_are_no_trouble(observed: int, revision: str, state: str, reason: str) -> None:
+    """They stay until others are ready in their place."""
+    item = made.lasting("Deployment", "run", "run")
+    item["metadata"] |= {"generation": 2, "annotations": {"deployment.kubernetes.io/revision": revision}}
+    item["status"] = {"observedGeneration": observed, "replicas": 3, "updatedReplicas": 1}
+    stuck, late = pod("run-1-a", "Pending"), pod("run-2-a", "Running", created=1)
+    waits = {"reason": "ImagePullBackOff", "message": "not found"}
+    stuck["status"]["containerStatuses"][0] |= {"image": "a", "state": {"waiting": waits}}
+    late["status"]["conditions"][0]["status"] = "False"
+    for each, owner in ((stuck, "run-1"), (late, "run-2")):
+        each["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": owner}]
+    found = judged(item, stuck, late, replica_set("run-1", "1"), replica_set("run-2", "2"))
+    assert (found.state, found.reason) == (state, reason)

@@ -86,6 +86,8 @@ def test_a_deployment_fails_only_where_it_makes_no_progress() -> None:
     deployment = item("Deployment", "apps/v1")
     assert outcome.of_object({**deployment, "status": {"conditions": [stuck]}}) == ("failed", "too slow")
     assert outcome.of_object({**deployment, "status": {"conditions": [{**stuck, "reason": "x"}]}}) == ("", "")
+    changed = {**deployment, "metadata": {"generation": 2}, "status": {"observedGeneration": 1, "conditions": [stuck]}}
+    assert outcome.of_object(changed) == ("", "")  # that is of what it was before
     assert outcome.is_endless(kind_of(deployment))
 
 

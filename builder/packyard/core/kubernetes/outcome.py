@@ -52,7 +52,7 @@ def of_object(item: Object) -> tuple[str, str]:
     good, bad = _CONDITIONS.get(kind, ("", ""))
     for each in mappings(status.get("conditions")):
         why = text(each.get("message")) or text(each.get("reason"))
-        if kind in _ENDLESS and (each.get("type"), each.get("reason")) == _STUCK:
+        if kind in _ENDLESS and (each.get("type"), each.get("reason")) == _STUCK and not is_unseen(item):
             return FAILED, why
         if each.get("status") == "True" and each.get("type") in (good, bad):
             return (SUCCEEDED, "") if each.get("type") == good else (FAILED, why)
@@ -80,16 +80,24 @@ def is_suspended(item: Object) -> bool:
     return spec.get("suspend") is True or mapping(spec.get("runPolicy")).get("suspend") is True
 
 
+def is_unseen(item: Object) -> bool:
+    """Say whether a controller of Kubernetes has yet to look at the last change of a workload."""
+    if kind_of(item) not in _UPDATED:
+        return False
+    observed = mapping(item.get("status")).get("observedGeneration")
+    generation = mapping(item.get("metadata")).get("generation")
+    return isinstance(observed, int) and isinstance(generation, int) and observed < generation
+
+
 def updating(item: Object) -> str:
     """Return how far a controller of Kubernetes is with the last change of a workload; empty where it has done it.
 
     It is what ``kubectl rollout status`` waits for: until then pods as they were before may run, and be ready.
     """
     kind, spec, status = kind_of(item), mapping(item.get("spec")), mapping(item.get("status"))
-    observed, generation = status.get("observedGeneration"), mapping(item.get("metadata")).get("generation")
-    if kind not in _UPDATED or not isinstance(observed, int) or not isinstance(generation, int):
+    if kind not in _UPDATED:
         return ""
-    if observed < generation:
+    if is_unseen(item):
         return "its controller has yet to look at the change"
     strategy = mapping(spec.get("updateStrategy"))
     is_held = spec.get("paused") is True or mapping(strategy.get("rollingUpdate")).get("partition")

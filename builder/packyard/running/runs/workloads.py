@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packyard.core.kubernetes import outcome, roles, trouble
-from packyard.core.kubernetes.kinds import JOBSET
-from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, name_of, text
+from packyard.core.kubernetes.kinds import APPS, JOBSET
+from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
 from packyard.core.kubernetes.roles import Role
 from packyard.running.runs.look import Key, key_of
 from packyard.running.runs.record import RunRecord
+
+_REVISION = "deployment.kubernetes.io/revision"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Placed:
 class Workload:
     """What makes pods. ``made`` are the names of what it makes itself, by kind; ``restarts`` those of all its pods.
 
+    ``former`` are the names of pods as it was before its last change: they stay until others are ready in their place.
     The one without an ``item`` has ``foreign`` objects, of kinds of which little is known, and the pods of all these.
     """
 
@@ -56,6 +59,7 @@ class Workload:
     made: frozenset[tuple[str, str]]
     restarts: int
     foreign: Sequence[Object] = ()
+    former: frozenset[str] = frozenset()
 
     @property
     def items(self) -> Sequence[Object]:
@@ -109,7 +113,8 @@ class Workload:
         if self.ended != FAILED:
             lacking = {role.name for role in self.roles if self.lacking(role) > 0}
             failed = [each for each in failed if each.role in lacking]
-        return [*failed, *(each for each in self.pods if each.is_active and not each.is_ready)]
+        unready = [each for each in self.pods if each.is_active and not each.is_ready]
+        return [*failed, *(each for each in unready if each.name not in self.former)]
 
     @property
     def needs_events(self) -> bool:
@@ -138,7 +143,14 @@ def find(record: RunRecord, objects: Mapping[Key, Object]) -> list[Workload]:
         pods = _placed([(pod, place) for pod, place in of_pods if place], own_roles)
         left = [pod for pod, place in of_pods if not place]
         workloads.append(
-            Workload(item, [*own_roles, *_others(pods, own_roles)], pods, roles.made_by(template), _restarts(template))
+            Workload(
+                item,
+                [*own_roles, *_others(pods, own_roles)],
+                pods,
+                roles.made_by(template),
+                _restarts(template),
+                former=_former(item, pods, objects),
+            )
         )
     foreign = [objects[key] for key in named if roles.is_unknown(objects[key])]
     if left or foreign:
@@ -168,6 +180,26 @@ def _placed(pods: Sequence[tuple[Object, tuple[str, int | None]]], announced: Se
         placed.append(Placed(pod, role, counts[role] if index is None else index))
     order = {role.name: place for place, role in enumerate(announced)}
     return sorted(placed, key=lambda each: (order.get(each.role, len(order)), each.role, each.index))
+
+
+def _former(item: Object, pods: Sequence[Placed], objects: Mapping[Key, Object]) -> frozenset[str]:
+    """Return the names of pods that are not as a workload says now, as far as its controller shows which."""
+    if outcome.is_unseen(item):
+        return frozenset(each.name for each in pods)
+    if kind_of(item) != (APPS, "Deployment"):
+        return frozenset()
+    sets = (each for key, each in objects.items() if key[:2] == (APPS, "ReplicaSet"))
+    own = (each for each in sets if name_of(item) in _owners(each))
+    now = {name_of(each) for each in own if _revision(each) == _revision(item)}
+    return frozenset(each.name for each in pods if now and not now & _owners(each.pod))
+
+
+def _revision(item: Object) -> str:
+    return text(mapping(mapping(item.get("metadata")).get("annotations")).get(_REVISION))
+
+
+def _owners(item: Object) -> set[str]:
+    return {text(each.get("name")) for each in mappings(mapping(item.get("metadata")).get("ownerReferences"))}
 
 
 def _others(pods: Sequence[Placed], announced: Sequence[Role]) -> list[Role]:
