@@ -201,6 +201,12 @@ def quota(hard: str) -> Setup:
     return setup
 
 
+def scoped(api: Api, namespace: str) -> None:
+    """Leave no room for pods that go on for ever."""
+    create(SCOPED)(api, namespace)
+    await_quota(api, "scoped", namespace)
+
+
 def env(kind: str, name: str, key: str) -> list[Object]:
     return [{"name": "A", "valueFrom": {f"{kind}KeyRef": {"name": name, "key": key}}}]
 
