@@ -59,7 +59,8 @@ _AUDIT = {
 #: Clients wait for their turn after a few requests a second, unless told otherwise.
 _IN_HASTE = ("--kube-api-qps=1000", "--kube-api-burst=1000")
 _MPI_IN_HASTE = ("--controller-queue-rate-limit=1000", "--controller-queue-burst=1000")
-_PATIENCE = 180  # seconds; a start takes three
+_PATIENCE = 600  # seconds, on a busy machine; a start takes three
+_LONGEST = 30  # seconds that the API server may wait for a webhook, as for those of tests
 
 
 def main(service: str, folder: Path) -> None:
@@ -241,6 +242,7 @@ def _webhooks(name: str, url: str, certificate: bytes) -> Iterator[Object]:
         for webhook in item["webhooks"]:
             path = webhook["clientConfig"]["service"]["path"]
             webhook["clientConfig"] = {"url": url + path, "caBundle": bundle}
+            webhook["timeoutSeconds"] = _LONGEST
             (rule,) = webhook["rules"]
             if own and rule["apiGroups"] != [own]:
                 webhook["objectSelector"] = {"matchExpressions": [{"key": label, "operator": "Exists"}]}
