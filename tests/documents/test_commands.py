@@ -88,9 +88,10 @@ def test_what_is_shown_stands_right_behind_its_command(page: Path) -> None:
 def test_commands_do_what_the_page_says(session: Session, environment: dict[str, str], tmp_path: Path) -> None:
     folder = tmp_path / ("clone" if session.clone else "empty")
     folder.mkdir()
+    compiled = shutil.ignore_patterns("__pycache__")  # other tests write it, by names that are gone at once
     for name in _SOURCES if session.clone else ():
         if (real.REPOSITORY / name).is_dir():
-            shutil.copytree(real.REPOSITORY / name, folder / name, symlinks=True)
+            shutil.copytree(real.REPOSITORY / name, folder / name, symlinks=True, ignore=compiled)
         else:
             shutil.copy(real.REPOSITORY / name, folder)
     follow(session, folder, environment, sources=folder if session.clone else None)
