@@ -216,10 +216,11 @@ def test_http_server_serves_each_folder_that_it_is_given(http_server: Callable[[
 
 
 def test_serve_ends_with_its_block(tmp_path: Path) -> None:
+    (tmp_path / "only-here").touch()
     with real.serve(tmp_path) as url:
-        pass
-    with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(url, timeout=5)
+        urllib.request.urlopen(f"{url}/only-here").close()
+    with pytest.raises(urllib.error.URLError):  # there may be another server, of another folder, by now
+        urllib.request.urlopen(f"{url}/only-here", timeout=60)
 
 
 def test_other_pythons_run_and_are_of_other_minor_versions(other_pythons: list[Path]) -> None:

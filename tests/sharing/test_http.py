@@ -163,11 +163,10 @@ def test_does_not_wait_for_ever_for_the_rest(answers: dict[str, Answer], address
 
 
 def test_a_server_that_is_not_there_is_unavailable() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with pytest.raises(UnavailableError, match=r"cannot be reached \(check the address and the network"):
-        HTTPStore(f"http://127.0.0.1:{port}").get("a")
+    with socket.socket() as bound:  # so that nobody else listens there
+        bound.bind(("127.0.0.1", 0))
+        with pytest.raises(UnavailableError, match=r"cannot be reached \(check the address and the network"):
+            HTTPStore(f"http://127.0.0.1:{bound.getsockname()[1]}").get("a")
 
 
 def test_a_user_and_password_are_used_and_never_shown(answers: dict[str, Answer], address: str) -> None:
