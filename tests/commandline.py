@@ -41,7 +41,7 @@ def packyard(*words: object, cwd: Path | None = None, **env: str) -> subprocess.
 def process(*words: object, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
     """Run a command line as users do, as a process of its own, and return what it printed, whatever its exit code."""
     command = [*COMMAND, *map(str, words)]
-    return subprocess.run(command, cwd=cwd, env=environment(**env), capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=cwd, env=environment(**env), capture_output=True, text=True, timeout=300)
 
 
 def done(*words: object, cwd: Path | None = None, **env: str) -> str:

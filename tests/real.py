@@ -178,7 +178,7 @@ def _ask(python: Path) -> tuple[Path, tuple[int, int]] | None:
     """Return what ``python`` says it is, or None where it does not run or is not CPython."""
     command = [hand_out(python), "-I", "-c", _ASK_VERSION]
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=30)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=300)
     except (OSError, subprocess.TimeoutExpired):
         return None
     if answer.returncode:

@@ -39,7 +39,7 @@ def bin_dir(tmp_path: Path) -> Path:
 def demo(checkout: Path, bin_dir: Path) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PATH": f"{bin_dir}{os.pathsep}{real.path_with('find', 'grep', 'sed')}"}
     return subprocess.run(
-        ["sh", checkout / "tests" / "demo.sh"], env=env, cwd="/", capture_output=True, text=True, timeout=120
+        ["sh", checkout / "tests" / "demo.sh"], env=env, cwd="/", capture_output=True, text=True, timeout=300
     )
 
 

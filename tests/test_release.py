@@ -198,7 +198,7 @@ class Environment:
         bin_dir = self.python.parent
         env = {"PATH": str(bin_dir), "HOME": str(self.folder)}
         result = subprocess.run(
-            (bin_dir / "packyard", *words), cwd=self.folder, env=env, capture_output=True, text=True, timeout=120
+            (bin_dir / "packyard", *words), cwd=self.folder, env=env, capture_output=True, text=True, timeout=300
         )
         assert result.returncode == code, result.stdout + result.stderr
         return result

@@ -56,7 +56,7 @@ def _typing(folder: Path, *before: str) -> Iterator[subprocess.Popen[bytes]]:
 def test_the_commands_of_a_readme_end_with_packyard(tmp_path: Path, by: signal.Signals) -> None:
     with _typing(tmp_path) as packyard:
         packyard.send_signal(by)
-        _, said = packyard.communicate(timeout=60)
+        _, said = packyard.communicate(timeout=300)
     assert (packyard.returncode, said.decode().splitlines()[-1]) == (130, "interrupted")
     assert list((tmp_path / "tmp").iterdir()) == []
     faults.until_nobody_reads(tmp_path / "never")
@@ -92,7 +92,7 @@ _CFG = ("cfg", "set", "{}", "WORKERS", "7")
 def test_a_verb_that_changes_files_leaves_no_draft(tmp_path: Path, by: signal.Signals, verb: tuple[str, ...]) -> None:
     with _setting(tmp_path, verb, "wait") as packyard:
         packyard.send_signal(by)
-        _, said = packyard.communicate(timeout=60)
+        _, said = packyard.communicate(timeout=300)
     assert (packyard.returncode, said.decode()) == (130, "interrupted\n")
     assert reading.files(tmp_path / "package") == reading.files(_PACKAGE)
 

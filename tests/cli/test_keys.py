@@ -68,7 +68,7 @@ def test_the_passphrase_is_asked_twice_on_a_terminal_and_not_shown(
             told += os.read(process.stderr.fileno(), 1000)
         os.write(ours, line.encode() + b"\n")
         told += b"\n"
-    out, rest = process.communicate(timeout=60)
+    out, rest = process.communicate(timeout=300)
     os.close(theirs)
     os.close(ours)
     story = (told + out + rest).decode()

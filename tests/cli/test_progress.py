@@ -19,7 +19,7 @@ from sharing.servers import Server, answer, answering
 from terminal import on_terminal
 
 LARGE = 200_000  # bytes of a bundle, more than are read at a time
-GATE = 30  # seconds that a server waits at most
+GATE = 120  # seconds that a server waits at most
 LIBRARIES = "libraries: [{{name: parts, version: ^1.0, from: {}}}]\n"
 
 

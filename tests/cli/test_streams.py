@@ -29,7 +29,7 @@ def package(tmp_path: Path) -> Path:
 
 def run(package: Path, script: str) -> subprocess.CompletedProcess[str]:
     command = [real.program("bash"), "-c", script.replace("packyard", PACKYARD)]
-    return subprocess.run(command, cwd=package, env=environment(), capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=package, env=environment(), capture_output=True, text=True, timeout=300)
 
 
 VERBS = [

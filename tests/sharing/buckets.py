@@ -94,7 +94,7 @@ def fake_gcs(program: Path) -> Iterator[BucketServer]:
             json.dumps({"name": BUCKET}).encode(),
             {"Content-Type": "application/json"},
         )
-        _OPENER.open(request, timeout=10).close()
+        _OPENER.open(request, timeout=300).close()
         yield BucketServer(url, {"STORAGE_EMULATOR_HOST": url})
 
 
@@ -122,7 +122,7 @@ def _create_container(url: str) -> None:
         "Authorization": f"SharedKey {AZURE_ACCOUNT}:{base64.b64encode(signature).decode()}",
     }
     request = urllib.request.Request(f"{url}?restype=container", method="PUT", headers=headers)
-    _OPENER.open(request, timeout=10).close()
+    _OPENER.open(request, timeout=300).close()
 
 
 NGINX = """\
@@ -165,7 +165,7 @@ class Toxiproxy:
     def ask(self, method: str, path: str, document: Mapping[str, object] | None = None) -> Mapping[str, str]:
         """Ask its API."""
         data = None if document is None else json.dumps(document).encode()
-        with _OPENER.open(urllib.request.Request(self.api + path, data, method=method), timeout=60) as answer:
+        with _OPENER.open(urllib.request.Request(self.api + path, data, method=method), timeout=300) as answer:
             body = answer.read()
         found: Mapping[str, str] = json.loads(body) if body else {}
         return found

@@ -78,7 +78,7 @@ def release(folder: Path, count: int, workers: int, size: int = SIZE) -> Iterato
         working(address, folder / "work", "--nworkers", workers, DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED="false"),
         opened(partial(distributed.Client, address)) as client,
     ):
-        client.wait_for_workers(workers, timeout=120)
+        client.wait_for_workers(workers, timeout=300)
         for number, is_again in [*((number, False) for number in range(parts)), (lost, True)]:
             done = ledger / f"{number}.json"
             if done.exists():

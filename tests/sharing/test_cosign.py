@@ -42,7 +42,7 @@ def cosign(request: pytest.FixtureRequest, tmp_path: Path) -> Cosign:
         if verb in BLOB_VERBS:
             flags += ["--trusted-root", "root.json", "--new-bundle-format=true"]
         command = [program, verb, *flags, *map(str, words)]
-        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
 
     return run
 

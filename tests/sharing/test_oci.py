@@ -79,7 +79,7 @@ def ask(store: OCIStore, repository: str, path: str, **named: Any) -> requests.R
     url = f"http://{host}/v2/{channel}/{repository}/{path}"
     method = named.pop("method", "GET")
     return requests.request(
-        method, url, timeout=10, headers={"Accept": f"{MANIFEST}, {INDEX}", "Content-Type": MANIFEST}, **named
+        method, url, timeout=300, headers={"Accept": f"{MANIFEST}, {INDEX}", "Content-Type": MANIFEST}, **named
     )
 
 
@@ -169,7 +169,7 @@ def test_a_list_of_referrers_keeps_those_of_others(registry3: str) -> None:
     index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]}
     host, _, channel = store.address.removeprefix("oci://").partition("/")
     url = f"http://{host}/v2/{channel}/bert/manifests/{tag}"
-    put = requests.put(url, json.dumps(index), headers={"Content-Type": INDEX}, timeout=10)
+    put = requests.put(url, json.dumps(index), headers={"Content-Type": INDEX}, timeout=300)
     assert put.status_code == 201
     store.put(f"{KEY}.sha256", b"1")
     store.put(f"{KEY}.sha256", b"1")
@@ -258,8 +258,8 @@ def test_a_writer_that_is_overtaken_says_so(store: OCIStore, monkeypatch: pytest
     def overwrite() -> None:
         host, _, channel = store.address.removeprefix("oci://").partition("/")
         url = f"http://{host}/v2/{channel}/bert/manifests/"
-        data = requests.get(f"{url}2", headers={"Accept": MANIFEST}, timeout=10).content
-        assert requests.put(f"{url}1", data, headers={"Content-Type": MANIFEST}, timeout=10).status_code == 201
+        data = requests.get(f"{url}2", headers={"Accept": MANIFEST}, timeout=300).content
+        assert requests.put(f"{url}1", data, headers={"Content-Type": MANIFEST}, timeout=300).status_code == 201
 
     other.put("2/bert.tar.gz", b"other")
     put = store._registry.put_manifest
@@ -413,7 +413,7 @@ def test_what_was_published_with_a_bundle_is_got_by_its_address(store: OCIStore)
 
 
 def run(*command: object) -> str:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -177,7 +177,7 @@ MANIFEST = json.dumps(
 
 
 def oci(server: Server, user: str = "") -> OCIStore:
-    return OCIStore(f"oci://{user}{server.address.partition('//')[2]}/m", patience=5)
+    return OCIStore(f"oci://{user}{server.address.partition('//')[2]}/m", patience=30)
 
 
 def wants(challenge: bytes) -> bytes:

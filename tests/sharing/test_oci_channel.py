@@ -62,7 +62,7 @@ def test_the_flow_of_the_readme_works_with_a_registry(address: str, tmp_path: Pa
     sources = real.REPOSITORY
 
     def packyard(*words: str) -> str:
-        done = subprocess.run(["packyard", *words], cwd=sources, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(["packyard", *words], cwd=sources, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -70,7 +70,7 @@ def test_the_flow_of_the_readme_works_with_a_registry(address: str, tmp_path: Pa
     assert name in packyard("publish", name, "--version", "2.7.0+cpu", "--to", address)
     done = subprocess.run(
         ["packyard", "get", f"{name}@2.7.0+cpu", "--from", address],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert (tmp_path / name / "README.md").is_file()

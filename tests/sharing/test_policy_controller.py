@@ -36,7 +36,7 @@ def judged(store: OCIStore, folder: Path, key: bytes) -> subprocess.CompletedPro
     nowhere = "http://127.0.0.1:1"
     env = {"HOME": str(folder), "HTTPS_PROXY": nowhere, "HTTP_PROXY": nowhere, "NO_PROXY": "127.0.0.1"}
     command = [real.trust_program("policy-tester"), "--policy", folder / "policy.yaml", "--image", image(store)]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.slow

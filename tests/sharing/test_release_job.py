@@ -127,7 +127,7 @@ def test_workers_of_dask_of_which_one_is_killed_give_the_bytes_of_one_process_in
         working(address, tmp_path, "--nworkers", 4),
         opened(partial(distributed.Client, address)) as client,
     ):
-        client.wait_for_workers(4, timeout=120)
+        client.wait_for_workers(4, timeout=300)
         workers = client.run(os.getpid)
         process = start(root, many, "--no-cache", "--executor", f"dask={address}")
         while not (busy := [worker for worker, tasks in client.processing().items() if tasks]):

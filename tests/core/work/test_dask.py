@@ -73,7 +73,7 @@ def working(address: str, folder: Path, *words: object, **env: str) -> Iterator[
         started("worker", address, *own, *words, **env) as process,
         opened(partial(distributed.Client, address)) as client,
     ):
-        client.wait_for_workers(2 if "--nworkers" in words else 1, timeout=120)
+        client.wait_for_workers(2 if "--nworkers" in words else 1, timeout=300)
         yield process
 
 
@@ -152,7 +152,7 @@ except UnavailableError as error:
 def test_what_dask_left_of_a_client_does_not_hold_up_the_next() -> None:
     command = [sys.executable, "-c", GARBAGE]
     variables = environment(DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="200ms")
-    found = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=True)
+    found = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=300, check=True)
     assert found.stdout.startswith("tcp://127.0.0.1:9: no dask scheduler answers")
 
 
@@ -203,7 +203,7 @@ def test_says_who_is_gone_instead_of_waiting_for_ever(
             assert thread.is_alive()
             time.sleep(0.02)
         end(workers if whose == "workers" else scheduler)
-        thread.join(timeout=60)
+        thread.join(timeout=300)
         assert not thread.is_alive()
     assert isinstance(caught[0], UnavailableError)
     assert str(caught[0]).startswith(f"{address}: {said}")
@@ -243,7 +243,7 @@ def test_a_build_gives_the_same_bytes_as_by_processes_though_a_worker_is_killed(
             while not (busy := [worker for worker, tasks in client.processing().items() if tasks]):
                 assert process.poll() is None
             os.kill(workers[busy[0]], signal.SIGKILL)
-            assert process.wait(timeout=120) == 0
+            assert process.wait(timeout=300) == 0
         finally:
             process.kill()
             process.wait()

@@ -163,7 +163,7 @@ if __name__ == "__main__":
 def test_workers_end_with_the_run_with_an_interrupt_and_with_the_process(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(WORKERS)
     process = subprocess.run(  # it returns when the last worker has let go of its standard output
-        [sys.executable, "script.py"], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, timeout=60
+        [sys.executable, "script.py"], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, timeout=300
     )
     assert (process.returncode, process.stdout) == (-signal.SIGKILL, b"[]\n[]\n")
 
@@ -198,7 +198,7 @@ def test_ctrl_c_while_workers_begin_is_left_to_the_process_that_started_them(tmp
             assert process.stdout
             assert process.stdout.readline() == "begins\n"
             os.killpg(process.pid, signal.SIGINT)
-            said = process.communicate(timeout=60)[1]
+            said = process.communicate(timeout=300)[1]
         finally:
             with suppress(ProcessLookupError):  # nobody is left
                 os.killpg(process.pid, signal.SIGKILL)

@@ -41,7 +41,7 @@ def run(kpt: Path, package: Path, tmp_path: Path) -> Run:
     def start(*words: object, code: int = 0, cwd: str = "theirs") -> subprocess.CompletedProcess[str]:
         env = commandline.environment(PATH=f"{search}:{os.environ['PATH']}", XDG_STATE_HOME=str(tmp_path / "state"))
         command = list(map(str, words))
-        done = subprocess.run(command, cwd=tmp_path / cwd, env=env, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, cwd=tmp_path / cwd, env=env, capture_output=True, text=True, timeout=300)
         assert done.returncode == code, done.stdout + done.stderr
         return done
 

@@ -29,7 +29,7 @@ def run(kpt: Path, kustomize5: Path, tmp_path: Path) -> Run:
     env = {**os.environ, "PATH": f"{search}:{os.environ['PATH']}"}
 
     def start(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
         assert done.returncode == code, done.stdout + done.stderr
         return done
 

@@ -171,7 +171,7 @@ def test_no_verb_is_kept_busy_by_substitutions(
     words = {"set": ["set", ".", "A=2"], "explain": ["explain", ".", "A"], "cfg": ["cfg", "list-setters", "."]}
     command = [*COMMAND, *words.get(verb, [verb, "."])]
     process = subprocess.run(
-        command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120, preexec_fn=limited
+        command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300, preexec_fn=limited
     )
     assert process.returncode in (0, 1), process.stderr
     if verb in ("set", "lint") and bomb[1] != "x":

@@ -162,7 +162,7 @@ def test_no_pattern_of_a_definition_or_a_rule_keeps_a_verb_busy(tmp_path: Path, 
     }
     process = subprocess.run(
         [*COMMAND, *words.get(verb, [verb, "."])],
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120, preexec_fn=limited,
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300, preexec_fn=limited,
     )  # fmt: skip
     assert process.returncode in (0, 1), process.stderr
 
