@@ -74,7 +74,7 @@ def test_a_problem_of_the_copy_names_the_file_of_the_package(package: Path, tmp_
     tiny.write(values, "WORKERS: many\n")
     problem = refused("render", package / optioned.MULTI, "--values", values)
     assert problem.startswith(f"error: {package / optioned.MULTI}/Krmfile:")
-    assert f"(for example: packyard render {package / optioned.MULTI} WORKERS=" in problem
+    assert f"(for example: packyard render {package / optioned.MULTI} --values {values} WORKERS=" in problem
     tiny.write(values, "WORKER: 2\n")
     assert "did you mean 'WORKERS'" in refused(
         "render", package, "--all", "--out", tmp_path / "out", "--values", values
@@ -87,11 +87,11 @@ def test_a_problem_of_the_copy_names_the_folder_as_it_was_given(package: Path, m
     monkeypatch.chdir(top)
     said = refused("render", "--built-in", "my case", "WORKERS=x")
     assert said.startswith("error: my case/Krmfile:")
-    assert "packyard render 'my case' WORKERS=" in said
+    assert "packyard render 'my case' --built-in WORKERS=" in said
     monkeypatch.chdir("my case")
     said = refused("render", "--built-in", "WORKERS=x")
     assert said.startswith("error: ./Krmfile:")
-    assert "packyard render . WORKERS=" in said
+    assert "packyard render . --built-in WORKERS=" in said
 
 
 def test_a_value_that_is_refused_is_to_be_typed_in_the_same_command(package: Path, tmp_path: Path) -> None:
