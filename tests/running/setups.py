@@ -134,16 +134,22 @@ def says(status: Object) -> Setup:
     """Have a pod say what a kubelet says."""
 
     def setup(api: Api, namespace: str) -> None:
-        def placed() -> list[str]:
-            found = api.list("v1", "Pod", namespace)
-            return [] if found and all(each["spec"].get("nodeName") for each in found) else ["no pod"]
-
-        wait(placed)
-        for each in api.list("v1", "Pod", namespace):
+        for each in placed(api, namespace):
             name = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": each["metadata"]["name"]}}
             api.merge({**name, "status": status}, namespace, subresource="status").expect_done()
 
     return setup
+
+
+def placed(api: Api, namespace: str) -> list[Object]:
+    """Return the pods of a namespace, when there are some, and all have a node."""
+
+    def left() -> list[str]:
+        found = api.list("v1", "Pod", namespace)
+        return [] if found and all(each["spec"].get("nodeName") for each in found) else ["no pod"]
+
+    wait(left)
+    return api.list("v1", "Pod", namespace)
 
 
 def of_container(**state: Any) -> Object:
@@ -161,7 +167,7 @@ def event(reason: str, message: str) -> Setup:
     """Have a kubelet warn of each pod."""
 
     def setup(api: Api, namespace: str) -> None:
-        for each in api.list("v1", "Pod", namespace):
+        for each in placed(api, namespace):
             warning("Pod", each["metadata"]["name"], reason, message)(api, namespace)
 
     return setup

@@ -49,7 +49,8 @@ def there(plane: Api, request: pytest.FixtureRequest) -> Iterator[str]:
     """A namespace that has the fault of the test, and nothing of it afterwards."""
     fault: Fault = request.getfixturevalue("fault")
     namespace = plane.create_namespace(fault.level)
-    wait(lambda: [] if plane.list("v1", "ServiceAccount", namespace) else ["no account"])
+    for kind in ("ServiceAccount", "ConfigMap"):  # that every namespace has, and that a quota counts
+        wait(lambda kind=kind: [] if plane.list("v1", kind, namespace) else [f"no {kind}"])
     fault.there(plane, namespace)
     with fault.during(plane, namespace):
         yield namespace
