@@ -8,6 +8,7 @@ other there first, then on PATH. The fixtures of the same names are in ``conftes
 
 from __future__ import annotations
 
+import atexit
 import os
 import random
 import shutil
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from http.server import HTTPServer, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -192,14 +193,23 @@ def other_pythons() -> list[Path]:
     return find_other_pythons() or lacking("a second CPython", remedy="install another minor version, 3.10 or newer")
 
 
-def free_port() -> int:
-    """Return a port of 127.0.0.1 that is free, and that the system gives to nobody before a program listens there.
+#: What keeps the ports of `free_port`, as long as this process lives.
+_kept = ExitStack()
+atexit.register(_kept.close)
 
-    It is none of those that connections get, of which other tests open many at any moment.
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that is free, and that nobody else is given, here and in other processes.
+
+    It is none of those that connections get, of which other tests open many at any moment. A program can listen there,
+    and do so again when it has ended, beside what keeps it: all set SO_REUSEADDR.
     """
     for port in random.SystemRandom().sample(range(10_000, 30_000), 100):
-        with suppress(OSError), socket.socket() as probe:
-            probe.bind(("127.0.0.1", port))
+        with suppress(OSError), ExitStack() as stack:
+            keeper = stack.enter_context(socket.socket())
+            keeper.bind(("127.0.0.1", port))  # which fails beside any other, as long as it does not say as much
+            keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            _kept.push(stack.pop_all())
             return port
     raise AssertionError("no port is free")
 

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import shutil
+import socket
 import subprocess
 import sys
 import tarfile
@@ -213,6 +214,15 @@ def test_http_server_serves_each_folder_that_it_is_given(http_server: Callable[[
         (tmp_path / name / "f").write_text(name)
         with urllib.request.urlopen(http_server(tmp_path / name) + "/f") as answer:
             assert answer.read().decode() == name
+
+
+def test_a_free_port_is_given_once_and_can_be_listened_on_again_and_again() -> None:
+    port = real.free_port()
+    with socket.socket() as other, pytest.raises(OSError, match="in use"):
+        other.bind(("127.0.0.1", port))
+    for _ in range(2):
+        with socket.create_server(("127.0.0.1", port)), socket.create_connection(("127.0.0.1", port)):
+            pass
 
 
 def test_serve_ends_with_its_block(tmp_path: Path) -> None:
