@@ -507,8 +507,9 @@ def test_what_a_finalizer_holds_is_named_by_undeploy_and_status(
     made(client, held)
     removal = undeploy.find(client, records.read_all(client))
     wait(lambda: [] if undeploy.pods(client, removal) else ["no pod yet"])
-    done = inside("undeploy", "first", "--yes", "--timeout", "1s", "--kubeconfig", config)
+    done = inside("undeploy", "first", "--yes", "--delete-claims", "--timeout", "1s", "--kubeconfig", config)
     assert done.returncode == 1
+    assert f"; packyard undeploy first --delete-claims -n {namespace} " in done.stderr
     assert "; Deployment server is held by its finalizer test.example/held (" in done.stderr
     assert "is being deleted, and held by its finalizer" in inside("status", "--kubeconfig", config).stdout
     free = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "server", "finalizers": None}}
