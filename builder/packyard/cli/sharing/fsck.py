@@ -1,4 +1,4 @@
-"""Check every file of a channel, and say what is altered, missing or extra, and what to do about it.
+"""Check every file of a channel, and say what is altered, missing, extra or unreadable, and what to do about it.
 
 packyard fsck CHANNEL             check; the exit code is 1 if anything is wrong
 packyard fsck CHANNEL --repair    first make the index again, from the bundles and the records beside them
