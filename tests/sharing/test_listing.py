@@ -96,7 +96,7 @@ def test_rows_are_printed_as_they_come(channel: Path) -> None:
     serve = counting(channel, Counter())
 
     def script(request: bytes) -> list[bytes]:
-        is_late = waits in request and not is_read.wait(timeout=30)
+        is_late = waits in request and not is_read.wait(timeout=300)
         return [answer(status=b"404 Not Found")] if is_late else [*serve(request)]
 
     with answering(script) as server:
