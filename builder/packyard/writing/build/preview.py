@@ -46,10 +46,11 @@ class Preview:
 
     def look(self) -> View:
         """Compose it now; what is wrong with its sources is in the view."""
+        before = Observed(self.root_dir, library.places(self.libraries)).now(self._facts)  # it is read
         try:
             here = workspace.read(self.root_dir, libraries=self.libraries)
         except PackyardError as error:
-            self._facts = Observed(self.root_dir, library.places(self.libraries)).now(self._facts)
+            self._facts = before
             return View(problems=error.problems)
         try:
             draft = assemble.draft(here, self.name, _VERSION)
