@@ -37,6 +37,12 @@ def phases(api: Api, namespace: str) -> dict[str, str]:
     return {item["metadata"]["name"]: item.get("status", {}).get("phase", "") for item in claims}
 
 
+def add_volume(api: Api, volume: Object) -> None:
+    """Add a volume before its claim: one that a controller sees first takes another's, of those for anybody."""
+    api.create(volume).expect_done()
+    wait(lambda: [] if test_runs.phase(api.read(volume).expect_done()) == "Available" else [str(volume["metadata"])])
+
+
 #: What is said of a class that nobody makes volumes of.
 NO_PROVISIONER = "nothing shows that its provisioner is there: no CSIDriver, volume or pod names nobody.example"
 CLAIM = """
@@ -71,7 +77,7 @@ volumeBindingMode: <binding>
     }
     for name, mode in bound.items():
         (claim,) = read(CLAIM, name=name, mode=mode, storage_class="", size="1Gi")
-        operated.create(test_runs.volume(namespace, claim)).expect_done()
+        add_volume(operated, test_runs.volume(namespace, claim))
         operated.create(claim, namespace).expect_done()
     (lost,) = read(CLAIM, name="lost", mode="ReadWriteMany", storage_class="", size="1Gi")
     lost["metadata"]["annotations"] = {"pv.kubernetes.io/bind-completed": "yes"}
@@ -111,8 +117,8 @@ def mounting(*claims: str) -> list[Object]:
 def test_faults_of_claims_and_volumes_that_come(operated: Api, client: Kubectl) -> None:
     namespace, other = operated.create_namespace("restricted"), operated.create_namespace("restricted")
     sizes = {"shrinks": "2Gi", "grows": "1Gi", "differs": "1Gi"}
-    for name, size in sizes.items():
-        create(operated, namespace, CLAIM, name=name, mode="ReadWriteOnce", storage_class="", size=size)
+    for name, size in sizes.items():  # of a class of their own: volumes for anybody are those of other tests
+        create(operated, namespace, CLAIM, name=name, mode="ReadWriteOnce", storage_class=namespace, size=size)
     taken = {
         "metadata": {"name": "data"},
         "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}},
@@ -122,9 +128,9 @@ def test_faults_of_claims_and_volumes_that_come(operated: Api, client: Kubectl) 
     come = [
         *read(CLAIM, name="classless", mode="ReadWriteMany", storage_class="nope", size="1Gi"),
         *read(CLAIM, name="unfitting", mode="ReadWriteMany", storage_class="", size="1Pi"),
-        *read(CLAIM, name="shrinks", mode="ReadWriteOnce", storage_class="", size="1Gi"),
-        *read(CLAIM, name="grows", mode="ReadWriteOnce", storage_class="", size="2Gi"),
-        *read(CLAIM, name="differs", mode="ReadWriteMany", storage_class="", size="1Gi"),
+        *read(CLAIM, name="shrinks", mode="ReadWriteOnce", storage_class=namespace, size="1Gi"),
+        *read(CLAIM, name="grows", mode="ReadWriteOnce", storage_class=namespace, size="2Gi"),
+        *read(CLAIM, name="differs", mode="ReadWriteMany", storage_class=namespace, size="1Gi"),
         {**volume, "spec": {key: each for key, each in volume["spec"].items() if key != "claimRef"}},
         deployed("run", pod(volumes=[{"name": "disk", "csi": {"driver": "nobody.example"}}])),
     ]
@@ -187,15 +193,17 @@ allowedTopologies: [{matchLabelExpressions: [{key: test.example/zone, values: [<
 
 def test_a_disk_that_another_pod_holds_on_its_node(operated: Api, client: Kubectl, namespace: str) -> None:
     for number in (1, 2):
-        node(operated, f"{namespace}-{number}", {"pool": namespace, "number": str(number)}, cpu="4", memory="8Gi")
+        labels = {"pool": namespace, "number": str(number)}
+        node(operated, f"{namespace}-{number}", labels, taints=[own(namespace)], cpu="4", memory="8Gi")
     (claim,) = read(CLAIM, name="disk", mode="ReadWriteOnce", storage_class="", size="1Gi")
     volume = test_runs.volume(namespace, claim)
     volume["spec"]["csi"]["driver"] = "ebs.csi.aws.com"
-    operated.create(volume).expect_done()
+    add_volume(operated, volume)
     operated.create(claim, namespace).expect_done()
     wait(lambda: sorted({("disk", "Bound")} - phases(operated, namespace).items()))
     (run,) = mounting("disk")
     run["spec"]["replicas"] = 1
+    run["spec"]["template"]["spec"]["tolerations"] = [tolerated(namespace)]
     notebook = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -304,6 +312,15 @@ def node(
     wait(unready)
 
 
+def own(namespace: str) -> Object:
+    """Return a taint of the nodes of a test, whose room pods of other tests would take."""
+    return {"key": namespace, "effect": "NoSchedule"}
+
+
+def tolerated(namespace: str) -> Object:
+    return {**own(namespace), "operator": "Exists"}
+
+
 def available(api: Api, item: Object, namespace: str) -> int:
     return int(api.read(item, namespace).expect_done().get("status", {}).get("availableReplicas", 0))
 
@@ -325,16 +342,15 @@ def await_placed(api: Api, namespace: str, name: str, *, placed: int, unplaced: 
 
 
 def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None:
-    own = {"key": namespace, "effect": "NoSchedule"}  # or pods of other tests take the room
     taint = {"key": "team", "value": "other", "effect": "NoSchedule"}
-    has = {"cpu": "4", "memory": "8Gi"}
-    node(operated, f"{namespace}-1", {"pool": f"{namespace}-open"}, taints=[own], **has, **{"nvidia.com_gpu": "2"})
-    node(operated, f"{namespace}-2", {"pool": f"{namespace}-taint"}, taints=[own, taint], **has)
-    node(operated, f"{namespace}-3", {"pool": f"{namespace}-cordoned"}, taints=[own], cordoned=True, **has)
+    mine, has = [own(namespace)], {"cpu": "4", "memory": "8Gi"}
+    node(operated, f"{namespace}-1", {"pool": f"{namespace}-open"}, taints=mine, **has, **{"nvidia.com_gpu": "2"})
+    node(operated, f"{namespace}-2", {"pool": f"{namespace}-taint"}, taints=[*mine, taint], **has)
+    node(operated, f"{namespace}-3", {"pool": f"{namespace}-cordoned"}, taints=mine, cordoned=True, **has)
 
     def on(pool: str, tolerations: Sequence[Object] = (), **fields: Any) -> Object:
         selector = {"pool": f"{namespace}-{pool}"}
-        return pod(nodeSelector=selector, tolerations=[{**own, "operator": "Exists"}, *tolerations], **fields)
+        return pod(nodeSelector=selector, tolerations=[tolerated(namespace), *tolerations], **fields)
 
     def asking(**amounts: str) -> Object:
         return {
@@ -410,11 +426,13 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
 def test_pods_to_be_spread_over_more_values_of_a_label_than_there_are(
     operated: Api, client: Kubectl, namespace: str
 ) -> None:
-    node(operated, f"{namespace}-1", {"pool": namespace, "test.example/area": "a"}, cpu="4", memory="8Gi")
+    labels = {"pool": namespace, "test.example/area": "a"}
+    node(operated, f"{namespace}-1", labels, taints=[own(namespace)], cpu="4", memory="8Gi")
     rule = {"maxSkew": 1, "topologyKey": "test.example/area", "minDomains": 2, "whenUnsatisfiable": "DoNotSchedule"}
     for count, left in ((1, 0), (2, 1)):
         over = {**rule, "labelSelector": {"matchLabels": {"app": f"run-{count}"}}}
-        spec = pod(nodeSelector={"pool": namespace}, topologySpreadConstraints=[over])
+        placing = {"nodeSelector": {"pool": namespace}, "tolerations": [tolerated(namespace)]}
+        spec = pod(topologySpreadConstraints=[over], **placing)
         run = deployed(f"run-{count}", spec, count)
         found = [str(each) for each in examine(client, [run]) if each.severity == "error"]
         said = "its pods have to be spread over 2 values of the label test.example/area, and its nodes have 1"

@@ -20,7 +20,7 @@ from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
 from running.patients import deployed, examine, pod, prepared, read, told
-from running.test_doctor_faults import CLAIM, create, define, mounting, node, phases
+from running.test_doctor_faults import CLAIM, add_volume, create, define, mounting, node, phases
 from usecases import Object
 
 TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
@@ -136,9 +136,8 @@ def test_a_volume_of_another_zone_keeps_pods_away(operated: Api, client: Kubectl
     (claim,) = read(CLAIM, name="far", mode="ReadWriteMany", storage_class="", size="1Gi")
     rule = {"matchExpressions": [{"key": "zone", "operator": "In", "values": [f"{namespace}-b"]}]}
     volume = test_runs.volume(namespace, claim)
-    operated.create(
-        {**volume, "spec": {**volume["spec"], "nodeAffinity": {"required": {"nodeSelectorTerms": [rule]}}}}
-    ).expect_done()
+    spec = {**volume["spec"], "nodeAffinity": {"required": {"nodeSelectorTerms": [rule]}}}
+    add_volume(operated, {**volume, "spec": spec})
     operated.create(claim, namespace).expect_done()
     wait(lambda: [] if phases(operated, namespace) == {"far": "Bound"} else ["far"])
     (found,) = examine(client, mounting("far"))
