@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +14,12 @@ from typing import Any
 
 import pytest
 
+from catalogue import test_runs
 from commandline import inside
 from controlplane import people
 from controlplane.api import Api, wait
 from documents.test_json import documented, seen
+from packyard.cli.running import rollout
 from running import made
 
 RUN = "mnist-fp32-training-first-run"
@@ -237,9 +240,25 @@ def serve(folder: Path, fate: str, **spec: Any) -> str:
     return str(folder)
 
 
+class UntilUnready:
+    """A clock by which the time to wait is up as soon as a pod runs and is not ready."""
+
+    def __init__(self, api: Api, namespace: str) -> None:
+        self.api, self.namespace, self.now = api, namespace, 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, _: float) -> None:
+        time.sleep(0.1)
+        there = self.api.list("v1", "Pod", self.namespace)
+        if any(test_runs.phase(pod) == "Running" and not test_runs.condition(pod, "Ready") for pod in there):
+            self.now = 3600.0
+
+
 @pytest.mark.usefixtures("user")
 def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
-    cluster: Api, namespace: str, tmp_path: Path
+    cluster: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory = serve(tmp_path / "server", "unpullable")
     failing = run("deploy", directory, "--atomic", code=1).stderr
@@ -251,7 +270,9 @@ def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
     changed = serve(tmp_path / "server", "unpullable", minReadySeconds=1)
     assert f"run {name} is deployed again as record 1 has it" in run("deploy", changed, "--atomic", code=1).stderr
     late = serve(tmp_path / "server", "never-ready", minReadySeconds=1)
-    not_yet = run("deploy", late, "--atomic", "--timeout", "1s", code=1).stderr
+    with monkeypatch.context() as patch:
+        patch.setattr(rollout, "time", UntilUnready(cluster, namespace))
+        not_yet = run("deploy", late, "--atomic", code=1).stderr
     assert f"run {name} is not running yet: server" in not_yet
     assert f"run {name} is deployed again as record 3 has it" in not_yet
     (server,) = cluster.list("apps/v1", "Deployment", namespace)
