@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import socket
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from packyard.cli.running import forward as verb
 from packyard.core.errors import InputError
 from packyard.running.runs import forward, results
 from packyard.running.runs.forward import Port
+from packyard.running.runs.kubectl import Kubectl
 from running import made
 from running.test_logs import pod, run_of
 
@@ -79,6 +84,32 @@ def test_without_a_service_the_ports_of_pods_that_run_are_found() -> None:
 )
 def test_an_address_says_how_to_speak_to_a_port(name: str, address: str) -> None:
     assert Port("service/a", 1, name).address(9) == address
+
+
+def test_a_port_that_is_taken_before_kubectl_listens_is_left_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kubectl, taken = tmp_path / "kubectl", tmp_path / "taken"
+    said = "error: unable to listen on any of the requested ports: [{8501 8501}]"
+    kubectl.write_text(
+        f"#!/bin/sh\n[ -e {taken} ] || {{ touch {taken}; echo '{said}' >&2; exit 1; }}\n"
+        "echo 'Forwarding from 127.0.0.1:9 -> 8501'\n"
+    )
+    kubectl.chmod(0o755)
+
+    def lost(_: float) -> None:
+        raise KeyboardInterrupt
+
+    client = Kubectl(program=str(kubectl), flags=(), context="test", namespace="test")
+    monkeypatch.setattr(verb.clusters, "find", lambda _: client)
+    monkeypatch.setattr(verb.records, "read_last", lambda *_: None)
+    monkeypatch.setattr(verb, "_choose", lambda *_: Port("service/a", 8501, "http"))
+    monkeypatch.setattr(verb, "time", SimpleNamespace(sleep=lost))
+    assert verb.run(argparse.Namespace(run="a", output="text")) == 130
+    printed = capfd.readouterr()
+    assert printed.out.startswith("http://127.0.0.1:")
+    assert "the connection is lost; trying again" in printed.err
+    assert said not in printed.err
 
 
 def test_a_port_that_is_taken_or_privileged_gets_another_number() -> None:

@@ -51,8 +51,13 @@ def run(arguments: argparse.Namespace) -> int:
                         output.note(f"{port} is reached again")
                     lost = 0 if is_open else lost
             except UnavailableError as error:
-                if lost == len(_PAUSES) or not is_told:
+                is_taken = isinstance(error, forward.TakenError) and not is_told
+                if lost == len(_PAUSES) or not (is_told or is_taken):
                     raise
+                if is_taken:
+                    lost += 1
+                    local = forward.local_port(port)
+                    continue
                 output.note(f"{error}; trying again in {_PAUSES[lost]} s")
                 time.sleep(_PAUSES[lost])
                 lost += 1

@@ -24,6 +24,11 @@ _PRIVILEGED = 1024
 _LIFTED = 8000  # from 443 to 8443, which everybody may open
 _SCHEMES = ("http", "https")
 _BEGUN = re.compile(rb"\AForwarding from \S+:(\d+) ->")
+_TAKEN = "unable to listen on any of the requested ports"
+
+
+class TakenError(UnavailableError):
+    """Another program took the port of this machine before kubectl did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +94,8 @@ def forward(kubectl: Kubectl, port: Port, local: int) -> Iterator[bool]:
             message = process.communicate()[1].decode("utf-8", "replace").strip()
         finally:
             process.kill()
-    raise UnavailableError(
-        Problem(f"{port.target}: {message.splitlines()[-1] if message else 'the connection is lost'}")
-    )
+    problem = Problem(f"{port.target}: {message.splitlines()[-1] if message else 'the connection is lost'}")
+    raise (TakenError if _TAKEN in message else UnavailableError)(problem)
 
 
 def _of_services(objects: Sequence[Object]) -> Iterator[Port]:
