@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 import sigstore
+from sigstore.errors import TUFError
+from sigstore.verify import Verifier
 
 import real
 from commandline import packyard
 from packyard.core.digest import Digest
-from packyard.core.errors import IntegrityError
+from packyard.core.errors import InputError, IntegrityError, UnavailableError
 from packyard.sharing.trust import keyless
 from sharing.test_sigstore import BERT, ENTRY, attest
 
@@ -54,6 +56,22 @@ def test_another_file_and_altered_or_foreign_bundles_are_refused(bundle: bytes, 
     for other in (by_key, altered, b"{}", b"", bundle[:-20]):
         with pytest.raises(IntegrityError, match="does not prove"):
             verify(other, root)
+
+
+def test_keys_that_cannot_be_had_are_no_failed_proof(
+    bundle: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def offline() -> None:
+        raise TUFError("Failed to refresh TUF metadata")
+
+    monkeypatch.setattr(Verifier, "production", offline)
+    with pytest.raises(UnavailableError, match=r"Failed to refresh TUF metadata \(try again, or .*--trusted-root FILE"):
+        keyless.verify(SUBJECT, bundle, identity=IDENTITY, issuer=ISSUER, root=None, file="x.keyless.json")
+    (tmp_path / "root.json").write_text("{}")
+    with pytest.raises(InputError, match=r"root\.json: is no trusted root of Sigstore \(cosign trusted-root create"):
+        verify(bundle, tmp_path / "root.json")
+    with pytest.raises(InputError, match=r"nowhere\.json: No such file"):
+        verify(bundle, tmp_path / "nowhere.json")
 
 
 def test_verify_asks_for_what_belongs_together_and_refuses_the_signature_of_another_file(
