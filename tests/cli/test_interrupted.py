@@ -112,7 +112,12 @@ def _setting(folder: Path, verb: tuple[str, ...], how: str, *before: str) -> Ite
     package = shutil.copytree(_PACKAGE, folder / "package")
     words = [word.format(package) for word in verb]
     command = [*before, sys.executable, "-c", _STAGING, str(folder / "begun"), how, *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as packyard:
+    with subprocess.Popen(
+        command,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # also where nohup started these tests
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as packyard:
         until = time.monotonic() + 60
         while not (folder / "begun").exists():
             assert time.monotonic() < until
