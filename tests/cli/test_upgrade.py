@@ -435,6 +435,16 @@ def test_says_which_setters_have_to_be_set_now(here: Path) -> None:
     assert "p/run/nfs: CLAIM has to be set: packyard set p/run/nfs CLAIM=…\n" in told
 
 
+def test_says_which_values_no_field_shows_any_more(here: Path) -> None:
+    """Of a field that moved to where another Krmfile, or none, defines its setter."""
+    resource = NEXT["run/nfs/cm.yaml"]
+    bare = re.sub(" *#.*", "", resource)
+    pack(here, "1.1", {**NEXT, "run/nfs/cm.yaml": bare, "run/shared/cm.yaml": resource})
+    done("set", USE_CASE, "WORKERS=7")
+    told = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz").stderr
+    assert "  no field of run/nfs shows your WORKERS any more\n" in told
+
+
 def test_what_does_not_fit_together_as_yaml_is_a_conflict(here: Path) -> None:
     edit("p/run/nfs/cm.yaml", "kind: ConfigMap\n", "kind: ConfigMap\nimmutable: true\n")
     pack(here, "1.1", {**NEXT, "run/nfs/cm.yaml": NEXT["run/nfs/cm.yaml"] + "immutable: false\n"})

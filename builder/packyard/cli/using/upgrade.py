@@ -40,8 +40,9 @@ from packyard.using.upgrade.merge import Merged
 RUNS = rollout.ROWS._replace(when="RUN")
 ROWS = Rows(
     "package",
-    "name, from, to, files (file, change), values (directory, name, setter), options (directory, option), edited, "
-    "conflicts (file, line, message), toSet (directory, name), useCases (from, to), channelReached, headSeen",
+    "name, from, to, files (file, change), values (directory, name, setter), unshown (directory, name), "
+    "options (directory, option), edited, conflicts (file, line, message), toSet (directory, name), "
+    "useCases (from, to), channelReached, headSeen",
 )
 
 
@@ -209,6 +210,8 @@ def _kept(merged: Merged) -> Iterator[str]:
     ):
         if names:
             yield f"kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})"
+    for where, name in merged.unshown:
+        yield f"no field of {where} shows your {name} any more"
 
 
 def _tell_undecided(folder: Path, outcome: Upgrade) -> int:
@@ -225,6 +228,6 @@ def _tell_undecided(folder: Path, outcome: Upgrade) -> int:
 def _row(base: Bundle, offer: Offer, outcome: Upgrade) -> tuple[object, ...]:
     merged, reached = outcome.merged, (offer.is_reached, offer.head)
     values = [(*place, setter) for place, (_, setter) in merged.values.items()]
-    kept = (values, merged.options, merged.edited, merged.conflicts, merged.to_set)
+    kept = (values, merged.unshown, merged.options, merged.edited, merged.conflicts, merged.to_set)
     files, moved = list(outcome.changes.items()), list(merged.use_cases.items())
     return offer.bundle.name, base.version, offer.bundle.version, files, *kept, moved, *reached

@@ -8,13 +8,15 @@ Values are set by the engine of `set`, which leaves the very bytes that it left 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from posixpath import basename, dirname
 
 from packyard.core.errors import InputError, Problem
+from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.listing import count_fields
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, plan
 from packyard.using.upgrade.difference import Files
@@ -112,6 +114,25 @@ def renamed(
         is_moved = name not in there and new[1] in there and new not in values
         names[where, name] = new if is_moved else (where, name)
     return names
+
+
+def without_field(before: Files, after: Files, names: Mapping[Key, Key]) -> Iterator[Key]:
+    """Yield the setters that fields of ``before`` show and none of ``after`` does, by their names there.
+
+    What an option shows counts, enabled or not.
+    """
+    there = definitions(after)
+    in_options = {name for where, each in there.items() if basename(where) == OPTIONS for name in each.setters}
+    old = {where: _count(before, where) for where, _ in names}
+    new = {where: _count(after, where) for where, _ in names.values()}
+    for (where, name), key in names.items():
+        if old[where][name] and not new[key[0]][key[1]] and key[1] not in in_options:
+            yield key
+
+
+def _count(files: Files, where: str) -> Mapping[str, int]:
+    package = _package(files, where)
+    return count_fields(package, read_krmfile(package).definitions)
 
 
 def _state(setter: Setter) -> tuple[object, ...]:

@@ -46,15 +46,16 @@ class Versions:
 class Merged:
     """Files that get other bytes than they have, None for one that goes, and what conflicts.
 
-    ``values`` were kept, each with its setter in the new version; ``options`` were kept, by use case; ``edited`` are
-    files that keep edits by hand. ``to_set`` are setters that need a value now and did not before; ``defaults`` are the
-    old and the new default of setters that nobody set. ``use_cases`` have another name now: the old directory with the
-    new one, which all the rest names.
+    ``values`` were kept, each with its setter in the new version; those that no field shows any more are ``unshown``.
+    ``options`` were kept, by use case; ``edited`` are files that keep edits by hand. ``to_set`` are setters that need a
+    value now and did not before; ``defaults`` are the old and the new default of setters that nobody set.
+    ``use_cases`` have another name now: the old directory with the new one, which all the rest names.
     """
 
     files: Mapping[str, bytes | None]
     conflicts: tuple[Problem, ...]
     values: Mapping[Key, Key]
+    unshown: tuple[Key, ...]
     options: tuple[Key, ...]
     edited: tuple[str, ...]
     to_set: tuple[Key, ...]
@@ -133,6 +134,7 @@ def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tupl
         files={path: data for path, data in result.items() if data != versions.ours.get(path)},
         conflicts=tuple(conflicts),
         values=carried.values,
+        unshown=tuple(sorted(kept_values.without_field(versions.base, versions.theirs, carried.values))),
         options=tuple(key for key in carried.options if decision != "theirs" or key[0] not in removed),
         edited=tuple(path for path, data in result.items() if data not in (None, carried.theirs.get(path))),
         to_set=tuple(_to_set(versions.ours, result)),
