@@ -102,6 +102,7 @@ def test_a_record_that_cannot_be_read_hides_no_other_run(
     metadata = {"name": "packyard.bad.1", "labels": {"packyard/run": "bad", "packyard/record": "1"}}
     bad = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"run": "{"}}
     cluster.create(bad, namespace).expect_done()
+    wait(lambda: [] if cluster.list("v1", "Event", namespace) else ["no event yet"])
     for words in (["status"], ["logs", "one", "--events"]):
         done = packyard(*words, *flags)
         assert done.returncode == 0
