@@ -104,7 +104,8 @@ class _Body(io.BytesIO):
 
     def read(self, size: int | None = -1, /) -> bytes:
         piece = super().read(size)
-        self._meter.seconds()
+        if piece:  # behind the last one, the server may have begun to store them
+            self._meter.seconds()
         self._meter.sent(len(piece))
         return piece
 
