@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -157,10 +158,13 @@ def test_names_what_staging_left_out(model: Path) -> None:
 
 
 def test_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:
-    environment = {"MODEL_PATH": str(tmp_path), **_VALUES, "CHECK_SECONDS": "3600"}
+    environment = {"MODEL_PATH": str(tmp_path), **_VALUES, "CHECK_SECONDS": "600"}
     with subprocess.Popen([sys.executable, str(_PROGRAM)], env=environment, stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
+        state = Path(f"/proc/{process.pid}/stat")
+        while state.read_text().rpartition(")")[2].split()[0] != "S":  # just before a pause, a signal does not end that
+            time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 143
 
