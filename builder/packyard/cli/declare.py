@@ -15,6 +15,11 @@ def switch(parser: argparse.ArgumentParser, flag: str, text: str) -> None:
     parser.add_argument(*flag.split(), action="store_true", help=text)
 
 
+def given(arguments: argparse.Namespace, *names: str) -> list[str]:
+    """Return those of some switches that the user gave, ``--no-wait`` by ``no-wait``; a verb need not have all."""
+    return [f"--{name}" for name in names if vars(arguments).get(name.replace("-", "_"))]
+
+
 def value(parser: argparse.ArgumentParser, flag: str, text: str, **more: Any) -> None:
     """Declare a flag with a value, ``--role NAME``; its text says which it has by default, if that is not empty."""
     *names, metavar = flag.split()

@@ -17,8 +17,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from packyard.cli import declare, output
 from packyard.cli import directory as directories
-from packyard.cli import output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, probe
 from packyard.cli.using import site
@@ -62,8 +62,8 @@ def _explained(finding: Finding) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
-    autoscaled = ["--autoscaled"] * arguments.autoscaled
-    flags = [*autoscaled, *["--probe"] * arguments.probe]
+    autoscaled = declare.given(arguments, "autoscaled")
+    flags = [*autoscaled, *declare.given(arguments, "probe")]
     client, prepared, words = clusters.find_for(arguments, "doctor", flags)
     findings = _examine(client, prepared, autoscaled=arguments.autoscaled)
     if arguments.probe:

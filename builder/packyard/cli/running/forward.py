@@ -51,17 +51,15 @@ def run(arguments: argparse.Namespace) -> int:
                         output.note(f"{port} is reached again")
                     lost = 0 if is_open else lost
             except UnavailableError as error:
-                is_taken = isinstance(error, forward.TakenError) and not is_told
-                if lost == len(_PAUSES) or not (is_told or is_taken):
+                if lost == len(_PAUSES) or not (is_told or isinstance(error, forward.TakenError)):
                     raise
-                if is_taken:
-                    lost += 1
+                if is_told:
+                    output.note(f"{error}; trying again in {_PAUSES[lost]} s")
+                    time.sleep(_PAUSES[lost])
+                    port = _choose(client, arguments, record) if port.target.startswith("pod/") else port
+                else:
                     local = forward.local_port(port)
-                    continue
-                output.note(f"{error}; trying again in {_PAUSES[lost]} s")
-                time.sleep(_PAUSES[lost])
                 lost += 1
-                port = _choose(client, arguments, record) if port.target.startswith("pod/") else port
     except KeyboardInterrupt:
         return INTERRUPTED
 

@@ -58,8 +58,7 @@ def add_of_new(parser: argparse.ArgumentParser) -> None:
 
 def typed(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that say how to deploy as the user gave them, for a command to go on with."""
-    switches = ("force", "atomic", "no-wait", "watch", "autoscaled", "no-doctor")
-    given = [f"--{name}" for name in switches if vars(arguments).get(name.replace("-", "_"))]
+    given = declare.given(arguments, "force", "atomic", "no-wait", "watch", "autoscaled", "no-doctor")
     kept = [f"--keep={arguments.keep}"] if arguments.keep != deploy.KEPT else []
     is_default = arguments.timeout == clusters.duration(_TIMEOUT)
     return [*given, *kept, *([] if is_default else [f"--timeout={arguments.timeout}s"])]

@@ -57,14 +57,14 @@ def run(arguments: argparse.Namespace) -> int:
     named = _named(directory, arguments.values)
     words = [str(directory), *arguments.values, *named]
     there = clusters.typed(arguments)
-    autoscaled = ["--autoscaled"] * arguments.autoscaled
+    autoscaled = declare.given(arguments, "autoscaled")
     flags = "".join(f" {shlex.quote(each)}" for each in [*there, *autoscaled, *_afterwards(arguments)]) + from_channel
     prepared, _ = clusters.prepared(words, "run", _shown(["run", arguments.use_case]) + flags)
     if not arguments.no_doctor and (code := _step("doctor", *words, *there, *autoscaled, hide=["messages"])):
         again = _shown(["run", arguments.use_case, *arguments.values]) + flags
         output.note(f"nothing is set or deployed; once this is mended: {again}")
         return code
-    flags_of_deploy = [*there, *autoscaled, *["--no-doctor"] * arguments.no_doctor]
+    flags_of_deploy = [*there, *autoscaled, *declare.given(arguments, "no-doctor")]
     code = _step("deploy", *words, *flags_of_deploy, hide=["messages", "results"], by=_deployed)
     if arguments.values:  # only now: what a refused run was to have must not stay in the package
         _step("set", str(directory), *arguments.values, hide=["messages", "results"])
@@ -76,8 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _afterwards(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that say how the run is followed, and whether it is examined before, as the user gave them."""
-    switches = [f"--{name}" for name in ("watch", "no-doctor") if vars(arguments)[name.replace("-", "_")]]
-    return [*switches, *([f"--save={arguments.save}"] if arguments.save else [])]
+    return [*declare.given(arguments, "watch", "no-doctor"), *([f"--save={arguments.save}"] if arguments.save else [])]
 
 
 def _followed(run: str, *words: str) -> int:

@@ -122,8 +122,7 @@ def delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> 
             _wait(client, arguments, removal)
         undeploy.forget(client, removal)
     except (PackyardError, KeyboardInterrupt):
-        switches = ("delete-claims", "no-wait")
-        flags = [f"--{name}" for name in switches if vars(arguments)[name.replace("-", "_")]]
+        flags = declare.given(arguments, "delete-claims", "no-wait")
         again = client.packyard("undeploy", *removal.runs, *flags)
         output.warning(f"objects may be left, and the records are; {again} deletes the rest")
         raise
