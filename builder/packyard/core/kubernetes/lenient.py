@@ -60,6 +60,11 @@ def labels_of(item: Object) -> Object:
     return mapping(mapping(item.get("metadata")).get("labels"))
 
 
+def owners_of(item: Object) -> list[Object]:
+    """Return the references of an object to its owners."""
+    return mappings(mapping(item.get("metadata")).get("ownerReferences"))
+
+
 def is_ending(item: Object) -> bool:
     """Say whether an object is being deleted."""
     return bool(mapping(item.get("metadata")).get("deletionTimestamp"))

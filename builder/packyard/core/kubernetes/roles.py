@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, of
-from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, mappings, name_of, text
+from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, mappings, name_of, owners_of, text
 
 #: The roles that speak for a run, the first that it has.
 CHIEFS = ("launcher", "chief", "master", "leader")
@@ -149,7 +149,7 @@ def of_pod(pod: Object, item: Object, roles: Sequence[Role]) -> tuple[str, int |
     if kind == (CORE, "Pod"):
         return (roles[0].name, None) if name_of(pod) == name else None
     if kind in _OWNERS:
-        if not any(_is_owner(each, kind, name) for each in _owners(pod)):
+        if not any(_is_owner(each, kind, name) for each in owners_of(pod)):
             return None
         return roles[0].name, _number(labels.get(_SET_INDEX))
     of_object, of_role, of_index = _LABELS.get(kind, ("", "", ""))
@@ -197,10 +197,6 @@ def _members(value: object) -> list[tuple[str, Object]]:
     if isinstance(value, Mapping):
         return [(str(key).lower(), mapping(each)) for key, each in value.items()]
     return [(text(each.get("name")), each) for each in mappings(value)]
-
-
-def _owners(pod: Object) -> list[Object]:
-    return mappings(mapping(pod.get("metadata")).get("ownerReferences"))
 
 
 def _is_owner(owner: Object, kind: Kind, name: str) -> bool:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from packyard.core.kubernetes.lenient import is_ending, labels_of, mapping, mappings, text
+from packyard.core.kubernetes.lenient import is_ending, labels_of, mapping, mappings, owners_of, text
 from packyard.running.runs import apply as applying
 from packyard.running.runs import live
 from packyard.running.runs.kubectl import Kubectl
@@ -73,7 +73,7 @@ def _managers(item: Mapping[str, Any]) -> set[str]:
 
 def _is_made(item: Mapping[str, Any]) -> bool:
     """Say whether another object made an object."""
-    return bool(mapping(item.get("metadata")).get("ownerReferences"))
+    return bool(owners_of(item))
 
 
 def _record(kubectl: Kubectl, run: str, items: Sequence[Mapping[str, Any]]) -> RunRecord:

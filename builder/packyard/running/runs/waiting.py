@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from packyard.core.kubernetes import claims, pods, trouble
 from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.kinds import KUEUE
-from packyard.core.kubernetes.lenient import Object, condition, kind_of, labels_of, mapping, mappings, name_of, text
+from packyard.core.kubernetes.lenient import (
+    Object,
+    condition,
+    kind_of,
+    labels_of,
+    mapping,
+    mappings,
+    name_of,
+    owners_of,
+    text,
+)
 from packyard.running.runs import look
 from packyard.running.runs.kubectl import Kubectl
 
@@ -119,8 +129,8 @@ def _maker(claim: Object) -> str:
 
 def _is_made_for(item: Object, workload: Object) -> bool:
     kind = kind_of(workload)[1]
-    owners = mappings(mapping(item.get("metadata")).get("ownerReferences"))
-    return any((text(each.get("kind")), text(each.get("name"))) == (kind, name_of(workload)) for each in owners)
+    owners = ((text(each.get("kind")), text(each.get("name"))) for each in owners_of(item))
+    return (kind, name_of(workload)) in owners
 
 
 def _waits_in(item: Object, queue: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from packyard.core.kubernetes import outcome, roles, trouble
 from packyard.core.kubernetes.kinds import APPS, JOBSET
-from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, text
+from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, name_of, owners_of, text
 from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
 from packyard.core.kubernetes.roles import Role
 from packyard.running.runs.look import Key, key_of
@@ -189,17 +189,17 @@ def _former(item: Object, pods: Sequence[Placed], objects: Mapping[Key, Object])
     if kind_of(item) != (APPS, "Deployment"):
         return frozenset()
     sets = (each for key, each in objects.items() if key[:2] == (APPS, "ReplicaSet"))
-    own = (each for each in sets if name_of(item) in _owners(each))
+    own = (each for each in sets if name_of(item) in _owner_names(each))
     now = {name_of(each) for each in own if _revision(each) == _revision(item)}
-    return frozenset(each.name for each in pods if now and not now & _owners(each.pod))
+    return frozenset(each.name for each in pods if now and not now & _owner_names(each.pod))
 
 
 def _revision(item: Object) -> str:
     return text(mapping(mapping(item.get("metadata")).get("annotations")).get(_REVISION))
 
 
-def _owners(item: Object) -> set[str]:
-    return {text(each.get("name")) for each in mappings(mapping(item.get("metadata")).get("ownerReferences"))}
+def _owner_names(item: Object) -> set[str]:
+    return {text(each.get("name")) for each in owners_of(item)}
 
 
 def _others(pods: Sequence[Placed], announced: Sequence[Role]) -> list[Role]:
