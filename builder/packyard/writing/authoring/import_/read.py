@@ -249,8 +249,7 @@ def _below(sources: Sources, folder: str) -> Iterator[str]:
         seen.add(place)
         yield place
         for file in kustomizations(sources, place):
-            named = kustomization.referred(use_cases.root(sources, file))
-            paths = [normpath(join(place, text)) for text in named if "://" not in text]
+            paths = _named(sources, file)
             todo += paths
             of_files.update((dirname(path), None) for path in paths if _is_file(sources, path))
     yield from (place for place in of_files if place not in seen and not place.startswith(".."))
@@ -259,9 +258,13 @@ def _below(sources: Sources, folder: str) -> Iterator[str]:
 def _referred(sources: Sources, folder: str) -> Iterator[str]:
     """Yield the files that the kustomization of a folder names."""
     for file in kustomizations(sources, folder):
-        named = kustomization.referred(use_cases.root(sources, file))
-        paths = (normpath(join(folder, text)) for text in named if "://" not in text)
-        yield from (path for path in paths if not path.startswith("..") and sources.is_file(path))
+        yield from (path for path in _named(sources, file) if not path.startswith("..") and sources.is_file(path))
+
+
+def _named(sources: Sources, file: str) -> list[str]:
+    """Return the local paths that a kustomization names."""
+    named = kustomization.referred(use_cases.root(sources, file))
+    return [normpath(join(dirname(file), text)) for text in named if "://" not in text]
 
 
 def _fields(sources: Sources, folder: str) -> Iterator[tuple[str, str]]:
