@@ -123,11 +123,10 @@ def without_field(before: Files, after: Files, names: Mapping[Key, Key]) -> Iter
     """
     there = definitions(after)
     in_options = {name for where, each in there.items() if basename(where) == OPTIONS for name in each.setters}
-    old = {where: _count(before, where) for where, _ in names}
-    new = {where: _count(after, where) for where, _ in names.values()}
-    for (where, name), key in names.items():
-        if old[where][name] and not new[key[0]][key[1]] and key[1] not in in_options:
-            yield key
+    counts = {where: _count(after, where) for where, _ in names.values()}
+    lacking = {old: new for old, new in names.items() if not counts[new[0]][new[1]] and new[1] not in in_options}
+    shown = {where: _count(before, where) for where, _ in lacking}
+    yield from (new for (where, name), new in lacking.items() if shown[where][name])
 
 
 def _count(files: Files, where: str) -> Mapping[str, int]:
