@@ -220,11 +220,16 @@ def await_quota(api: Api, name: str, namespace: str) -> None:
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name}}
     own = f"fence-{secrets.token_hex(4)}"  # the copy may still have that of a quota before
     fence = {**quota, "metadata": {"name": own}, "spec": {"hard": {"count/leases.coordination.k8s.io": "0"}}}
-    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "none"}}
     wait(lambda: [] if "used" in api.read(quota, namespace).expect_done().get("status", {}) else [f"quota {name}"])
     api.create(fence, namespace).expect_done()
-    wait(lambda: [] if own in api.create(lease, namespace, dry_run=True).refusal else [f"quota {name}"])
+    wait(lambda: [] if is_fenced(api, own, namespace) else [f"quota {name}"])
     api.delete(fence, namespace).expect_done()
+
+
+def is_fenced(api: Api, fence: str, namespace: str) -> bool:
+    """Say whether the server knows of what refuses all Leases of a namespace, and names itself then."""
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "none"}}
+    return fence in api.create(lease, namespace, dry_run=True).refusal
 
 
 def _options(dry_run: bool) -> dict[str, str]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-from controlplane.api import Api, Object, wait
+from controlplane.api import Api, Object, is_fenced, wait
 
 
 @contextmanager
@@ -79,18 +79,13 @@ def _known(api: Api, namespace: str, kind: str, *webhooks: Object) -> Iterator[N
         "metadata": {"name": namespace},
         "webhooks": [*webhooks, fence],
     }
-    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "none"}}
-
-    def is_asked() -> bool:
-        return fence["name"] in api.create(lease, namespace, dry_run=True).refusal
-
     api.create(item).expect_done()
     try:
-        wait(lambda: [] if is_asked() else ["the webhook is not known yet"])
+        wait(lambda: [] if is_fenced(api, fence["name"], namespace) else ["the webhook is not known yet"])
         yield
     finally:
         api.delete(item).expect_done()
-        wait(lambda: ["the webhook is still asked"] if is_asked() else [])
+        wait(lambda: ["the webhook is still asked"] if is_fenced(api, fence["name"], namespace) else [])
 
 
 def _webhook(api: Api, namespace: str, name: str, port: int, resources: Sequence[str]) -> Object:

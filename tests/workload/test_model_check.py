@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import faults
 import real
 from workload.models import ADAPTER, CONFIG, tensors
 from workload.pod import PATIENCE
@@ -162,8 +163,7 @@ def test_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, str(_PROGRAM)], env=environment, stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
-        state = Path(f"/proc/{process.pid}/stat")
-        while state.read_text().rpartition(")")[2].split()[0] != "S":  # just before a pause, a signal does not end that
+        while faults.state_of(process.pid) != "S":  # just before a pause, a signal does not end that
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 143

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import faults
 from packyard.core.errors import InputError, UnavailableError
 from packyard.core.work import process
 from packyard.using.render import programs
@@ -96,17 +97,9 @@ def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(
     hint = f"type kustomize build {tmp_path} to see what it does"
     assert str(caught.value) == f"{tmp_path}: kustomize build takes longer than 0.3 seconds ({hint})"
     started, deadline = int((tmp_path / "started").read_text()), time.monotonic() + 10
-    while is_running(started):  # a signal takes its time
+    while faults.state_of(started) not in ("", "Z"):  # a signal takes its time
         assert time.monotonic() < deadline
         time.sleep(0.01)
-
-
-def is_running(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 def test_a_directory_whose_name_looks_like_an_option_is_a_directory(

@@ -117,12 +117,10 @@ images: [{name: nginx, newTag: "1.26"}]
 }
 
 
+@pytest.mark.usefixtures("kustomize5_in_path")
 def test_kustomizations_that_build_on_others_become_what_kustomize_builds(
-    here: Path, tmp_path: Path, served5: Served, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
+    here: Path, tmp_path: Path, served5: Served
 ) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     said = run(here, write(tmp_path / "web", KUSTOMIZATIONS))
     found = composed(here, "web", tmp_path / "out")
     assert sorted(found) == ["dev", "prod"]
@@ -132,12 +130,8 @@ def test_kustomizations_that_build_on_others_become_what_kustomize_builds(
     assert "overlays/prod/kustomization.yaml: images" in cases(said, "fields of kustomizations")
 
 
-def test_a_component_beside_the_folder_that_is_imported_is_kept(
-    here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+@pytest.mark.usefixtures("kustomize5_in_path")
+def test_a_component_beside_the_folder_that_is_imported_is_kept(here: Path, tmp_path: Path) -> None:
     patch = "- patch: '- {op: add, path: /spec/hostNetwork, value: true}'\n  target: {kind: Pod}\n"
     write(
         tmp_path / "web",
@@ -342,12 +336,10 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
 }
 
 
+@pytest.mark.usefixtures("kustomize5_in_path")
 def test_a_use_case_that_is_too_large_says_which_file_makes_it_so_and_what_to_import_instead(
-    here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(document, "MAX_EVENTS", 100)
     monkeypatch.setattr(document, "_LONG", 100)
     many = f"apiVersion: v1\nkind: Many\nmetadata: {{name: many}}\ndata: [{', '.join('a' * 60)}]\n"
@@ -384,12 +376,8 @@ def test_a_kind_that_is_no_name_for_a_file_leads_nowhere(here: Path, tmp_path: P
     assert manifests(folder) == objects(odd, odd.replace("../a", "../b"))
 
 
-def test_a_list_of_objects_is_read_as_kustomize_reads_it(
-    here: Path, tmp_path: Path, served5: Served, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+@pytest.mark.usefixtures("kustomize5_in_path")
+def test_a_list_of_objects_is_read_as_kustomize_reads_it(here: Path, tmp_path: Path, served5: Served) -> None:
     listed = "apiVersion: v1\nkind: List\nitems:\n" + "".join(
         f"- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}\n" for name in "ab"
     )

@@ -111,12 +111,8 @@ def test_what_envsubst_fills_in_of_a_file_in_a_folder_below_becomes_a_setter(her
     assert "files beside the use cases" not in {each["what"] for each in said["notes"]}
 
 
-def test_what_envsubst_fills_in_stays_a_setter_in_what_kustomize_builds(
-    here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+@pytest.mark.usefixtures("kustomize5_in_path")
+def test_what_envsubst_fills_in_stays_a_setter_in_what_kustomize_builds(here: Path, tmp_path: Path) -> None:
     files = {"kustomization.yaml": f"{FLAT}nameSuffix: -x\n", "web.yaml": FILLED}
     run(here, write(tmp_path / "web", files))
     (folder,) = composed(here, "web", tmp_path / "out").values()
@@ -146,12 +142,8 @@ def test_a_field_that_a_patch_replaces_in_each_use_case_is_no_setter(
     assert f"image: {image.partition(' ')[0]}\n" in text
 
 
-def test_placeholders_in_patches_agree_with_the_base(
-    here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+@pytest.mark.usefixtures("kustomize5_in_path")
+def test_placeholders_in_patches_agree_with_the_base(here: Path, tmp_path: Path) -> None:
     files = {
         "base/kustomization.yaml": FLAT,
         "base/web.yaml": FILLED,

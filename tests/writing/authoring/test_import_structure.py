@@ -13,6 +13,8 @@ import tiny
 from importing import cases, composed, run, write
 from served import Served
 
+pytestmark = pytest.mark.usefixtures("kustomize5_in_path")
+
 DEPLOYMENT = """# Serves.
 apiVersion: apps/v1
 kind: Deployment
@@ -69,14 +71,6 @@ patchesJson6902:
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
     return importing.workspace(tmp_path / "ws")
-
-
-@pytest.fixture(autouse=True)
-def kustomize(tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have kustomize in PATH."""
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
 
 def check(here: Path, tmp_path: Path, served: Served, sources: Path, *use_cases: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,9 @@ def test_what_is_saved_while_a_look_fails_is_looked_at(tmp_path: Path, monkeypat
     assert preview.look().problems == ()
     tiny.replace(root / "packyard.yaml", "kind: Workspace", "kind: Other")
 
-    def saved_meanwhile(*arguments: object, **named: object) -> Workspace:
+    def saved_meanwhile(*arguments: Any, **named: Any) -> Workspace:
         try:
-            return read(*arguments, **named)  # type: ignore[arg-type]
+            return read(*arguments, **named)
         except PackyardError:
             tiny.replace(root / "packyard.yaml", "kind: Other", "kind: Workspace")
             raise

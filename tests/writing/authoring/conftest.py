@@ -1,0 +1,15 @@
+"""Fixtures of tests in which packyard finds kustomize by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def kustomize5_in_path(tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have kustomize in PATH, and nothing else."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
