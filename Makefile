@@ -1,4 +1,4 @@
-# Every target sets up what it needs, and is quick the second time. It needs git, make, python3 >= 3.10 with venv, and
+# Every target sets up what it needs, and is quick the second time. It needs git, make, python3 >= 3.11 with venv, and
 # Go >= 1.26 and npm for `tools` alone. Each folder of tests/tools/ is a Go module that pins one real program: its
 # tools.go imports the program, or it is the program itself; manifests/ pins the modules that its files come from;
 # those with a package.json are of npm.
@@ -109,9 +109,9 @@ clean:  ## remove everything that the targets made
 	find builder tests -name __pycache__ -prune -exec rm -rf {} +
 
 update-tools: .cache/uv/bin/uv  ## renew what `venv` installs: the newest releases that pyproject.toml allows, with their hashes
-	.cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.10 \
+	.cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11 \
 	--extra test --extra lint --custom-compile-command 'make update-tools' --output-file $(LOCK) pyproject.toml
-	.cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.10 \
+	.cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11 \
 	--custom-compile-command 'make update-tools' --output-file tests/web/requirements.txt tests/web/requirements.in
 
 update-models: $(VENV) .cache/uv/bin/uv  ## renew what `test-models` installs, and the facts about vLLM and TRL, and say what changed

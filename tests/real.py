@@ -34,7 +34,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 TOOLS = REPOSITORY / ".tools"
 
 _NO_CORPUS = "the corpus of real cases is absent: PACKYARD_CORPUS=DIR names it"
-OLDEST_PYTHON = (3, 10)
+OLDEST_PYTHON = (3, 11)
 _ASK_VERSION = "import sys; print(sys.executable, sys.implementation.name, *sys.version_info[:2], sep='\\n')"
 
 
@@ -131,7 +131,7 @@ def of_corpus(cases: Iterable[Any]) -> list[Any]:
 
 
 def find_other_pythons() -> list[Path]:
-    """Return one CPython of each minor version from 3.10 that is installed here and is not the one running."""
+    """Return one CPython of each minor version from 3.11 that is installed here and is not the one running."""
     found: dict[tuple[int, int], Path] = {}
     for candidate in _python_candidates():
         answer = _ask(candidate)
@@ -190,7 +190,7 @@ def _ask(python: Path) -> tuple[Path, tuple[int, int]] | None:
 
 def other_pythons() -> list[Path]:
     """Return the interpreters of `find_other_pythons`, at least one."""
-    return find_other_pythons() or lacking("a second CPython", remedy="install another minor version, 3.10 or newer")
+    return find_other_pythons() or lacking("a second CPython", remedy="install another minor version, 3.11 or newer")
 
 
 #: What keeps the ports of `free_port`, as long as this process lives.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -116,7 +116,7 @@ def _report(api: Api, namespace: str, pod: Object) -> None:
 
 
 def _end(api: Api, namespace: str, pod: Object, exit_code: int) -> None:
-    now = dict.fromkeys(("startedAt", "finishedAt"), datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    now = dict.fromkeys(("startedAt", "finishedAt"), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
     statuses = [
         {
             "name": container["name"],

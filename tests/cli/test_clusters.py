@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_an_age_is_short(seconds: int, said: str, monkeypatch: pytest.MonkeyPatc
             return cls(2026, 11, 22, tzinfo=tz)
 
     monkeypatch.setattr(ages, "datetime", Stopped)
-    since = Stopped.now(timezone.utc) - timedelta(seconds=seconds, milliseconds=100 if seconds >= 0 else 0)
+    since = Stopped.now(UTC) - timedelta(seconds=seconds, milliseconds=100 if seconds >= 0 else 0)
     assert age(since.isoformat()) == said
 
 

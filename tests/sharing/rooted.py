@@ -11,7 +11,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from packyard.sharing.trust.root import Revoked, Root
 from sharing.examples import bundle
 
 CHANNEL, OTHER_CHANNEL = "0" * 32, "1" * 32
-NOW = datetime(2026, 11, 26, 12, tzinfo=timezone.utc)
+NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 NAMES = ("alice", "bob", "carol", "dave", "erin", "ci", "ci-2", "oncall", "team-a", "thief")
 

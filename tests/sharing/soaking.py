@@ -16,7 +16,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ _PAUSE, _GAP = 4, 1  # seconds between two versions, and between two readings, a
 
 def owned() -> Root:
     """Return the root of the channel: its heads expire after a day."""
-    return rooted.made(days=1, expires=datetime.now(timezone.utc) + timedelta(days=300))
+    return rooted.made(days=1, expires=datetime.now(UTC) + timedelta(days=300))
 
 
 def opened(address: str) -> Store:
@@ -57,7 +57,7 @@ def opened(address: str) -> Store:
 def trusted(store: Store, hours: float = 0) -> Trust:
     """Return whom somebody trusts whose clock is wrong by so many hours."""
     pinned = Root.parse(store.get(root.key(1)), file=root.key(1))
-    return root.resolve(root.follow(pinned, store), store, now=datetime.now(timezone.utc) + timedelta(hours=hours))
+    return root.resolve(root.follow(pinned, store), store, now=datetime.now(UTC) + timedelta(hours=hours))
 
 
 def content(name: str, version: str) -> Bundle:

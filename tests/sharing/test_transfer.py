@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from types import SimpleNamespace
@@ -356,7 +356,7 @@ def test_a_certificate_that_nobody_trusts_is_refused(tls: ssl.SSLContext) -> Non
 def test_a_certificate_that_is_not_valid_now_is_told_with_the_clock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key, past = Ed25519PrivateKey.generate(), datetime(2020, 1, 1, tzinfo=timezone.utc)
+    key, past = Ed25519PrivateKey.generate(), datetime(2020, 1, 1, tzinfo=UTC)
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
     made = x509.CertificateBuilder(name, name, key.public_key(), 1, past, past + timedelta(days=1))
     names = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])

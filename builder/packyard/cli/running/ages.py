@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from math import isinf
 
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60))
@@ -12,7 +12,7 @@ def seconds_since(since: str) -> float:
     """Return how long ago a moment was, which is ISO 8601; without end for anything else."""
     try:
         then = datetime.fromisoformat(since.replace("Z", "+00:00"))
-        return (datetime.now(timezone.utc) - then).total_seconds()
+        return (datetime.now(UTC) - then).total_seconds()
     except (ValueError, TypeError, OverflowError):
         return float("inf")
 

@@ -61,7 +61,7 @@ class Dask:
                 client = stack.enter_context(opened(partial(Client, address, set_as_default=False)))
             except ValueError as error:
                 raise UsageError(f"{address}: {error}") from error
-            except (OSError, asyncio.TimeoutError) as error:
+            except (TimeoutError, OSError) as error:
                 raise UnavailableError(f"{address}: no dask scheduler answers: {error}") from error
             workers = stack.enter_context(_Workers(client, address))
             workers.wait()
@@ -132,7 +132,7 @@ class _Workers(Executor):
 
         try:
             return await self._unless_given_up(remote)
-        except (KilledWorker, CancelledError, OSError, asyncio.TimeoutError) as error:
+        except (TimeoutError, KilledWorker, CancelledError, OSError) as error:
             raise BrokenExecutor(f"{self.address}: {error}") from error
 
     async def _unless_given_up(self, awaitable: Any) -> Any:
@@ -174,7 +174,7 @@ class _Workers(Executor):
         """Return the workers that the scheduler hears of, or None if it does not answer itself."""
         try:
             return list(await asyncio.wait_for(self.client.nthreads(), self.patience))
-        except (OSError, asyncio.TimeoutError):
+        except (TimeoutError, OSError):
             return None
 
     async def _version(self, name: str) -> object:
@@ -186,7 +186,7 @@ class _Workers(Executor):
             else:
                 question = self.client.run(*_QUESTION, workers=[name], on_error="return")
                 answer = (await asyncio.wait_for(question, self.patience)).get(name)
-        except (OSError, asyncio.TimeoutError):
+        except (TimeoutError, OSError):
             return None
         except Exception as error:  # whatever was raised there
             return error

@@ -17,7 +17,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -367,7 +367,7 @@ def _check_rules(store: Store, head: Head, rules: Rules) -> None:
     if not rules.head_days or rules.now is None:
         return
     try:
-        left = datetime.strptime(head.expires, _TIME).replace(tzinfo=timezone.utc) - rules.now
+        left = datetime.strptime(head.expires, _TIME).replace(tzinfo=UTC) - rules.now
     except ValueError as error:
         problem = f"must say when it expires, found {head.expires[:80]!r}"
         raise IntegrityError(Problem(problem, file=file, hint=_ASK)) from error

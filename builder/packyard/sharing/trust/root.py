@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -189,7 +189,7 @@ def follow(pinned: Root, store: Store) -> Root:
 
 def resolve(root: Root, store: Store, revoked: Iterable[str] = (), now: datetime | None = None) -> Trust:
     """Return whom to trust in a channel whose last root this is, by the clock of the user; it must not have expired."""
-    now = now or datetime.now(timezone.utc)
+    now = now or datetime.now(UTC)
     if root.expires <= now:
         hint = "ask whoever publishes there for a new root (packyard keys root rotate); is your clock right?"
         problem = f"has expired on {root.expires:%Y-%m-%d}"
@@ -284,7 +284,7 @@ def _retired(role: Role) -> dict[str, Any]:
 
 def expiry(days: int) -> datetime:
     """Return the moment in so many days."""
-    return datetime.now(timezone.utc).replace(microsecond=0) + timedelta(days=days)
+    return datetime.now(UTC).replace(microsecond=0) + timedelta(days=days)
 
 
 def _get(store: Store, place: str) -> bytes | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -117,4 +117,4 @@ def _sha1(member: Member) -> str:
 
 
 def _time() -> str:
-    return datetime.fromtimestamp(tar.MTIME, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(tar.MTIME, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
