@@ -1,139 +1,170 @@
-# Every target sets up what it needs, and is quick the second time. It needs git, make, python3 >= 3.11 with venv, and
-# Go >= 1.26 and npm for `tools` alone. Each folder of tests/tools/ is a Go module that pins one real program: its
-# tools.go imports the program, or it is the program itself; manifests/ pins the modules that its files come from;
-# those with a package.json are of npm.
-# SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests; TRUST takes long to build, and
-# `test-trust` alone needs it.
-# Temporary files are in memory where that has room, as the disk is what most tests wait for; those of `soak` are not.
-# JOBS tests run at a time, more than there are processors: they wait for clusters and processes a third of their time;
-# those that share what their module makes run in one process.
+# Every target sets up what it needs, and is quick the second time. `demo`, `test` and `lint` need git, make and python3 >= 3.11
+# with venv; `nightly`, `oracle` and `bench` also Go >= 1.26, and npm for Azurite. .venv/ has what the targets that ran need: each of
+# tests/requirements/ is the lock of one purpose. Each folder of tests/tools/ is a Go module that pins one real
+# program: its tools.go imports the program, or it is the program itself; manifests/ pins the modules that its files come from;
+# those with a package.json are of npm. SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests;
+# TRUST takes long to build, and `test-trust` alone needs it.
+# Temporary files are in memory where that has room, as the disk is what most tests wait for.
+# Those that share what their module makes run in one process.
 
 CPUS   := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 PYTHON ?= python3
-JOBS   ?= $(shell expr $(CPUS) \* 3 / 2 + 1)
+JOBS   ?= $(CPUS)
 ARGS   ?=
 FUZZ   ?= 100000
-TOGETHER := --dist loadgroup
 
 BIN   := .venv/bin
-VENV  := .venv/.installed
-LOCK  := tests/requirements.txt
+LOCKS := tests/requirements
 MODEL_LOCKS := tests/models/requirements
 IN_MEMORY = TMPDIR="$${TMPDIR:-$$(sh tests/memory.sh)}"
+PYTEST = $(IN_MEMORY) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --dist loadgroup
+ALL_REQUIRED = PACKYARD_REQUIRE_ALL=1 $(PYTEST)
 MEASURED := COVERAGE_FILE="$(CURDIR)/.coverage/data"
 INSTALL := pip install --quiet --disable-pip-version-check
+# $(call locked,VENV,LOCK) installs a lock into a venv, with uv where that is on PATH.
+locked = if command -v uv >/dev/null; then uv pip install --quiet --compile-bytecode --require-hashes --python $(1)/bin/python --requirement $(2); \
+	else $(1)/bin/python -m $(INSTALL) --require-hashes --requirement $(2); fi
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
 SELDOM := .tools/fluxoci .tools/helm .tools/metrics-server
 TRUST := .tools/cosign-2 .tools/cosign-3 .tools/policy-tester .tools/source-controller .tools/source-controller-definitions
 WEB := $(addprefix .tools/,kubectl kubernetes kustomize-4 manifests versitygw)
+ORACLE := $(addprefix .tools/,kubectl kubernetes kustomize-3 kustomize-3-server kustomize-4-server kustomize-5-server kwok manifests)
 TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) $(if $(shell command -v npm),$(NPM_TOOLS))
+# What real programs need of pytest, by what they judge; each within the hour.
+PARTS := kustomize clusters stores workload whole
 
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-quick soak coverage test-tensorflow test-models test-trust test-web fuzz breaks bare lint bench tools dist venv web
-.PHONY: update-tools update-models update-images clean
+.PHONY: help venv demo test bare lint nightly $(PARTS:%=nightly-%) docs bench clean
+.PHONY: tools oracle breaks soak fuzz coverage dist web test-models test-tensorflow test-trust test-web update-tools update-models update-images
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[-a-z]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*##+ ' '/^[-a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@echo; echo "Those of maintainers:"
+	@awk -F ':.*#- ' '/^[-a-z]+:.*#- / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)  ## show what packyard does, from sources to a bundle that is set and rendered
-	PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/demo.sh
+venv: .venv/.test .venv/.lint  ## install packyard (editable) with all for tests and lint into .venv/
 
-test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k NAME' selects); those whose real program is missing are skipped
-	$(IN_MEMORY) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(TOGETHER) $(ARGS)
+demo: .cache/plain/.installed  ## show what packyard does, from sources to a bundle that is set and rendered
+	PATH="$(CURDIR)/.cache/plain/bin:$$PATH" sh tests/demo.sh
 
-test-quick: $(VENV)  ## run the tests that need no cluster and no program in Go and are not slow, four cases of each
-	$(IN_MEMORY) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) $(TOGETHER) --quick $(ARGS)
+test: .venv/.test  ## run the tests (ARGS='-k NAME' selects)
+	$(PYTEST) -n $(JOBS) $(ARGS)
+	$(if $(ARGS),,@$(MAKE) --no-print-directory bare)
 
-soak: $(VENV) $(if $(shell command -v go),tools $(SELDOM))  ## run the tests with all cases of which `test` runs a sample, for hours
-	PACKYARD_SOAK=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(TOGETHER) $(ARGS)
-
-test-tensorflow: $(VENV) .tensorflow/.installed  ## run the MNIST package's programs with TensorFlow (half a GB)
-	PACKYARD_TENSORFLOW="$(CURDIR)/.tensorflow/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)
-
-test-models: $(VENV) .models/trainer/.installed .models/vllm/.installed .models/newest/.unpacked  ## serve and tune language models with vLLM, PyTorch, TRL and PEFT of today (12 GB; Linux, Python >= 3.11)
-	PACKYARD_TORCH="$(CURDIR)/.models/trainer/bin/python" PACKYARD_VLLM="$(CURDIR)/.models/vllm/bin/python" \
-	PACKYARD_NEWEST="$(CURDIR)/.models/newest" PACKYARD_REQUIRE_MODELS=1 PATH="$(CURDIR)/$(BIN):$$PATH" \
-	$(BIN)/pytest tests/models tests/frameworks $(ARGS)
-
-test-trust: $(VENV) .tools/registry .tools/referrers-registry .tools/kubernetes $(TRUST)  ## verify what is published with cosign 2 and 3, Flux and policy-controller (half an hour to build)
-	PACKYARD_REQUIRE_ALL=1 PACKYARD_REQUIRE_TRUST=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/sharing/test_cosign.py tests/sharing/test_flux.py tests/sharing/test_policy_controller.py $(ARGS)
-
-coverage: $(VENV) $(if $(shell command -v go),tools)  ## run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
-	rm -rf .coverage
-	-$(MEASURED) $(IN_MEMORY) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/coverage run -m pytest -n $(JOBS) $(TOGETHER) $(ARGS)
-	$(MEASURED) $(BIN)/coverage combine --quiet
-	$(MEASURED) $(BIN)/coverage report
-
-fuzz: $(VENV)  ## run the property tests and generators at length (FUZZ=N examples each)
-	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) $(TOGETHER) \
-	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|^(from|import) (amount|faults)' tests --include='test_*.py') $(ARGS)
-
-breaks: $(VENV)  ## make each break of tests/breaks/ in a copy, and see that tests find it (ARGS='NAME…' chooses)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/breaks.py $(ARGS)
-
-bare: $(VENV) dist  ## install the wheel alone, and do with it what the README and "Using a package" say, and more, with git, sh and coreutils
-	rm -rf .bare && $(PYTHON) -m venv .bare && .bare/bin/python -m $(INSTALL) dist/*.whl
-	.bare/bin/python tests/programs.py .bare/programs
-	env -i HOME="$(CURDIR)/.bare" LANG=C.UTF-8 PATH="$(CURDIR)/.bare/programs" sh tests/bare.sh
-	PACKYARD_INSTALLED="$(CURDIR)/.bare/bin/packyard" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) $(TOGETHER) tests/documents/test_commands.py -k 'README or using'
-
-lint: $(VENV)  ## check style, layout and types
+lint: .venv/.test .venv/.lint  ## check style, layout and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV) tools $(SELDOM)  ## run the benchmarks
+nightly: $(PARTS:%=nightly-%)  ## run what takes long or needs real programs, a part after the other (make nightly-PART: one)
+
+nightly-clusters nightly-workload: JOBS := 1
+$(PARTS:%=nightly-%): nightly-%: .venv/.nightly tools
+	$(ALL_REQUIRED) -n $(JOBS) --part $* $(ARGS)
+
+docs: .venv/.test  ## write what is generated in docs/
+	$(BIN)/python tests/documents/test_lint.py
+
+bench: .venv/.nightly tools $(SELDOM)  ## measure packyard beside other programs
 	$(BIN)/python -m compileall -q builder
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench.py $(ARGS)
-
-web: web/node_modules/.installed  ## build the page of channels from web/ into the package (npm and Node >= 20)
-	cd web && node_modules/.bin/tsc && node build.mjs
-
-test-web: $(VENV) $(WEB) web/node_modules/.installed .cache/web/.installed  ## run the tests of the page of channels in Chromium, Firefox and Node (npm, Node >= 20, Go; installs Debian's browsers, nginx, wget and curl where they are missing)
-	cd web && node_modules/.bin/tsc
-	PACKYARD_REQUIRE_ALL=1 PACKYARD_REQUIRE_WEB=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/web $(ARGS)
-
-tools: $(TOOLS)  ## build the pinned real programs that tests compare with, into .tools/
-
-dist: $(VENV)  ## build the wheel and the sdist into dist/; the same commit gives the same bytes
-	rm -rf dist
-	epoch=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} && SOURCE_DATE_EPOCH=$$epoch $(BIN)/python -m hatchling build
-
-venv: $(VENV)  ## install packyard (editable) with all for tests and lint into .venv/
 
 clean:  ## remove everything that the targets made
 	rm -rf web/node_modules .venv .bare .tensorflow .models .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find builder tests -name __pycache__ -prune -exec rm -rf {} +
 
-update-tools: .cache/uv/bin/uv  ## renew what `venv` installs: the newest releases that pyproject.toml allows, with their hashes
-	.cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11 \
-	--extra test --extra lint --custom-compile-command 'make update-tools' --output-file $(LOCK) pyproject.toml
+tools: $(TOOLS)  #- build the pinned real programs that tests compare with, into .tools/
+
+oracle: .venv/.nightly $(ORACLE)  #- ask kustomize 3.8.7 and 4.5.4 and an API server, as each push does
+	$(ALL_REQUIRED) -n 1 --part oracle $(ARGS)
+
+breaks: .venv/.test  #- make each break of tests/breaks/ in a copy, and see that tests find it (ARGS='NAME…' chooses)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/breaks.py $(ARGS)
+
+dist: .venv/.test  #- build the wheel and the sdist into dist/; the same commit gives the same bytes
+	rm -rf dist
+	epoch=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} && SOURCE_DATE_EPOCH=$$epoch $(BIN)/python -m hatchling build
+
+bare: .venv/.test dist  #- install the wheel alone, and do with it what the README and "Using a package" say, with git, sh and coreutils
+	rm -rf .bare && $(PYTHON) -m venv .bare && .bare/bin/python -m $(INSTALL) dist/*.whl
+	$(PYTHON) tests/programs.py .bare/programs
+	env -i HOME="$(CURDIR)/.bare" LANG=C.UTF-8 PATH="$(CURDIR)/.bare/bin:$(CURDIR)/.bare/programs" sh tests/bare.sh
+	PACKYARD_INSTALLED="$(CURDIR)/.bare/bin/packyard" $(PYTEST) -n $(CPUS) --part bare
+
+web: web/node_modules/.installed  #- build the page of channels from web/ into the package (npm and Node >= 20)
+	cd web && node_modules/.bin/tsc && node build.mjs
+
+soak: .venv/.nightly tools $(SELDOM)  #- run all tests, with all cases of which others run a sample, for hours
+	PACKYARD_SOAK=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --dist loadgroup -n $(JOBS) --part all $(ARGS)
+
+fuzz: .venv/.nightly  #- run the property tests and generators at length (FUZZ=N examples each)
+	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest --dist loadgroup -n $(JOBS) --part all \
+	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|^(from|import) (amount|faults)' tests --include='test_*.py') $(ARGS)
+
+coverage: .venv/.nightly  #- run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
+	rm -rf .coverage
+	-$(MEASURED) $(IN_MEMORY) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/coverage run -m pytest --dist loadgroup -n $(JOBS) $(ARGS)
+	$(MEASURED) $(BIN)/coverage combine --quiet
+	$(MEASURED) $(BIN)/coverage report
+
+test-models: .venv/.nightly .models/trainer/.installed .models/vllm/.installed .models/newest/.unpacked  #- serve and tune language models with vLLM, PyTorch, TRL and PEFT of today (12 GB; Linux)
+	PACKYARD_TORCH="$(CURDIR)/.models/trainer/bin/python" PACKYARD_VLLM="$(CURDIR)/.models/vllm/bin/python" \
+	PACKYARD_NEWEST="$(CURDIR)/.models/newest" PACKYARD_REQUIRE_MODELS=1 PATH="$(CURDIR)/$(BIN):$$PATH" \
+	$(BIN)/pytest --part all tests/models tests/frameworks $(ARGS)
+
+test-tensorflow: .venv/.nightly .tensorflow/.installed  #- run the MNIST package's programs with TensorFlow (half a GB)
+	PACKYARD_TENSORFLOW="$(CURDIR)/.tensorflow/bin/python" $(BIN)/pytest --part all tests/frameworks $(ARGS)
+
+test-trust: .venv/.nightly .tools/registry .tools/referrers-registry .tools/kubernetes $(TRUST)  #- verify what is published with cosign 2 and 3, Flux and policy-controller (half an hour to build)
+	PACKYARD_REQUIRE_TRUST=1 $(ALL_REQUIRED) --part all tests/sharing/test_cosign.py tests/sharing/test_flux.py tests/sharing/test_policy_controller.py $(ARGS)
+
+test-web: .venv/.nightly $(WEB) web/node_modules/.installed .cache/web/.installed  #- run the tests of the page of channels in Chromium, Firefox and Node (npm, Node >= 20, Go; installs Debian's browsers, nginx, wget and curl where they are missing)
+	cd web && node_modules/.bin/tsc
+	PACKYARD_REQUIRE_WEB=1 $(ALL_REQUIRED) --part all tests/web $(ARGS)
+
+update-tools: .cache/uv/bin/uv  #- renew what the targets install: the newest releases that pyproject.toml allows, with their hashes
+	for each in nightly test lint; do \
+	test $$each = nightly && upgrade=--upgrade || upgrade='--constraint .cache/constraints.txt'; \
+	.cache/uv/bin/uv pip compile --quiet $$upgrade --universal --generate-hashes --no-annotate --python-version 3.11 \
+	--extra $$each --custom-compile-command 'make update-tools' --output-file $(LOCKS)/$$each.txt pyproject.toml && \
+	sed -e '/--hash/d' -e 's/ [\\]$$//' $(LOCKS)/nightly.txt >.cache/constraints.txt || exit; done
 	.cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11 \
 	--custom-compile-command 'make update-tools' --output-file tests/web/requirements.txt tests/web/requirements.in
 
-update-models: $(VENV) .cache/uv/bin/uv  ## renew what `test-models` installs, and the facts about vLLM and TRL, and say what changed
+update-models: .venv/.nightly .cache/uv/bin/uv  #- renew what `test-models` installs, and the facts about vLLM and TRL, and say what changed
 	$(BIN)/python tests/models/update.py .cache/uv/bin/uv
 
-update-images: $(VENV)  ## write the digest of each image into bases/, overlays/ and packages/, as its registry answers
+update-images: .venv/.test  #- write the digest of each image into bases/, overlays/ and packages/, as its registry answers
 	$(BIN)/python tests/images.py
 
-$(VENV): pyproject.toml $(LOCK)
+.venv/bin/python:
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m $(INSTALL) --require-hashes --requirement $(LOCK)
+
+.venv/.test: pyproject.toml $(LOCKS)/test.txt | .venv/bin/python
+	$(call locked,.venv,$(LOCKS)/test.txt)
 	$(BIN)/python -m $(INSTALL) --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q .venv/lib builder
 	touch $@
 
+.venv/.lint .venv/.nightly: .venv/.%: $(LOCKS)/%.txt .venv/.test
+	$(call locked,.venv,$<)
+	touch $@
+
+# What a user has.
+.cache/plain/.installed: pyproject.toml
+	rm -rf $(@D) && $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m $(INSTALL) --editable .
+	touch $@
 # The default version of the MNIST package.
 .tensorflow/.installed:
 	$(PYTHON) -m venv .tensorflow
 	.tensorflow/bin/python -m $(INSTALL) 'tensorflow-cpu==2.15.1' 'numpy<2'
 	touch $@
 
-.cache/web/.installed: tests/web/requirements.txt $(VENV)
+.cache/web/.installed: tests/web/requirements.txt .venv/.nightly
 	for each in chromium firefox-esr nginx wget curl; do command -v $$each >/dev/null || lacking="$$lacking $$each"; done; \
 	test -z "$$lacking" || { apt-get update -q && apt-get install -y -q --no-install-recommends $$lacking; }
 	$(BIN)/python -m $(INSTALL) --require-hashes --requirement $<

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -29,23 +29,28 @@ os.environ.setdefault("GOGC", "400")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-#: What tests need that are no part of `make test-quick`: clusters, and programs that are not Python.
-_NOT_QUICK = {
-    "api_server", "apply_setters", "azurite", "bin_dir", "cel", "cfg3", "cluster", "curl", "fake_gcs", "kpt",
-    "kubectl", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters", "namespaces", "new_cluster",
-    "nginx", "open_mpi", "other_pythons", "rclone", "registry2", "registry3", "registry_of_passwords",
-    "registry_of_tokens", "registry_with_referrers", "registry_without_deletes", "served3", "served4", "served5",
-    "served_kustomize3", "tar", "tarlist", "toxiproxy", "versitygw", "web_dir", "wget",
+#: The parts of `make nightly`, and the fixtures that put a test into each: real programs that are not Python's. A test is
+#: in the first that has one of its fixtures; one that is marked `nightly` is in the part that the mark names, or ``whole``.
+PARTS = {
+    "workload": {"namespaces", "new_cluster", "open_mpi"},
+    "clusters": {"api_server", "cluster", "job_cluster", "kubectl", "plane"},
+    "stores": {
+        "azurite", "fake_gcs", "nginx", "rclone", "registry2", "registry3", "registry_of_passwords", "registry_of_tokens",
+        "registry_with_referrers", "registry_without_deletes", "toxiproxy", "versitygw",
+    },
+    "kustomize": {
+        "apply_setters", "cel", "cfg3", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters",
+        "served3", "served4", "served5", "served_kustomize3", "tarlist",
+    },
+    "whole": {"bin_dir", "curl", "other_pythons", "tar", "web_dir", "wget"},
 }  # fmt: skip
-
-#: As many cases of a test are in `make test-quick`.
-_QUICK_CASES = 4
+#: What is no part, but can be asked for: what `make test` runs, and with a wheel; what each push asks real programs; all.
+_SELECTIONS = ("test", "bare", "oracle", "all")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--quick", action="store_true", help="leave out clusters, programs in Go, slow tests, and most cases of a test"
-    )
+    choices = [*_SELECTIONS, *PARTS]
+    parser.addoption("--part", choices=choices, default="test", help="run these tests (default: those of `make test`)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -69,8 +74,22 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--quick"):
-        items[:] = _some_cases(filter(_is_quick, items))
+    part = config.getoption("--part")
+    if part == "oracle":
+        items[:] = [item for item in items if item.get_closest_marker("oracle")]
+    elif part != "all":
+        items[:] = [item for item in items if part_of(item) == part]
+
+
+def part_of(item: pytest.Item) -> str:
+    """Return the part of `make nightly` that a test belongs to, or ``test``."""
+    # Parameters are names of fixtures where a test asks for each in turn.
+    named = {each for each in _params(item).values() if isinstance(each, str)}.union(getattr(item, "fixturenames", ()))
+    if part := next((part for part, fixtures in PARTS.items() if not fixtures.isdisjoint(named)), None):
+        return part
+    if mark := item.get_closest_marker("nightly"):
+        return str(*mark.args) or "whole"
+    return "bare" if item.get_closest_marker("bare") else "test"
 
 
 def _shares_what_a_module_makes(item: pytest.Item) -> bool:
@@ -82,20 +101,6 @@ def _shares_what_a_module_makes(item: pytest.Item) -> bool:
 def _params(item: pytest.Item) -> Mapping[str, object]:
     callspec = getattr(item, "callspec", None)
     return callspec.params if callspec else {}
-
-
-def _is_quick(item: pytest.Item) -> bool:
-    # Parameters are names of fixtures where a test asks for each in turn.
-    named = [each for each in _params(item).values() if isinstance(each, str)]
-    return _NOT_QUICK.isdisjoint([*getattr(item, "fixturenames", ()), *named]) and not item.get_closest_marker("slow")
-
-
-def _some_cases(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """Return the items without most cases of tests that have many: what is left is spread over them evenly."""
-    cases: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    return [case for test in cases.values() for case in test[:: -(-len(test) // _QUICK_CASES)]]
 
 
 def pytest_report_header() -> str:
@@ -250,6 +255,15 @@ def cluster(api_server: Api) -> Iterator[Api]:
         real.pinned_program(name)
     folder = api_server.folder / "controllers"
     with shared.use(folder, "-m", "controlplane.service", "controllers", str(folder)):
+        yield api_server
+
+
+@pytest.fixture(scope="session")
+def job_cluster(api_server: Api) -> Iterator[Api]:
+    """The same server with Kubernetes' own controllers and kwok: no operators."""
+    real.pinned_program("kwok")
+    folder = api_server.folder / "jobs"
+    with shared.use(folder, "-m", "controlplane.service", "jobs", str(folder)):
         yield api_server
 
 

@@ -14,7 +14,7 @@ import sample
 from commandline import programs_dir
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not sample.WHOLE, reason="takes minutes: make soak")
 def test_each_benchmark_measures(tmp_path: Path) -> None:
     for name in ("kustomize-3", "helm", "kubernetes", "versitygw"):

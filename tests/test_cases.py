@@ -75,6 +75,7 @@ def test_a_command_does_what_its_case_says(case: Path, tmp_path: Path, monkeypat
     assert code in (0, 1)
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize("case", sorted(CASES.glob("cfg/*")), ids=lambda item: item.name)
 def test_kustomize_3_8_7_does_what_a_case_of_cfg_says(case: Path, served3: Served, tmp_path: Path) -> None:
     ours_dir, theirs_dir = (_tree(case, tmp_path / name) for name in ("ours", "theirs"))

@@ -17,7 +17,7 @@ import sample
 import workspaces
 from commandline import programs_dir
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_pytest_passes_over_no_folder_of_tests(pytestconfig: pytest.Config) -> N
     assert [str(folder) for folder in sorted(folders) if any(folder.match(pattern) for pattern in patterns)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_file_names_a_path_of_this_machine_or_a_package_registry() -> None:
     faults = [
         f"{name}:{number}: {match.group().decode()}"
@@ -81,9 +81,10 @@ def test_leaves_other_paths_and_hosts_alone(text: str) -> None:
     assert not FORBIDDEN.search(text.encode())
 
 
-# The lock.
+# The locks: all that is asked for stands in one of them, and a version is the same in each.
 
-LOCK = (real.REPOSITORY / "tests/requirements.txt").read_text()
+LOCKS = [file.read_text() for file in sorted((real.REPOSITORY / "tests/requirements").glob("*.txt"))]
+LOCK = "".join(LOCKS)
 ASKED = [asked for each in metadata.requires("packyard") or [] if (asked := Requirement(each)).name != "packyard"]
 
 
@@ -98,3 +99,10 @@ def test_each_version_of_the_lock_has_hashes() -> None:
     versions = re.split(r"^(?=\S)", LOCK, flags=re.MULTILINE)
     unhashed = [each for each in versions if each and not each.startswith("#") and "--hash=sha256:" not in each]
     assert not unhashed
+
+
+def test_a_version_is_the_same_in_each_lock() -> None:
+    pinned = [dict(re.findall(r"^(\S+)==(\S+.*?)(?: \\)?$", lock, re.MULTILINE)) for lock in LOCKS]
+    together = {name: version for lock in pinned for name, version in lock.items()}
+    assert [lock.items() <= together.items() for lock in pinned] == [True] * len(LOCKS)
+    assert len(LOCKS) == 3

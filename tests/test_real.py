@@ -142,7 +142,7 @@ def test_shells_have_a_program_that_does_as_kustomize3(
     assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("version", ["3", "4", "5"])
 @pytest.mark.parametrize(
     ("kustomization", "arguments"),

@@ -33,7 +33,7 @@ from packyard import __version__
 from packyard.core.bundle import lock
 from packyard.writing.source import library
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 NAME = "resnet50v1-5-fp32-training-k8s"
 USE_CASE = f"{NAME}/quickstart/mlops/single-node/user-allocated-pvc"

@@ -20,7 +20,7 @@ from commandline import SOURCE_ROOT
 from packyard.writing.source import workspace
 from sample import SEED, WHOLE, some
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 SOURCES = ("packyard.yaml", "Krmfile", "LICENSE", "bases", "docs", "overlays", "packages")
 #: Of each package the digest of its tar, and the bytes of its file.

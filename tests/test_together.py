@@ -21,7 +21,7 @@ def test_writes_its_process(number):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_group_runs_in_one_process(tmp_path: Path) -> None:
     (tmp_path / "test_group.py").write_text(_TESTS)
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider"]

@@ -39,6 +39,8 @@ from usecases import (
     shipped,
 )
 
+pytestmark = pytest.mark.oracle
+
 # Where any text will do: data of a ConfigMap, words of a command, a variable's value, labels, a path in a volume, and
 # what only a driver reads.
 _ANY_TEXT = re.compile(

@@ -56,7 +56,7 @@ def start(api: Api, objects: list[Object], node: str) -> tuple[str, Object]:
     return namespace, job
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_first_run_needs_nothing_that_a_new_cluster_lacks() -> None:
     objects = first_run()
     assert level(objects) == "restricted"

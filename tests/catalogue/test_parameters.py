@@ -17,7 +17,7 @@ from packyard.core.errors import InputError
 from packyard.writing.source.package import Package
 from usecases import CATALOGUE, PACKAGES, Directory, shipped
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 #: Packages of the zoo, and how many parameters of theirs the use cases have together.
 ZOO = {

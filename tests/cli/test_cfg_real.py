@@ -19,6 +19,8 @@ from commandline import COMMAND, inside
 from packyard.using.setters.change import change_setters
 from served import Served
 
+pytestmark = pytest.mark.oracle
+
 LINES = """\
 set . V new
 set . V new -R

@@ -108,7 +108,7 @@ def test_a_choice_that_nothing_fits_is_refused_with_what_there_is(channel: Path,
     refused("get", "p@>1", "--from", channel, says=r"does not understand the choice '>1' \(ask for 1\.2\.0, \^1\.2")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: Path, workspace: Path) -> None:
     publish = ("publish", "p", "--workspace", workspace, "--to", channel, "--version")
     refused(
@@ -127,7 +127,7 @@ def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: 
     assert "completed" in done(*publish, "1.2.0", XDG_STATE_HOME=str(channel.parent / "another"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_version_of_5000_digits_is_refused_wherever_it_comes_from(channel: Path, workspace: Path) -> None:
     digits = "9" * 5000
     refused("get", f"p@{digits}", "--from", channel, says="is not a version")
@@ -139,7 +139,7 @@ def test_a_version_of_5000_digits_is_refused_wherever_it_comes_from(channel: Pat
         refused(*words, "--from", channel, says=rf"^error: {where}version: '9+' is not a version")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("value", ["soon", "0", "-1", "inf", "nan", "1e9", "9" * 400])
 def test_a_timeout_that_is_none_is_wrong_usage(value: str, channel: Path) -> None:
     refused(

@@ -38,7 +38,7 @@ VERBS = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("words", [*VERBS, "disable o", "lint"])
 def test_every_verb_takes_the_folder_here_where_dir_is_left_out(package: Path, words: str) -> None:
     verb, *rest = words.split()
@@ -161,7 +161,7 @@ def test_lint_checks_the_package_here_and_says_so(package: Path) -> None:
     assert process.stderr.splitlines()[-1].endswith(f" in {package}, data")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_word_is_taken_for_dir_by_accident() -> None:
     """The rule as a function: each word that may come first, with and without the folder."""
     from packyard.cli import directory

@@ -170,7 +170,7 @@ def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: 
     refused("list", "gpt", "--from", f"{server.address}/other", says="the server cannot be reached")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_json_says_whether_the_channel_was_reached_and_which_head_was_seen(channel: Path, tmp_path: Path) -> None:
     file, untarred = channel / "1.1/bert.tar.gz", tmp_path / "bert"
 
@@ -304,7 +304,7 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_get_that_was_killed_anywhere_is_completed_by_the_next(channel: Path, tmp_path: Path) -> None:
     crashes = 0
     for number in range(1, 40):

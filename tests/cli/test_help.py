@@ -100,7 +100,7 @@ def test_examples_stay_as_they_were_written_where_they_fit(verb: str, monkeypatc
         assert block.strip("\n") in inside("help", verb).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["packyard", "help all", "get", "set", "cfg", "cfg create-setter", "publish", "lint"])
 def test_a_page_fits_a_real_terminal(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)

@@ -211,7 +211,7 @@ def test_says_what_to_do_without_history(checkout: Path, tmp_path: Path) -> None
     assert ".: is in no git checkout (packyard diff OLD NEW compares two folders)" in found.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["mask-rcnn-fp32-training-k8s", "mnist-fp32-training-k8s", "release-job"])
 def test_asks_all_that_composing_asks(name: str) -> None:
     memo = Memo()

@@ -51,7 +51,7 @@ def _typing(folder: Path, *before: str) -> Iterator[subprocess.Popen[bytes]]:
             packyard.send_signal(signal.SIGINT)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
 def test_the_commands_of_a_readme_end_with_packyard(tmp_path: Path, by: signal.Signals) -> None:
     with _typing(tmp_path) as packyard:
@@ -62,7 +62,7 @@ def test_the_commands_of_a_readme_end_with_packyard(tmp_path: Path, by: signal.S
     faults.until_nobody_reads(tmp_path / "never")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_request_to_end_that_the_caller_ignores_is_ignored(tmp_path: Path) -> None:
     with _typing(tmp_path, "sh", "-c", 'trap "" TERM; exec "$@"', "sh") as packyard:
         packyard.send_signal(signal.SIGTERM)

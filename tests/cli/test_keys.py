@@ -98,7 +98,7 @@ def test_wrong_usage_says_what_to_type(words: tuple[str, ...], said: str) -> Non
     assert len(process.stderr.splitlines()) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_config_shows_each_value_with_its_origin(home: Path) -> None:
     home.mkdir(parents=True)
     file = home / "config.yaml"

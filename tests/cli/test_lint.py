@@ -62,7 +62,7 @@ def test_what_a_list_would_name_is_not_missed_where_it_is_none(field: str, tmp_p
     assert not {"unlisted-file", "entry-without-target"} & {each["rule"] for each in found(tmp_path)}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("where", ["a folder", "a workspace"])
 def test_the_multitool_of_sarif_finds_nothing_wrong(where: str, folder: Path, tmp_path: Path) -> None:
     if not MULTITOOL.is_file():

@@ -189,7 +189,7 @@ def test_all_verbs_look_in_one_order_and_say_where(
     assert packyard("list", "--from", channel).stderr == f"from {channel} (--from)\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_packages_of_the_workspace_here_count_only_where_they_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,7 +100,7 @@ def test_a_flag_that_is_nearly_one_is_suggested() -> None:
     assert "unknown flag '--ouput' (did you mean '--output'?)" in inside("setters", "--ouput", "json").stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("place", ["before", "behind"])
 def test_quiet_leaves_results_and_problems(package: Path, place: str) -> None:
     def run(flag: str, *words: object) -> tuple[str, str]:
@@ -165,7 +165,7 @@ def test_tables_fit_a_terminal_and_cut_nothing(package: Path, columns: int) -> N
     assert ("text " * 40).strip() in wide[2]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_verb_with_a_result_gives_a_list_of_objects(package: Path, tmp_path: Path) -> None:
     results = {
         "setters": ("setters", package),

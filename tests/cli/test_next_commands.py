@@ -57,7 +57,7 @@ def test_json_of_nothing_says_how_much_was_looked_at(root: Path) -> None:
     assert (json.loads(found.stdout), found.stderr) == ([], "0 of 1 package, 0 use cases\n")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_copy_that_was_changed_is_restored_in_the_steps_that_are_said(tmp_path: Path) -> None:
     zoo = tmp_path / "zoo"
     for words in (("init", zoo), ("update", "--workspace", zoo), ("update", "--vendor", "--workspace", zoo)):

@@ -133,7 +133,7 @@ def test_diffs_and_manifests_are_exact(package: Path) -> None:
     assert "\u202e".encode() in diff.split(b"cm.yaml")[-1]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_module_prints() -> None:
     """All others hand it what is for a reader."""
     faults = []

@@ -22,7 +22,7 @@ def workspace(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_each_save_shows_what_it_changes_and_what_is_wrong(workspace: Path) -> None:
     with on_terminal("preview", "p", cwd=workspace) as terminal:
         printed = terminal.until("Ctrl-C ends")

@@ -75,7 +75,7 @@ def silent(gate: Event) -> Iterator[Server]:
         yield found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_get_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path: Path) -> None:
     with on_terminal("get", "p", "--from", server.address, cwd=tmp_path) as terminal:
         shown = terminal.until("kB (")
@@ -87,7 +87,7 @@ def test_get_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path:
     assert (tmp_path / "p/packyard.json").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_copy_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path: Path) -> None:
     with on_terminal("copy", server.address, tmp_path / "copy", cwd=tmp_path) as terminal:
         assert "p@1.0: 65.5 of 2" in terminal.until("kB (")
@@ -96,7 +96,7 @@ def test_copy_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path
     assert (tmp_path / "copy/1.0/p.tar.gz").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_update_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None:
     root = tiny.workspace(tmp_path / "here")
     with (root / "packyard.yaml").open("a") as file:
@@ -105,7 +105,7 @@ def test_update_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None:
         terminal.until("looking for new libraries")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_publish_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None:
     root = tiny.workspace(tmp_path / "here")
     key = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y", "AWS_REGION": "x"}
@@ -114,7 +114,7 @@ def test_publish_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None
         terminal.until("publishing 1 package")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_build_of_many_packages_says_how_long_the_rest_takes(tmp_path: Path) -> None:
     """Once it has worked for ten seconds, here because it is stopped for as long."""
     root = tiny.workspace(tmp_path / "here")
@@ -129,7 +129,7 @@ def test_a_build_of_many_packages_says_how_long_the_rest_takes(tmp_path: Path) -
     assert re.search(r"\d+ of 601, about \d+ (s|min) left: p-", shown)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_built_and_published_has_a_line_each_on_a_terminal(tmp_path: Path) -> None:
     root = tiny.workspace(tmp_path / "here")
     name = "image-classification-fp32-training-k8s"

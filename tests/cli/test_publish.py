@@ -200,7 +200,7 @@ def test_one_name_and_version_from_two_sources_is_refused(root: Path, channel: P
     assert reading.files(channel) == before
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_key_a_wrong_passphrase_and_an_unsigned_publish_to_who_trusts_a_key_are_refused(
     root: Path, channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -193,7 +193,7 @@ def test_a_channel_counts_as_named_where_a_bundle_was_fetched_by_its_address(tmp
         refused("upgrade", "p")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_kustomize_passes_over_it(address: str) -> None:
     done("get", "p", "--from", address)
     Path("p/run/kustomization.yaml").write_text("resources: [cm.yaml]\n")
@@ -234,7 +234,7 @@ def test_verify_does_without_a_channel_that_is_gone(channel: Path) -> None:
     assert "not proved to be the published one: " in found.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("channel")
 def test_a_package_that_packyard_carries_says_so_and_stays() -> None:
     name = "mnist-fp32-training-k8s"

@@ -169,7 +169,7 @@ def test_a_team_signs_its_packages_and_the_job_lists_them(here: Path) -> None:
     assert done("get", "p@1.0", "--from", "channel", "--into", "got")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_fewer_signatures_than_the_root_requires_change_nothing_by_any_verb(here: Path) -> None:
     rooted(ROOT.replace("[ci.pub.pem], expires: 30", "[ci.pub.pem, ci-2.pub.pem], threshold: 2"))
     done("keys", "trust", "1.root.json", "--channel", "channel")
@@ -195,7 +195,7 @@ def test_fewer_signatures_than_the_root_requires_change_nothing_by_any_verb(here
     assert versions() == ["1.1"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_copy_takes_what_the_key_of_the_team_signed_and_lists_what_is_pending_by_it(here: Path) -> None:
     done("keys", "new", "team", "--no-passphrase")
     shutil.copy(here / "CONFIG/packyard/keys/team.pub.pem", here)
@@ -213,7 +213,7 @@ def test_copy_takes_what_the_key_of_the_team_signed_and_lists_what_is_pending_by
     assert said("fsck", "channel") == "nothing is wrong\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_copy_says_how_a_root_takes_what_another_publisher_signed(here: Path) -> None:
     rooted()
     done("keys", "trust", "1.root.json", "--channel", "channel")
@@ -230,7 +230,7 @@ def test_copy_says_how_a_root_takes_what_another_publisher_signed(here: Path) ->
     assert done("get", "p@1.0", "--from", "channel", "--into", "got")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_root_keys_are_not_offered_for_heads_and_others_not_for_a_root(here: Path) -> None:
     rooted()
     done("keys", "trust", "1.root.json", "--channel", "channel")
@@ -243,7 +243,7 @@ def test_root_keys_are_not_offered_for_heads_and_others_not_for_a_root(here: Pat
     said("keys", "root", "sign", "1.root.json")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_root_in_a_registry_is_that_of_a_directory(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("DOCKER_CONFIG", str(here))

@@ -60,7 +60,7 @@ def test_a_full_stderr_is_exit_code_1(package: Path) -> None:
         assert "Traceback" not in process.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("words", ["setters", "set A=2", "nonsense", "fn list-setters"])
 def test_streams_that_are_closed_are_the_null_device(package: Path, words: str) -> None:
     """And no file that a verb opens takes the place of one."""
@@ -86,7 +86,7 @@ def test_a_program_that_is_started_has_streams_too(package: Path) -> None:
     assert run(package, f"{environment_path} packyard render <&- 2>&-").stdout == "kind: X\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_who_reads_no_further_ends_a_command_quietly(package: Path) -> None:
     definitions = "".join(
         f"    io.k8s.cli.setters.S{number}:\n      x-k8s-cli: {{setter: {{name: S{number}, value: x}}}}\n"

@@ -127,7 +127,7 @@ def test_a_directory_is_linted_as_it_is(root: Path) -> None:
     assert "are for packages of a workspace" in said[2]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_test_renders_each_option_or_the_use_that_is_given(
     root: Path, kustomize5: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

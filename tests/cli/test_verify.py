@@ -106,7 +106,7 @@ def test_a_key_for_one_channel_does_not_vouch_for_another(file: Path, config: Pa
     assert "which you do not trust" in line
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_published_is_signed_and_verified_with_what_is_beside_it_in_the_channel(
     signed: Path, config: Path, tmp_path: Path
 ) -> None:
@@ -130,7 +130,7 @@ def test_an_unsigned_channel_is_refused_once_a_key_is_trusted_for_it(channel: Pa
     assert "index/head.json: is not signed" in process.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nobody_publishes_to_a_signed_channel_without_a_key(signed: Path, source: Path) -> None:
     words = ("publish", "--version", "2.0", "--to", signed, "--workspace", source)
     before = sorted(signed.glob("index/heads/*"))
@@ -140,7 +140,7 @@ def test_nobody_publishes_to_a_signed_channel_without_a_key(signed: Path, source
     assert sorted(signed.glob("index/heads/*")) == before
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_channel_revokes_a_key_for_all_its_users(signed: Path, source: Path, config: Path) -> None:
     pem = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
     process = packyard("keys", "revoke", KEY.public.id, "--in", signed, **pem)
@@ -167,7 +167,7 @@ def test_a_file_that_the_channel_has_not_is_refused(source: Path, channel: Path,
     assert "is not what the channel has: its tar is sha256:" in process.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_package_that_is_larger_than_what_is_read_into_memory_is_verified(tmp_path: Path) -> None:
     (tmp_path / "large.tar.gz").write_bytes(large_bundle().data)
     assert done("verify", tmp_path / "large.tar.gz").startswith("large 1.0: files are intact")

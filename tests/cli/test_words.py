@@ -109,7 +109,7 @@ def many(seed: int, count: int, folder: Path) -> list[str]:
     return faults
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_command_line_is_a_bug(tmp_path: Path) -> None:
     count = FUZZ // 20 or tries(800)
     script = f"import sys; sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}\n"

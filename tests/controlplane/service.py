@@ -1,10 +1,10 @@
 """Starts the programs of a control plane, and stops them when nobody uses them: ``service SERVICE FOLDER``.
 
-``bare`` is etcd and kube-apiserver, ``api`` the same with the definitions of custom resources. ``controllers`` works on
-it: Kubernetes' controllers, its scheduler, mpi-operator, those of JobSets, LeaderWorkerSets, TrainJobs and PyTorchJobs
-and Kueue with their webhooks, and kwok, whose nodes only pretend to run pods, do to them what `fates` says, and give
-out what its objects Logs, ClusterLogs and ClusterPortForward say. What listens does so on 127.0.0.1, and what is
-written is written to FOLDER.
+``bare`` is etcd and kube-apiserver, ``api`` the same with the definitions of custom resources. ``jobs`` works on it:
+Kubernetes' controllers, its scheduler, and kwok, whose nodes only pretend to run pods, do to them what `fates` says, and
+give out what its objects Logs, ClusterLogs and ClusterPortForward say. ``controllers`` is the same with mpi-operator and
+the controllers of JobSets, LeaderWorkerSets, TrainJobs and PyTorchJobs and Kueue with their webhooks. What listens does
+so on 127.0.0.1, and what is written is written to FOLDER.
 """
 
 from __future__ import annotations
@@ -158,6 +158,14 @@ def _write_kubeconfig(folder: Path, server: str, tokens: Mapping[str, str]) -> N
 
 def start_controllers(folder: Path, programs: ExitStack) -> None:
     """Run everything that works on the API of the folder above, and make a node."""
+    config = folder.parent / "kubeconfig"
+    _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE, *_MPI_IN_HASTE)
+    _start_operators(folder, programs, Api(folder.parent))
+    start_jobs(folder, programs)
+
+
+def start_jobs(folder: Path, programs: ExitStack) -> None:
+    """Run what Kubernetes itself has, and make a node."""
     api_dir = folder.parent
     api = Api(api_dir)
     config = api_dir / "kubeconfig"
@@ -171,8 +179,6 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     ]
     _start(programs, folder, KUBERNETES, "kube-controller-manager", *flags, *own_flags)
     _start(programs, folder, KUBERNETES, "kube-scheduler", *flags)
-    _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE, *_MPI_IN_HASTE)
-    _start_operators(folder, programs, api)
     api.create(_node("node")).expect_done()
     stages = folder / "stages.yaml"
     used = [*_manifests("Metric"), *_manifests("ClusterResourceUsage")]
@@ -327,7 +333,7 @@ _EXEC = {
     "metadata": {"name": "here"},
     "spec": {"execs": [{"local": {}}]},
 }
-_SERVICES = {"bare": start_bare, "api": start_api, "controllers": start_controllers}
+_SERVICES = {"bare": start_bare, "api": start_api, "jobs": start_jobs, "controllers": start_controllers}
 
 if __name__ == "__main__":
     main(sys.argv[1], Path(sys.argv[2]))

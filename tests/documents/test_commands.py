@@ -15,8 +15,6 @@ import real
 from documents import pages
 from documents.pages import Block, Session
 
-pytestmark = pytest.mark.slow
-
 #: What is not typed: it installs, or runs these very tests or others that have a target of their own.
 ELSEWHERE = re.compile(r"pip install .*|git clone .*|make [-a-z]+( .*)?")
 _SOURCES = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "packages", "docs", "pyproject.toml", "tests")
@@ -26,6 +24,20 @@ case "$*" in *"-f -"*) cat >/dev/null ;; esac
 """
 
 SESSIONS = [session for page in pages.PAGES if page.exists() for session in pages.sessions(page)]
+_ON_CLUSTER = re.compile(r"^packyard (run|deploy|status) ", re.MULTILINE)
+
+
+def _typed(session: Session) -> str:
+    return "".join(block.text for block in session.blocks if block.kind.startswith("sh"))
+
+
+def _mark(session: Session) -> pytest.MarkDecorator:
+    """Return when a session is typed: those of new users that need no other program, with the wheel in each `make test`."""
+    if _ON_CLUSTER.search(_typed(session)):
+        return pytest.mark.nightly("clusters")
+    if "kustomize" in _typed(session):
+        return pytest.mark.nightly("kustomize")
+    return pytest.mark.bare if session.page.name in ("README.md", "using.md") else pytest.mark.nightly
 
 
 @pytest.fixture
@@ -35,14 +47,13 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyt
     A test of one session asks for the programs that are typed there alone.
     """
     callspec = getattr(request.node, "callspec", None)
-    blocks = callspec.params["session"].blocks if callspec else ()
-    typed = "".join(block.text for block in blocks if block.kind.startswith("sh")) if blocks else "kustomize-3.8.7"
+    typed = _typed(callspec.params["session"]) if callspec else "kustomize-3.8.7"
     bin_dir = tmp_path / "bin"
     bin_dir.mkdir()
     ours = f'"{sys.executable}" -m packyard.cli.main'
     write(bin_dir / "packyard", f'#!/bin/sh\nexec {os.environ.get("PACKYARD_INSTALLED", ours)} "$@"\n')
     write(bin_dir / "pytest", f'#!/bin/sh\nexec "{sys.executable}" -m pytest "$@"\n')
-    if re.search(r"^packyard (run|deploy|status) ", typed, re.MULTILINE):
+    if _ON_CLUSTER.search(typed):
         for name in ("kubectl", "diff"):
             (bin_dir / name).symlink_to(real.program(name))
         cluster = request.getfixturevalue("cluster")
@@ -51,7 +62,7 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyt
             cluster.print(namespace, "what a pod prints")
     else:
         write(bin_dir / "kubectl", _KUBECTL)
-    if re.search(r"kustomize|render|packyard test", typed):
+    if "kustomize" in typed:
         (bin_dir / "kustomize").symlink_to(request.getfixturevalue("kustomize5"))
     if "kustomize-3.8.7" in typed:
         (bin_dir / "kustomize-3.8.7").symlink_to(request.getfixturevalue("kustomize3"))
@@ -83,8 +94,7 @@ def test_what_is_shown_stands_right_behind_its_command(page: Path) -> None:
         before = block
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("session", SESSIONS, ids=lambda session: session.name)
+@pytest.mark.parametrize("session", [pytest.param(each, marks=_mark(each), id=each.name) for each in SESSIONS])
 def test_commands_do_what_the_page_says(session: Session, environment: dict[str, str], tmp_path: Path) -> None:
     folder = tmp_path / ("clone" if session.clone else "empty")
     folder.mkdir()
@@ -144,6 +154,7 @@ def compare(shown: str, seen: str, place: str) -> None:
     assert re.fullmatch(pattern, seen if seen.endswith("\n") else seen + "\n"), f"{place}: seen is\n{seen}"
 
 
+@pytest.mark.nightly("kustomize")
 def test_notices_what_a_page_gets_wrong(environment: dict[str, str], tmp_path: Path) -> None:
     def session(text: str) -> Session:
         page = tmp_path / "page.md"
@@ -160,7 +171,7 @@ def test_notices_what_a_page_gets_wrong(environment: dict[str, str], tmp_path: P
             follow(session(wrong), tmp_path, environment, None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly("kustomize")
 def test_kustomize_writes_the_bytes_that_we_write(environment: dict[str, str], tmp_path: Path) -> None:
     """The README says so where it shows the diff."""
 

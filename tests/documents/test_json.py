@@ -84,7 +84,7 @@ def seen(objects: list[dict[str, Any]]) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*words: object) -> list[dict[str, Any]]:
         printed = packyard(*words, "-o", "json")
@@ -196,7 +196,7 @@ def broken(folder: Path) -> Path:
     return package
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_page_of_packyard_json_has_every_field_of_a_real_one(tmp_path: Path) -> None:
     page = (pages.DOCS / "packyard-json.md").read_text("utf-8")
     (example,) = (block.text for block in pages.blocks(page) if block.kind == "json")

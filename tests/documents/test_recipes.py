@@ -66,7 +66,7 @@ def test_the_recipes_fit_the_schema_of_their_system(system: str, schema: str) ->
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "steps"), [("github-actions.yml", github), ("gitlab-ci.yml", gitlab)])
 def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: Any, tmp_path: Path) -> None:
     root = tiny.workspace(tmp_path / "clone")
@@ -169,7 +169,7 @@ def _jobs(name: str) -> list[tuple[list[str], dict[str, str]]]:
     return jobs
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", _COMMENTS)
 def test_the_steps_of_a_recipe_comment_what_a_change_touches_and_renew_that(name: str, tmp_path: Path) -> None:
     root, bin_dir = tiny.workspace(tmp_path / "clone"), programs_dir(tmp_path / "bin", {})

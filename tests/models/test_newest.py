@@ -17,7 +17,7 @@ FACTS = json.loads((_HERE / "facts/vllm.json").read_text())
 #: Modules that the newest one imports and the other has no need of.
 _STAND_INS = {"orjson.py": "from json import *"}
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ MODEL = "/data/models/tiny"
 ON_CPU = serving.USE_CASES["on-cpu/user-allocated-pvc"]
 _VALUES = {"MODEL_PATH": "/models/tiny", "CPUS": 2}
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("namespaces")]
+pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("namespaces")]
 
 Running = tuple[Cluster, Pod]
 

@@ -50,7 +50,7 @@ def names(api: Api, namespace: str, *kinds: str) -> list[str]:
     return sorted(name for each in found if (name := each["metadata"]["name"]) not in ("kube-root-ca.crt", "default"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_has_no_name_of_a_run_is_called_by_package_and_use_case(untarred: Callable[[str], Path]) -> None:
     directory = untarred("mnist-fp32-training-k8s")
     assert prepare(directory / "claim", {}, path=os.environ["PATH"]).run == "mnist-fp32-training-k8s-claim"

@@ -360,7 +360,7 @@ def test_what_cannot_be_taken_back_is_told_with_the_commands_to_go_on(
     assert names(cluster, namespace) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_several_runs_at_once(cluster: Api, namespace: str, config: Path, tmp_path: Path) -> None:
     count = 10 if sample.WHOLE else 4
     started = []

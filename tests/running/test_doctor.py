@@ -223,7 +223,7 @@ SAID = """
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_fields_of_any_type_are_no_bug() -> None:
     """In objects, of which anything may be left to be set, and in what a cluster says: each field has a turn."""
     said, odd = read(SAID), cycle(["", 5, [""], {"name": 5}, None])

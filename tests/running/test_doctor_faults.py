@@ -599,7 +599,7 @@ def of(version: str, kind: str, **labels: str) -> Object:
     return {"apiVersion": version, "kind": kind, "metadata": {"name": "run", "labels": labels}, "spec": {}}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kubectl")
 def test_faults_of_kinds_operators_and_queues(tmp_path: Path) -> None:
     """On a control plane of their own, which knows no kind but Kubernetes' and those of the test."""

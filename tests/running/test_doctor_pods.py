@@ -70,7 +70,7 @@ def faults(client: Kubectl, ready: Prepared, *, autoscaled: bool = False) -> lis
     return [each for each in found if each.severity != "passed" and each.check == "nodes"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kubectl")
 def test_where_nodes_are_added_on_demand_their_absence_is_a_warning(tmp_path: Path) -> None:
     """On a control plane of its own: what adds nodes is seen by everybody."""

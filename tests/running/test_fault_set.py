@@ -30,7 +30,7 @@ from running import made, suggested
 from running.fault_set import FAULTS, Fault
 from running.patients import prepared
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not sample.WHOLE, reason="make soak judges all faults")]
+pytestmark = [pytest.mark.nightly, pytest.mark.skipif(not sample.WHOLE, reason="make soak judges all faults")]
 _PATIENCE = 60  # seconds until a fault shows
 
 

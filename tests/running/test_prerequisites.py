@@ -136,7 +136,7 @@ def test_a_real_cluster_is_asked_and_what_it_lacks_is_an_exit_code(
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_commands_are_printed_in_full_and_no_cluster_is_needed(
     untarred: Callable[[str], Path], foreign: Path, tmp_path: Path
 ) -> None:
@@ -160,7 +160,7 @@ def test_a_context_that_is_not_there_is_refused(foreign: Path) -> None:
     assert packyard("prerequisites", foreign, "--context", "nowhere").returncode == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_options_that_are_enabled_count(untarred: Callable[[str], Path]) -> None:
     directory = untarred("mnist-fp32-training-k8s") / "multi-node-job-set/user-allocated-pvc"
     before = prerequisites.find([("a", path, found, ()) for path, found in every.drafts(directory, path="").items()])

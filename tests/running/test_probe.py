@@ -155,7 +155,7 @@ def test_a_probe_that_is_refused_hides_nothing_that_was_found(
     wait(left)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_probe_is_like_the_pods_of_the_run_and_nothing_selects_it(untarred: Callable[[str], Path]) -> None:
     package, path = SERVING
     values = {"PVC_NAME": ["data"], "IMAGE_PULL_SECRET": ["x"]}
@@ -186,7 +186,7 @@ def test_a_probe_is_like_the_pods_of_the_run_and_nothing_selects_it(untarred: Ca
     assert not [each for each in wanted if each.items() <= labels.items()]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_pods_that_are_alike_are_tried_once_and_own_claims_are_not(untarred: Callable[[str], Path]) -> None:
     directory = untarred("unet-fp32-training-k8s") / "parameter-server/user-allocated-pvc"
     values = {"PVC_NAME": ["data"], "IMAGE": ["example/a:1"]}
@@ -201,7 +201,7 @@ def test_pods_that_are_alike_are_tried_once_and_own_claims_are_not(untarred: Cal
     assert not any("persistentVolumeClaim" in str(item) for item in probe.objects)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_whoever_interrupts_a_probe_leaves_nothing(
     sent: signal.Signals,

@@ -220,7 +220,7 @@ def test_without_a_right_to_create_or_to_give_a_package_is_refused(
         applying.attempt(user, prepared.run, prepared.objects)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rules_are_few_and_have_no_wildcard(untarred: Callable[[str], Path]) -> None:
     directory = untarred("wide-deep-large-ds-fp32-training-k8s")
     (role, binding) = yaml.safe_load_all(done("roles", directory, "-n", "ml", "--user", "ann", "--group", "team"))

@@ -78,7 +78,7 @@ def places(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(place for step, member in members for place in places(member, (*path, step)))]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=tries(300))
 @given(st.data())
 def test_anything_in_any_field_gives_a_state(data: st.DataObject) -> None:

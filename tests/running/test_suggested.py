@@ -36,7 +36,7 @@ def test_packyard_understands_each_command_of_packyard() -> None:
     assert not refused
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_kubectl_understands_each_command_of_kubectl(client: Kubectl) -> None:
     refused = [
         f"{place}: {' '.join(words)}: {why}"
@@ -46,7 +46,7 @@ def test_kubectl_understands_each_command_of_kubectl(client: Kubectl) -> None:
     assert not refused
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_each_suggestion_can_be_typed_and_leads_on(
     client: Kubectl, untarred: Callable[[str], Path], cluster: Api
 ) -> None:

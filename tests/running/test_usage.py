@@ -181,7 +181,7 @@ def used(client: Kubectl) -> Usage:
 
 
 @_SOAK
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kubectl")
 def test_a_cluster_without_metrics_says_so_once(client: Kubectl) -> None:
     done = packyard("status", "--usage", *client.flags, "-n", client.namespace)
@@ -192,7 +192,7 @@ def test_a_cluster_without_metrics_says_so_once(client: Kubectl) -> None:
 
 
 @_SOAK
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kubectl")
 def test_a_metrics_server_says_what_pods_use(plane: Api, client: Kubectl, tmp_path: Path) -> None:
     with metrics_server(plane, client.namespace, tmp_path):
@@ -209,7 +209,7 @@ def test_a_metrics_server_says_what_pods_use(plane: Api, client: Kubectl, tmp_pa
 
 
 @_SOAK
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("kubectl")
 def test_a_prometheus_says_what_gpus_do(plane: Api, client: Kubectl, tmp_path: Path) -> None:
     said = GPUS.replace("<ns>", client.namespace)

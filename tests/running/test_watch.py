@@ -44,7 +44,7 @@ def first_pod(lines: Sequence[str]) -> str:
     return next(below for line, below in pairwise(lines) if line.startswith("POD "))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("columns", [80, 120])
 def test_a_run_is_drawn_with_its_pods_in_time_and_its_steps_and_fits_when_the_terminal_changes(
     columns: int, cluster: Api, client: Kubectl, tmp_path: Path
@@ -68,7 +68,7 @@ def test_a_run_is_drawn_with_its_pods_in_time_and_its_steps_and_fits_when_the_te
     assert "worker 1" in said.rpartition("\x1b[?1049l")[2]  # and what was drawn last is there
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_hundred_pods_and_many_runs_are_counted_where_there_is_no_room(client: Kubectl, tmp_path: Path) -> None:
     bad = made.job("bad", "never-ready")
     runs = {f"run-{number}": [made.pod(f"run-{number}", "run")] for number in range(30)}
@@ -80,7 +80,7 @@ def test_two_hundred_pods_and_many_runs_are_counted_where_there_is_no_room(clien
         screen.until(has("namespace test-", "more: "))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_that_ends_leaves_its_last_picture_and_what_to_type_next(client: Kubectl, tmp_path: Path) -> None:
     made.put(client, {"over": [made.job("over", "fail")]})
     with watched(client, tmp_path, "status", "over", "--watch") as screen:
@@ -103,7 +103,7 @@ def held(untarred: Callable[[str], Path]) -> Path:
     return directory
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("verb", "columns"), some(product(("deploy", "run"), (80, 120)), lambda case: case))
 def test_what_is_deployed_is_drawn_until_it_is_over_and_stays_once(
     verb: str, columns: int, cluster: Api, client: Kubectl, held: Path, tmp_path: Path

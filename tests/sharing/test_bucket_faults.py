@@ -129,7 +129,7 @@ def test_each_call_ends_in_time_and_says_why(open_at: Callable[..., Store], kind
     assert server.sent < 50_000_000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_repeated_ends_before_the_deadline_and_says_why(open_at: Callable[..., Store], kind: str) -> None:
     with answering(FAULTS["breaks"][0]) as server:
@@ -240,7 +240,7 @@ def test_a_server_without_conditional_writes_is_written_to_after_a_look(open_at:
     assert there == {b"/models/zoo/a": b"1", b"/models/zoo/index/b": b"2"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_credentials_at_all_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")
     with pytest.raises(UnavailableError, match=r"no credentials were found \(set them as for the cloud's own tools"):
@@ -441,7 +441,7 @@ def test_a_server_that_is_gone_is_unavailable_and_goes_on_when_it_is_back(behind
     assert store.get("a") == b"1"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_server_that_is_killed_and_started_again_has_all_that_it_confirmed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -572,7 +572,7 @@ def google_list(*names: str, more: bool = False) -> bytes:
 LISTS = {"s3": s3_list, "gs": google_list}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", LISTS)
 def test_a_list_without_end_ends_in_time(open_at: Callable[..., Store], kind: str) -> None:
     with answering(lambda _: [answer(LISTS[kind]("zoo/a", more=True))]) as server:

@@ -111,14 +111,14 @@ def rounds(store: Store, write: Callable[[str, bytes], None], count: int) -> lis
     return won
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", [name for name, promises in SERVERS.items() if promises.create])
 def test_of_eight_that_create_one_wins_in_every_round(name: str, request: pytest.FixtureRequest) -> None:
     store = trusting(request.getfixturevalue(name)())
     assert rounds(store, store.put, 20) == [1] * 20
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", [name for name, promises in SERVERS.items() if promises.swap])
 def test_of_eight_that_replace_one_wins_in_every_round(name: str, request: pytest.FixtureRequest) -> None:
     store = request.getfixturevalue(name)()

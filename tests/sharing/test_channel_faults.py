@@ -105,7 +105,7 @@ class Reader(threading.Thread):
             self.known |= names
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("clean_environment")
 @pytest.mark.parametrize("where", ["directory", "versitygw"])
 def test_a_hundred_publishers_at_once_lose_nothing(
@@ -204,7 +204,7 @@ ACTIONS: dict[str, Callable[[DirectoryStore], object]] = {
 STEP = 1 if sample.WHOLE else 40
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_publisher_killed_at_any_call_leaves_the_old_or_the_new_and_a_second_run_completes(
     action: str, tmp_path: Path

@@ -198,7 +198,7 @@ def test_the_index_of_the_copy_is_signed_by_whoever_runs_it(source: DirectorySto
     assert access.read(target, Trust.of(OTHER.public)).head.signers == (OTHER.public.id,)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_interrupted_at_any_call_it_goes_on_with_the_next_run(source: DirectoryStore, tmp_path: Path) -> None:
     expected = {key: source.get(key) for key in source.list("") if key.endswith(OBJECTS)}
     for number in range(1, 1000, 1 if sample.WHOLE else 9):

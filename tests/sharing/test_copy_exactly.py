@@ -57,7 +57,7 @@ def test_refuses_what_is_yanked_where_it_is_named_exactly(source: DirectoryStore
     assert [str(each.entry) for each in copy(source, target, ["bert"])] == ["bert@1.0", "bert@1.1"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_named_exactly_is_copied_at_once_or_not_at_all(tmp_path: Path) -> None:
     names = [f"b{number}" for number in range(40)]
     source, target = DirectoryStore(tmp_path / "from"), DirectoryStore(tmp_path / "to")

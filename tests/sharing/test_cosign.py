@@ -70,7 +70,7 @@ def refused(done: subprocess.CompletedProcess[str], words: Sequence[str]) -> boo
 _UNSIGNED = ("no matching", "no signatures", "no valid bundles", "failed to verify", "threshold", "could not verify")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("verb", IMAGE_VERBS)
 def test_an_image_is_accepted_by_its_key_alone(cosign: Cosign, store: OCIStore, verb: str) -> None:
     put(store, attest(ENTRY))
@@ -79,7 +79,7 @@ def test_an_image_is_accepted_by_its_key_alone(cosign: Cosign, store: OCIStore, 
     assert refused(cosign(verb, image(store), key=OTHER.public.to_pem()), _UNSIGNED)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("verb", IMAGE_VERBS)
 def test_an_image_without_signatures_or_with_those_of_another_package_is_refused(
     cosign: Cosign, registry3: str, verb: str
@@ -92,7 +92,7 @@ def test_an_image_without_signatures_or_with_those_of_another_package_is_refused
         assert refused(cosign(verb, image(each)), _UNSIGNED)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("verb", IMAGE_VERBS)
 def test_a_tag_that_was_replaced_is_refused(cosign: Cosign, registry3: str, verb: str) -> None:
     store = OCIStore(anywhere(registry3))
@@ -103,7 +103,7 @@ def test_a_tag_that_was_replaced_is_refused(cosign: Cosign, registry3: str, verb
     assert refused(cosign(verb, image(store)), _UNSIGNED)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("verb", BLOB_VERBS)
 def test_a_file_is_accepted_by_the_bundle_beside_it_and_refused_with_other_bytes_or_another_key(
     cosign: Cosign, tmp_path: Path, verb: str

@@ -106,7 +106,7 @@ def test_a_server_that_never_gets_further_is_an_error() -> None:
         assert len(server.requests) < 10
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_transfers_have_one_deadline() -> None:
     with answering(breaking_off(1)) as server:
         before = time.monotonic()
@@ -148,7 +148,7 @@ def test_no_more_is_read_than_is_listed(slow: bool, tmp_path: Path) -> None:
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_endless_object_of_unknown_size_has_a_deadline() -> None:
     says = r"took more than 1 seconds|did not answer in time"
     endless = for_ever(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 1000, slow=True)

@@ -30,7 +30,7 @@ from sharing.test_sigstore import BERT, ENTRY, KEY, OTHER, attest
 NAMESPACE = "flux-system"
 PAGE = (real.REPOSITORY / "docs/verifying.md").read_text()
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")

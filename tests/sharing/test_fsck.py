@@ -91,7 +91,7 @@ def node_keys(store: DirectoryStore) -> set[str]:
     return set(store.list("index/nodes/"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_sound_channel_has_nothing_to_find(store: DirectoryStore) -> None:
     assert access.read(store).head.listing.level == 1
     assert list(fsck.check(store, TRUSTED)) == []
@@ -119,7 +119,7 @@ def nodes_of_old_heads(store: DirectoryStore) -> set[str]:
     return node_keys(store) - set(map(nodes.key, reached))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_file_that_is_missing_is_found(whole: Path, store: DirectoryStore) -> None:
     old = set(nodes_of_old_heads(store))
     kept = [key for key in files(whole) if key not in old]
@@ -156,7 +156,7 @@ def test_all_that_is_wrong_with_a_bundle_is_told_at_once(store: DirectoryStore) 
     assert fault.hint == "remove it, and publish the package again, which writes it"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_file_that_may_not_be_read_is_told_and_the_others_are_checked(
     whole: Path, store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,7 +188,7 @@ def test_every_file_that_may_not_be_read_is_told_and_the_others_are_checked(
         reindex(store, Publisher(keys=[KEY], trusted=TRUSTED))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_file_that_is_extra_is_found(store: DirectoryStore) -> None:
     for key in (
         "1.0/new.tar.gz",
@@ -251,7 +251,7 @@ def test_releases_that_are_none_are_found(store: DirectoryStore, entries: dict[s
     assert ("altered", head.key(forged.number)) in found(store)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Path, store: DirectoryStore) -> None:
     """In bundles, checksums, provenance, SBOMs, heads, nodes, and the records of what is yanked and closed."""
     listed = {str(each): each for each in access.read(store, TRUSTED).entries}
@@ -283,7 +283,7 @@ def test_the_entries_of_a_channel_are_not_held_in_memory(tmp_path: Path) -> None
     assert watched.most < 5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_bundle_of_any_size_that_is_got_is_sound(tmp_path: Path) -> None:
     made = large_bundle()
     assert len(made.data) > LIMIT
@@ -393,7 +393,7 @@ def test_a_bundle_without_proof_is_not_listed_where_proof_is_asked_for(store: Di
 # What publishers that lost a race leave.
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_prune_removes_the_nodes_that_no_head_reaches_and_no_others(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
     add_to_index(store, [entry(f"model-{number:04}") for number in range(400)])

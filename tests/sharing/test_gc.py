@@ -241,7 +241,7 @@ def test_a_channel_that_begins_to_sign_is_sound_once_all_is_done_that_fsck_says(
         fetch(store, "bert@1.0", trusted=TRUSTED)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("done", [False, True])
 def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bool) -> None:
     before = DirectoryStore(tmp_path / "before")
@@ -341,7 +341,7 @@ def test_a_package_that_contradicts_itself_is_refused(removed_of: dict[str, str]
         Package.parse(data, Digest.of(data))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("server", "is_kept"),
     [
@@ -372,7 +372,7 @@ def test_registries_lose_the_manifests_tags_and_referrers(
         publish(store, [BUNDLES[0]], attest=attest, by=Publisher(keys=[KEY]))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_bucket_loses_the_objects(versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = buckets.opener("s3", versitygw, monkeypatch)
     store = filled(opened())

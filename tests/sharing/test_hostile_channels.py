@@ -162,7 +162,7 @@ def test_a_folder_that_harms_is_read_or_refused(seed: int, tmp_path: Path) -> No
         check_got(into, done, case)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(10_000, 10_000 + CASES))
 def test_a_server_that_harms_is_read_or_refused(seed: int, tmp_path: Path) -> None:
     grammar, into = Grammar(seed), tmp_path / "into"
@@ -213,7 +213,7 @@ def test_publishing_into_a_folder_that_harms_changes_nothing_else(seed: int, tmp
     assert lost <= {str(channel / POINTER)} | {name for name in lost if stat.S_ISDIR(published[name][0])}, case  # type: ignore[index]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_change_of_a_channel_makes_anything_else_of_its_bundles(tmp_path: Path) -> None:
     """Flips, cuts, swaps and renames: what is fetched and opened is one of the bundles, or is refused."""
     hostile.good(tmp_path)
@@ -241,7 +241,7 @@ def test_no_change_of_a_channel_makes_anything_else_of_its_bundles(tmp_path: Pat
     assert refused > MUTATIONS // 4
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_index_made_to_harm_is_refused_or_can_be_written_again(tmp_path: Path) -> None:
     hostile.good(tmp_path)
     listed = access.read(DirectoryStore(tmp_path))

@@ -134,7 +134,7 @@ def test_stops_at_the_limit_however_much_the_server_sends(answers: dict[str, Ans
     assert len(sent) < 5000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_transfer_that_breaks_off_is_not_taken_for_the_whole(answers: dict[str, Answer], address: str) -> None:
     answers["/models/a"] = lambda handler: handler.answer(b"half", Content_Length="8")
     with pytest.raises(UnavailableError, match=r"bytes arrived|closed the connection early"):

@@ -190,7 +190,7 @@ def test_names_the_versions_that_there_are() -> None:
         resolve(INDEX, "bert", "2.0")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_thousands_of_entries_take_no_more_than_their_number() -> None:
     def operations(count: int) -> int:
         calls = 0
@@ -318,7 +318,7 @@ def test_says_which_node_is_missing(store: DirectoryStore, tmp_path: Path) -> No
         resolve(access.read(store), "bert")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_suggests_a_name_among_many_by_few_requests(store: DirectoryStore) -> None:
     add_to_index(store, [entry(f"model-{number:05}") for number in range(3000)])
     counting = CountingStore(store)

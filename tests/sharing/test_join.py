@@ -39,7 +39,7 @@ def in_parts(store: Store) -> None:
     join(store)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
 def test_a_failure_at_any_operation_shows_nothing_or_all_and_another_run_ends_as_one(
     done: bool, tmp_path: Path

@@ -79,7 +79,7 @@ def publish_at_once(stores: list[Store]) -> list[str]:
     return sorted(told - listed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_a_lease_careless_stores_lose_entries(tmp_path: Path) -> None:
     for attempt in range(10):
         store = CarelessStore(tmp_path / str(attempt), pretends=True)
@@ -91,7 +91,7 @@ def test_without_a_lease_careless_stores_lose_entries(tmp_path: Path) -> None:
     pytest.fail("nothing was lost, so that this proves nothing of the lease")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_with_a_lease_careless_stores_lose_nothing(tmp_path: Path) -> None:
     store = CarelessStore(tmp_path)
     assert publish_at_once([store] * WRITERS) == []
@@ -103,7 +103,7 @@ def test_with_a_lease_careless_stores_lose_nothing(tmp_path: Path) -> None:
     assert store.list(lease.FOLDER) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_writer_holds_it_at_a_time_and_renews_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that goes on as the holder renews: where a whole machine stands still, its ticket is not stale."""
     store, inside, renewals, write = CarelessStore(tmp_path), list[lease.Lease](), 0, lease.Lease._write
@@ -133,7 +133,7 @@ def test_one_writer_holds_it_at_a_time_and_renews_it(tmp_path: Path, monkeypatch
     assert renewals >= 12
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_ticket_of_a_killed_writer_is_removed_after_a_while(tmp_path: Path) -> None:
     store = CarelessStore(tmp_path)
     killed = {"apiVersion": "packyard/v1", "kind": "WriterTicket", "number": 1, "renewed": 7}
@@ -197,7 +197,7 @@ def test_a_writer_does_not_wait_for_ever(tmp_path: Path) -> None:
     assert store.list(lease.FOLDER) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("done", [False, True])
 def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bool) -> None:
     for number in range(1, 200, 7):

@@ -74,7 +74,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("words", [(), ("-o", "json"), ("0004321", "-o", "json")], ids=" ".join)
 def test_a_list_of_5000_packages_takes_at_most_60_requests(channel: Path, words: tuple[str, ...]) -> None:
     asked = Counter[str]()
@@ -89,7 +89,7 @@ def test_a_list_of_5000_packages_takes_at_most_60_requests(channel: Path, words:
         assert printed.count(" 1.0.0 ") == MANY
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rows_are_printed_as_they_come(channel: Path) -> None:
     last = next(reversed([*tree.leaves(access.read(DirectoryStore(channel)).head.listing, reading(channel))]))
     waits, is_read = nodes.key(Digest.of(last.to_bytes())).encode(), Event()

@@ -13,7 +13,7 @@ from sharing import many_names
 NAMES = 1_000_000 if sample.WHOLE else 20_000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_resolving_a_name_takes_three_requests_and_64_kib_and_making_the_index_little_memory() -> None:
     found = many_names.measure(NAMES)
     made, used = found["make"], found["use"]

@@ -12,7 +12,7 @@ import sample
 COUNT = 100_000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not sample.WHOLE, reason="takes hours: make soak")
 def test_a_hundred_thousand_packages_are_published_by_workers_that_stay_small(tmp_path: Path) -> None:
     pytest.importorskip("distributed")

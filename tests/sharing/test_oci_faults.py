@@ -63,7 +63,7 @@ FAULTS: dict[str, tuple[Script, str]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_call_ends_in_time_and_says_why(fault: str) -> None:
     script, says = FAULTS[fault]
@@ -188,7 +188,7 @@ def test_a_body_that_is_cut_is_read_on_from_there(proxy: Proxy, behind: OCIStore
     assert came == DATA
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_registry_that_is_killed_and_started_again_has_all_that_it_confirmed(tmp_path: Path) -> None:
     program, confirmed = real.pinned_program("registry"), list[str]()
     done = threading.Event()

@@ -143,7 +143,7 @@ def test_a_size_that_is_not_that_of_the_bytes_is_found(size: int) -> None:
                 list(oci(server).read(KEY))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_changes_of_a_byte_are_found_or_change_nothing() -> None:
     """Of a manifest and of a blob; a manifest may say other things of the same bytes."""
     chosen = random.Random(7)

@@ -39,7 +39,7 @@ def judged(store: OCIStore, folder: Path, key: bytes) -> subprocess.CompletedPro
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_policy_of_the_page_admits_what_its_key_signed(store: OCIStore, tmp_path: Path) -> None:
     put(store, attest(ENTRY))
     done = judged(store, tmp_path, KEY.public.to_pem())
@@ -49,7 +49,7 @@ def test_a_policy_of_the_page_admits_what_its_key_signed(store: OCIStore, tmp_pa
     assert "no matching signatures: failed to verify signature" in refused.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_refuses_what_has_no_signature_or_that_of_another_package(store: OCIStore, tmp_path: Path) -> None:
     other = IndexEntry.of(GPT)
     for signatures, why in (({}, "no signatures found"), (attest(other), "invalid or missing digest in claim")):

@@ -73,7 +73,7 @@ def test_publishes_files_of_bundles_as_it_does_bundles(tmp_path: Path) -> None:
         publish(stores[1], [file])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_has_one_bundle_in_memory_at_a_time(tmp_path: Path) -> None:
     size, files = 1_000_000, []
     for number in range(10):
@@ -211,7 +211,7 @@ def test_refuses_names_and_versions_that_could_lead_elsewhere(store: DirectorySt
     assert store.list("") == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("done", [False, True])
 def test_after_a_cut_at_any_call_the_channel_is_sound_and_a_second_run_completes(tmp_path: Path, done: bool) -> None:
     bundles = [bundle("a"), bundle("b"), bundle("c", "2.0")]

@@ -73,7 +73,7 @@ class Reader(threading.Thread):
             self.seen = len(known)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_eight_publishers_at_once_lose_nothing_and_a_reader_sees_no_gap(tmp_path: Path) -> None:
     processes = [publisher(tmp_path, number) for number in range(PUBLISHERS)]
     reader = Reader(tmp_path)
@@ -89,7 +89,7 @@ def test_eight_publishers_at_once_lose_nothing_and_a_reader_sees_no_gap(tmp_path
     assert reader.seen > 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_publishers_killed_at_any_moment_leave_a_channel_that_can_be_completed(tmp_path: Path) -> None:
     processes = [publisher(tmp_path, number, 1000) for number in range(4)]
     let_go(processes)

@@ -33,7 +33,7 @@ from sharing.buckets import BUCKET, BucketServer
 from sharing.servers import answering, slowly
 from usecases import PACKAGES, shipped
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 KEY = SigningKey.new()
 PEM = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}

@@ -57,7 +57,7 @@ for message in validate_full_spdx_document(document):
 DIGEST = Digest.of(b"image")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_has_what_ntia_asks_for(tmp_path: Path) -> None:
     file = tmp_path / "bert.spdx.json"
     file.write_bytes(sbom.to_bytes(_bundle(), "zoo"))

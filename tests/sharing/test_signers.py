@@ -74,7 +74,7 @@ def kms(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server.stop()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("spec", ["ECC_NIST_P256", "RSA_2048"])
 def test_a_key_of_aws_kms(kms: str, spec: str) -> None:
     import boto3

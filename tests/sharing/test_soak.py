@@ -86,7 +86,7 @@ def check_commands(address: str, names: set[str], folder: Path) -> None:
     commandline.done("get", min(names), "--from", address, "--into", folder / "got")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not sample.WHOLE, reason="takes a quarter of an hour for each store: make soak")
 @pytest.mark.usefixtures("clean_environment")
 @pytest.mark.parametrize("kind", STORES)

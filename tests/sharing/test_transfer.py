@@ -206,7 +206,7 @@ CUT = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", CUT)
 def test_what_breaks_off_is_not_taken_for_the_whole(name: str) -> None:
     refused(lambda _: [CUT[name]], "closed the connection|the transfer failed|invalid response|of 9 bytes arrived")
@@ -394,7 +394,7 @@ def test_no_redirection_leads_from_https_to_http(
     assert plain.requests == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_body_over_tls_is_bounded_like_any_other(
     tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -614,7 +614,7 @@ def test_what_is_not_safe_to_repeat_is_only_repeated_if_the_server_did_not_take_
         assert transfer.send(asked(server, method="POST", repeatable=True)).status == 200
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_server_that_stays_busy_is_given_up_soon() -> None:
     with answering(lambda _: [BUSY]) as server:
         found = transfer.send(asked(server))
@@ -625,7 +625,7 @@ def test_a_server_that_stays_busy_is_given_up_soon() -> None:
 AFTER = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\nRetry-After: %s\r\n\r\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_busy_server_says_how_long_to_wait() -> None:
     begun = time.monotonic()
     with answering(in_turn(AFTER % b"1", answer(b"1"))) as server:
@@ -687,7 +687,7 @@ def test_a_stream_that_is_refused_has_no_pieces() -> None:
     assert (found.status, list(pieces)) == (404, [])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["a body", "chunks", "a body with its length"])
 def test_a_stream_ends_at_the_deadline(name: str) -> None:
     with answering(SLOW[name]) as server:
@@ -835,7 +835,7 @@ def test_each_request_on_a_kept_connection_has_its_own_bounds(monkeypatch: pytes
         given_up.set()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_many_threads_share_connections() -> None:
     with (
         kept(lambda request: [staying(request.split()[1] * 100)]) as (server, opened),

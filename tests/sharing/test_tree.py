@@ -65,7 +65,7 @@ def many(count: int) -> Iterator[tuple[str, object]]:
         {"0": None},
     ]
 ).via("a level that fits below one that does not")
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_equal_maps_have_equal_nodes_in_whatever_order_their_entries_came(steps: list[dict[str, object]]) -> None:
     for shape in TINY:
         nodes, root, expected = Nodes(), Node(), dict[str, object]()
@@ -116,7 +116,7 @@ def test_a_change_rewrites_about_one_node_for_each_level(nodes: Nodes) -> None:
     assert new <= 50 * 2 * (root.level + 1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_map_is_built_in_memory_that_does_not_grow_with_it() -> None:
     def peak(count: int) -> int:
         tracemalloc.start()

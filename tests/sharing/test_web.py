@@ -153,7 +153,7 @@ def test_refuses_what_is_no_public_key(channel: Path) -> None:
         Page.parse(b"<html>", file="index.html")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_files_of_the_page_are_what_its_sources_build(tmp_path: Path) -> None:
     node = real.find_program("node", pinned=False)
     if node is None or not (real.REPOSITORY / "web/node_modules/.installed").exists():

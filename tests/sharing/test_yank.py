@@ -82,7 +82,7 @@ def test_a_closed_release_gets_no_more(store: DirectoryStore) -> None:
         close(store, "7.0")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("done", [False, True])
 @pytest.mark.parametrize("change", ["yank", "close"])
 def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, change: str, done: bool) -> None:

@@ -19,7 +19,7 @@ from packyard.sharing.web import page
 from packyard.sharing.web.serve import server
 from web.conftest import MNIST, SERVING, Reader, Zoo
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 CASE = "quickstart/mlops/multi-node/user-allocated-pvc"
 VIEWS = {
     "find": "#/",

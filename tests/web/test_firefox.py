@@ -9,7 +9,7 @@ import pytest
 
 from web import conftest, test_modules, test_paths
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 modules = test_modules.modules
 
 

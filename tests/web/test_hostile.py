@@ -26,7 +26,7 @@ from sharing import servers
 from sharing.examples import bundle
 from web.conftest import ELSEWHERE, MNIST, SERVING, Reader, Zoo, with_page
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 #: A script as one that was injected would insert another.
 INSERTED = """() => {
   const made = document.createElement("script");

@@ -13,7 +13,7 @@ from packyard.sharing.web.serve import server
 from sharing.many_names import DatabaseStore, make, name_of
 from web.conftest import Reader
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 COUNT = 1_000_000 if sample.WHOLE else 100_000
 #: Of a million, all nodes above the lowest are read first.
 REQUESTS, BYTES = (16, 800_000) if sample.WHOLE else (12, 200_000)

@@ -34,7 +34,7 @@ from using.setters.rules import test_expression_real as rules
 from web import answers
 from web.answers import Ask
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 CASES = real.REPOSITORY / "tests/cases/trust"
 
 

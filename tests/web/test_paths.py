@@ -21,7 +21,7 @@ from packyard.sharing.web.page import Page
 from sharing import buckets
 from web.conftest import MNIST, SERVING, Reader, Zoo, with_page
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 TYPES = "types { text/html html; text/css css; text/javascript js; application/json json; } "
 
 

@@ -15,7 +15,7 @@ import yaml
 import real
 from workload.pod import PATIENCE
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 _ENTRY = """\
 <Contents><Key>{key}</Key><LastModified>2024-01-01T00:00:{second:02}.000Z</LastModified><ETag>"{size}"</ETag>

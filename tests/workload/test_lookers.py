@@ -28,7 +28,7 @@ LOOKERS = [
 INSPECTORS = [each for each in LOOKERS if each.values[1].base == "inspector"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("package", "use_case"), LOOKERS)
 def test_looks_at_every_run_of_a_user_and_at_nobody_elses(package: Package, use_case: UseCase) -> None:
     """In the same bucket, or from the directory of the user on, wherever a claim is mounted."""

@@ -348,7 +348,7 @@ def test_two_jobs_at_once_make_one_model(team_hub: Hub, target: Path) -> None:
     assert len(team_hub.asked) == len(_COPIED)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("sums", ["right", "wrong", "lacking", "none"])
 def test_copies_a_prefix_of_a_bucket(tmp_path: Path, target: Path, sums: str) -> None:
     files = {**_COPIED, "SHA256SUMS": _sums(sums).encode()} if sums != "none" else dict(_COPIED)
@@ -383,7 +383,7 @@ def _sums(kind: str) -> str:
     return "\n".join([*lines, *([f"{'0' * 64} *missing"] if kind == "lacking" else [])]) + "\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_copies_an_artifact_that_oras_pushed(tmp_path: Path, target: Path) -> None:
     folder = tmp_path / "pushed"
     _write(folder, _COPIED)

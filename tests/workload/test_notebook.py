@@ -31,7 +31,7 @@ def root_dir(record: dict[str, Any]) -> str:
     return str(found)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @each_notebook
 def test_it_shows_the_directory_that_holds_the_results_of_every_run(package: Package, use_case: UseCase) -> None:
     """Whatever the runs are called, and where the claim is mounted."""

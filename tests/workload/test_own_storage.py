@@ -84,7 +84,7 @@ def test_gives_a_directory_and_takes_no_right_from_anybody(name: str, new_cluste
         assert (old.st_uid, old.st_gid) == (0, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_package_that_writes_to_a_claim_has_it() -> None:
     writing = {name for name, each in USE_CASES.items() if {"PVC_NAME", "OUTPUT_DIR"} <= shipped(*each).setters.keys()}
     assert {name.split("/")[0] for name in OWNERS} == {name.split("/")[0] for name in writing}

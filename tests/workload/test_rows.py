@@ -39,7 +39,7 @@ def gib_of_a_million(tmp_path_factory: pytest.TempPathFactory) -> float:
     return int(done.stdout.split()[0]) * 1_000_000 / GIB
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_million_rows_take_as_much_as_the_comment_says(gib_of_a_million: float) -> None:
     assert 3.6 < gib_of_a_million < 4.2
 

@@ -27,7 +27,7 @@ from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.objects import Object
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 _LISTING = """\
 <?xml version="1.0" encoding="UTF-8"?>

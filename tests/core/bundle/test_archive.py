@@ -122,7 +122,7 @@ def trees(draw: st.DrawFn) -> list[Member]:
     return sorted(accepted, key=lambda member: member.path.encode())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(trees())
 def test_reading_what_was_packed_gives_the_same_members(tree: list[Member]) -> None:
     assert read(compress(pack("top", tree))) == tree

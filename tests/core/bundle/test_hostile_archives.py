@@ -302,7 +302,7 @@ def test_what_would_be_refused_for_its_ratio_is_not_compressed() -> None:
         compress(bytes(LIMITS.small_size + 1))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_large_archive_is_not_held_in_memory(tmp_path: Path) -> None:
     large = packed([tar.TarEntry(name="top/a", data=random.Random(1).randbytes(4_000_000) * 8)])
     tracemalloc.start()
@@ -578,7 +578,7 @@ def test_a_header_in_the_format_of_star_which_divides_names_elsewhere(refuse: Re
     refuse(compress(bytes(header) + bytes(10240)), "data after its last field")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_many_extended_headers(refuse: Refuse) -> None:
     header = tar.TarEntry(name="x", kind="x", data=b"5 a=\n" * 13_000)
     refuse(packed([header] * 40), "the extended headers are larger than")

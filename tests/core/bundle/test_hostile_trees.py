@@ -38,7 +38,7 @@ def harmless(commands: Watched, folder: Path, made: str, words: list[str], may_c
     return code
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_a_hostile_workspace_is_refused_or_built(seed: int, commands: Watched, tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("a: mine\n")
@@ -51,7 +51,7 @@ def test_a_hostile_workspace_is_refused_or_built(seed: int, commands: Watched, t
         harmless(commands, tmp_path, made, words, ("out", "plain"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_a_hostile_bundle_is_refused_or_used(seed: int, commands: Watched, tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("a: mine\n")

@@ -75,7 +75,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=tries(100), suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.text(), JSON))
 def test_writes_what_json_would_write(document: dict[str, object]) -> None:

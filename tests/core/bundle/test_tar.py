@@ -44,7 +44,7 @@ def test_writes_the_bytes_that_tarfile_writes(name: str, size: int) -> None:
     assert tar.write(entries) == written_by_the_standard_library(entries, tarfile.USTAR_FORMAT)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.lists(st.tuples(st.from_regex(r"[a-z]{1,9}(/[a-zé]{1,60}){0,3}", fullmatch=True), st.binary(max_size=1100))))
 def test_reads_back_what_it_wrote_and_writes_as_tarfile_does(files: list[tuple[str, bytes]]) -> None:
     entries = [tar.TarEntry(name=name, data=data) for name, data in files if len(name.encode()) < 100]

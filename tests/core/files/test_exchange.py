@@ -195,7 +195,7 @@ with open(log, "ab", buffering=0) as log:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_counters_that_are_killed_at_any_moment_lose_no_count_and_count_none_twice(tmp_path: Path) -> None:
     head, log = tmp_path / "head", tmp_path / "log"
     head.write_bytes(b"0")

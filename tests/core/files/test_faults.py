@@ -168,7 +168,7 @@ def can(kind: str) -> bool:
     return os.geteuid() == 0 and not subprocess.run(command, capture_output=True).returncode
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_change_that_fails_or_is_killed_at_any_call_leaves_old_or_new_files_and_a_second_one_completes(

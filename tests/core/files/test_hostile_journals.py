@@ -199,7 +199,7 @@ def test_who_only_reads_says_that_a_change_is_pending_and_changes_nothing(verb: 
     assert everything(tmp_path) == before
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_journals_that_are_made_up_harm_nobody(tmp_path: Path) -> None:
     """Bytes of a journal are swapped for others: who comes finishes it, or refuses, and nothing outside changes."""
     dice = random.Random(FUZZ)
@@ -228,7 +228,7 @@ def test_journals_that_are_made_up_harm_nobody(tmp_path: Path) -> None:
     assert outcomes == {0, 1}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_journal_of_many_thousand_files_is_read_in_no_more_than_linear_time(tmp_path: Path) -> None:
     root = make(tmp_path)
     items = [{"path": f"f{number}", "old": None, "size": 0, "staged": f"{STAGED}{number}"} for number in range(20_000)]

@@ -49,7 +49,7 @@ while True:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_kill_at_a_random_moment_leaves_files_that_the_next_command_makes_whole(tmp_path: Path) -> None:
     root = make_package(tmp_path / "package")
     for kill in kills(LOOP, root):
@@ -69,7 +69,7 @@ for number in range(25):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_sets_at_the_same_time_lose_no_edit(tmp_path: Path) -> None:
     names = [f"S{number}" for number in range(8)]
     root = tmp_path / "package"

@@ -52,7 +52,7 @@ def test_a_file_system_without_locks_is_refused_by_the_folders_name(
     assert field_values(root) == {"a"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_commands_on_a_folder_and_on_folders_below_it_wait_for_each_other(tmp_path: Path) -> None:
     root = make_package(tmp_path / "package")
     (root / "sub/Krmfile").write_text(one_setter(value="a"), "utf-8")

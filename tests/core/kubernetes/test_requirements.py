@@ -77,7 +77,7 @@ anything = st.recursive(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), anything, max_size=6), max_size=3))
 def test_never_fails_on_values_of_unexpected_types(items: list[dict[str, Any]]) -> None:
     find(items)

@@ -23,13 +23,13 @@ FOLDER = real.REPOSITORY / "builder" / "packyard" / "core" / "kubernetes"
 GENERATED = FOLDER / "custom_resources.json"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_schemas_of_kubernetes_are_those_of_kubernetes_validate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", real.path_with("go"))
     assert (FOLDER / "kubernetes_schemas.json").read_text("utf-8") == kubernetes_schemas.build()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_generated_file_is_what_the_modules_of_the_operators_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """To the byte, or in what it says of one version of each operator."""
     monkeypatch.setenv("PATH", real.path_with("go"))
@@ -126,7 +126,7 @@ def test_refuses_a_version_without_schemas(version: str) -> None:
         judges.choose([version])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_real_server_publishes_the_words_that_the_schemas_list(
     api_server: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,7 @@ from packyard.core.errors import PackyardError, UnavailableError, UsageError
 from packyard.core.work import executor
 from packyard.core.work.dask import Dask, opened
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 try:
     import dask

@@ -128,7 +128,7 @@ def test_a_killed_worker_loses_nothing(tasks: tuple[str, ...], tmp_path: Path) -
     assert [file.name for file in tmp_path.iterdir()]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_says_which_tasks_kill_their_worker_and_finishes_the_others() -> None:
     done: list[int] = []
     with pytest.raises(PackyardError) as caught:
@@ -159,7 +159,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_workers_end_with_the_run_with_an_interrupt_and_with_the_process(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(WORKERS)
     process = subprocess.run(  # it returns when the last worker has let go of its standard output

@@ -57,7 +57,7 @@ def ours(text: str) -> list[str]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=tries(300))
 @given(file=files())
 def test_generated_files_have_their_scalars_where_another_parser_finds_them(file: File) -> None:

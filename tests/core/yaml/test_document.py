@@ -22,7 +22,7 @@ def bound(node: Node | None) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=tries(300))
 @given(file=files())
 def test_reading_around_some_comments_finds_what_a_full_reading_finds(file: File) -> None:

@@ -26,7 +26,7 @@ openAPI:
 SOUND = tiny.text("fixed-point/sound.yaml")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_leaves_alone_what_both_leave_alone(tmp_path: Path) -> None:
     assert [str(problem) for problem in find(Source("a.yaml", SOUND))] == []
     ((old, new),) = _written([MARK + SOUND], tmp_path)
@@ -83,7 +83,7 @@ def test_a_long_line_without_a_place_to_break_it_stays(text: str) -> None:
     assert bool(find(Source("a.yaml", text))) == text.endswith(" c\n")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(3))
 def test_agrees_with_both_writers_on_texts_made_by_chance(seed: int, tmp_path: Path) -> None:
     """What it leaves alone, both do; what it finds, one changes, but that it is stricter about comments."""

@@ -320,7 +320,7 @@ def sampled() -> list[str]:
     return workspaces.names() if WHOLE else random.Random(SEED).sample(workspaces.names(), 3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_package_rests_on_the_same_facts_alone_and_in_a_run_with_others(tmp_path: Path) -> None:
     root = workspaces.copy(tmp_path / "copy", sampled())
     memo = Memo()
@@ -333,7 +333,7 @@ def test_a_package_rests_on_the_same_facts_alone_and_in_a_run_with_others(tmp_pa
         assert noted[0] == noted[1], name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_composing_reads_no_source_that_is_not_noted(tmp_path: Path) -> None:
     root = workspaces.copy(tmp_path.resolve() / "copy", sampled())
     command = [sys.executable, "-c", AUDITED, str(root)]

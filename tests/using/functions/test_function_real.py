@@ -299,7 +299,7 @@ def test_a_spoiled_list_is_refused_or_answered_by_one_that_can_be_read(batch: in
     ],
     ids=lambda value: f"{len(value)} bytes" if isinstance(value, bytes) else None,
 )  # fmt: skip
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", function.FUNCTIONS)
 def test_the_command_refuses_hostile_input_by_a_sentence(name: str, data: bytes, says: str) -> None:
     done = subprocess.run(

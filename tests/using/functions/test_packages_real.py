@@ -14,7 +14,7 @@ import commandline
 import real
 import tiny
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 PACKAGE = "resnet50v1-5-fp32-training-k8s"
 NFS = "multi-node/user-mounted-nfs"

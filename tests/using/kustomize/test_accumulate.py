@@ -33,7 +33,7 @@ def drawn(thing: object) -> object:
     return [drawn(item) for item in thing] if isinstance(thing, list) else thing
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["mnist-fp32-training-k8s", "resnet50v1-5-fp32-training-k8s"])
 def test_composing_changes_no_text_that_is_shared(name: str) -> None:
     memo = Memo()
@@ -48,7 +48,7 @@ def test_composing_changes_no_text_that_is_shared(name: str) -> None:
         assert drawn(made) == drawn(read(Source(source, text))), source
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_composes_the_same_with_a_memo_that_forgets() -> None:
     name = workspaces.names()[0]
     files = []

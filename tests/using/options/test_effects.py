@@ -86,7 +86,7 @@ def test_all_options_at_once_do_what_they_say(kustomize: Served, catalogue: Cata
     _judge(kustomize, tmp_path / "builds", some(builds, lambda build: (str(build.place),), of=kustomize.name))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_packyard_builds_alike(catalogue: Catalogue, tmp_path: Path) -> None:
     builds = [Build(place, (name,)) for place in catalogue.shapes() for name in place.options]
     for build in some(builds, lambda build: (str(build.place), build.options), of="packyard"):

@@ -19,6 +19,8 @@ from served import Cfg, Served
 from using.options.effects import effects, templates, workflows
 from using.options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
 
+pytestmark = pytest.mark.oracle
+
 BUCKET = REPOSITORY / "overlays/options/dataset-bucket/pods.yaml"
 #: A use case of each kind, with the file of its workload.
 KINDS = {

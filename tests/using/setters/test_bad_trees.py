@@ -112,7 +112,7 @@ def test_very_long_lines_and_strange_names_do_no_harm(tmp_path: Path) -> None:
         assert (root / name).read_text("utf-8") == BOUND.replace("old", "new")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_name_that_is_no_text_is_printed_escaped_but_in_a_diff(tmp_path: Path) -> None:
     root = make(tmp_path / "package")
     (root / os.fsdecode(b"\xff.yaml")).write_text(BOUND, "utf-8")

@@ -157,7 +157,7 @@ def limited() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("verb", ["set", "setters", "lint", "explain", "render", "cfg"])
 @pytest.mark.parametrize(
     "bomb",

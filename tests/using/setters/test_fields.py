@@ -19,6 +19,8 @@ from packyard.core.yaml.node import Source
 from packyard.using.setters import fields
 from served import Cfg, Served
 
+pytestmark = pytest.mark.oracle
+
 KRMFILE = one_setter("foo", '"1"')
 HEADER = "apiVersion: example.com/v1\nkind: Sample\n"
 
@@ -217,7 +219,7 @@ def bound(text: str, around: list[str], name: str) -> list[tuple[object, ...]] |
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=tries(300))
 @given(text=texts())
 def test_reading_around_a_setter_binds_what_reading_all_of_it_binds(text: str) -> None:

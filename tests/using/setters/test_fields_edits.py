@@ -83,7 +83,7 @@ def test_a_list_that_ends_in_a_block_scalar_is_followed_by_a_line_of_its_own(
     assert made == f'args: {A}\n- "p"\n- "q"{end}'
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_list_of_many_items_takes_time_in_proportion(tmp_path: Path) -> None:
     text = f"args: {A}\n" + "".join(f"- i{number} # {number}\n" for number in range(3000))
     made = after(package(tmp_path, LISTED, text), A=[f"i{number}" for number in range(1, 6000, 2)])
@@ -105,7 +105,7 @@ def test_a_block_of_many_blank_lines_takes_time_in_proportion(tmp_path: Path) ->
     assert len(done.stdout) < 500  # values are shown shortened
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_many_fields_in_a_mapping_without_a_kind_take_work_in_proportion(tmp_path: Path) -> None:
     def lines_run(number: int) -> int:
         package(tmp_path, ONE, "".join(f"a{field}: 1 {A}\n" for field in range(number)))

@@ -188,7 +188,7 @@ def set_all(folder: Path, cases: list[tuple[Case, dict[str, bytes]]], history: H
     assert reading.files(folder) == before
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))
 def test_a_set_changes_what_it_says_and_undo_restores_the_bytes(first: int, tmp_path: Path) -> None:
     alike: dict[tuple[object, ...], list[tuple[Case, dict[str, bytes]]]] = {}

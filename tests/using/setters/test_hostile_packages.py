@@ -82,7 +82,7 @@ def run() -> Iterator[Running]:
         yield Running(process)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(CASES))
 def test_any_package_is_read_or_refused(run: Running, tmp_path: Path, seed: int) -> None:
     grammar = Grammar(seed)

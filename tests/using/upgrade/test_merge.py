@@ -336,7 +336,7 @@ def differs_from_git(case: Case, after: Files, conflicts: tuple[Problem, ...], f
                 yield f"{path}: {listed}, by git {text!r}"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("begin", range(0, MERGES, _BATCH))
 def test_no_edit_is_lost(begin: int, tmp_path: Path) -> None:
     for seed in range(begin, min(begin + _BATCH, MERGES)):

@@ -49,7 +49,7 @@ def states(tmp_path: Path) -> list[dict[str, bytes]]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_disk_that_is_full_at_any_moment_leaves_old_files_or_new_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, states: list[dict[str, bytes]], command: str
@@ -91,7 +91,7 @@ while True:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_kill_at_a_random_moment_leaves_what_was_there_before_a_command_or_after_it(
     tmp_path: Path, states: list[dict[str, bytes]]
 ) -> None:
@@ -131,7 +131,7 @@ for number in range(10):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_commands_at_the_same_time_lose_no_edit(tmp_path: Path) -> None:
     root = make(tmp_path / "package")
     fields = [f"{kind}{number}" for kind in "ab" for number in range(10)]

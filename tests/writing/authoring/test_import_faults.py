@@ -76,7 +76,7 @@ while True:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_kill_at_a_random_moment_leaves_each_file_whole(tmp_path: Path) -> None:
     root = make(tmp_path / "ws")
     before = content(root)

@@ -100,7 +100,7 @@ def set_value(files: Mapping[str, bytes], name: str, value: str) -> list[Any]:
     return objects({**files, **found})
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("read", [read_copies, read_zoo])
 @pytest.mark.parametrize("number", range(SEEDS))
 def test_use_cases_that_drifted_apart_are_imported_exactly(

@@ -82,7 +82,7 @@ def test_setting_a_value_has_the_effect_that_it_had(zoo: Imported, stem: str) ->
             assert before == after, f"{name} {value}"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("stem", real.of_corpus(case.stem for case in CASES))
 def test_kustomize_387_sets_what_is_composed_as_it_set_what_was_imported(
     zoo: Imported, cfg3: Cfg, stem: str, tmp_path: Path

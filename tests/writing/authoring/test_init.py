@@ -18,7 +18,7 @@ from packyard.core.errors import UnavailableError
 from packyard.writing.authoring import init
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> None:
     zoo = tmp_path / "zoo"
     listed = done("init", zoo).splitlines()
@@ -42,7 +42,7 @@ def test_its_recipes_are_those_that_are_tested(tmp_path: Path) -> None:
     assert (described["name"], described["prefix"]) == ("models", "models/k8s")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_editors_know_the_files_by_their_schemas(tmp_path: Path) -> None:
     done("init", tmp_path)
     done("new", "hello", "--base", "single-node", "--storage", "none", "--workspace", tmp_path)

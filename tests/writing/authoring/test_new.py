@@ -51,7 +51,7 @@ def refused(folder: Path, *words: str) -> str:
     return said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: Path, kustomize5: Path) -> None:
     parts = offered.find(workspace.read(real.REPOSITORY))
     names = [part.name for part in parts if part.kind == BASE and part.name not in _PARTS_OF_STAGING]
@@ -76,7 +76,7 @@ def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: 
     assert sum(check == "kustomize" for check, _ in states) == len(chosen)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("only", ["", *_PARTS_OF_STAGING])
 def test_a_package_of_every_base_lints_without_an_edit(catalogue: Path, only: str) -> None:
     parts = [part.name for part in offered.find(workspace.read(real.REPOSITORY)) if part.kind == BASE]
@@ -88,7 +88,7 @@ def test_a_package_of_every_base_lints_without_an_edit(catalogue: Path, only: st
     assert (code, [line for line in said.splitlines() if ": error: " in line]) == (0, [])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_program_gets_the_variables_that_it_names_from_its_parts_or_the_package(catalogue: Path) -> None:
     named = ("--base", "ps=parameter-server", "--base", "alone=single-node")
     package = new(catalogue, *named, *CLAIM, "--set", "MODEL_SCRIPT=train.py")
@@ -105,7 +105,7 @@ def test_a_program_gets_the_variables_that_it_names_from_its_parts_or_the_packag
     assert not list(package.glob("patches/*variables.yaml"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> None:
     package = new(catalogue, "--base", "single-node", "--base", "many=mpi-job", *CLAIM, "--framework", "jax")
     assert (package / "package.yaml").read_text() == (
@@ -125,7 +125,7 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
     assert "command: [python3, main.py]" in (package / "patches/single-node.yaml").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_use_cases_have_storages_programs_and_values_of_their_own(catalogue: Path) -> None:
     named = ("--base", "alone=single-node", "--base", "many=job-set", "--base", "claim")
     of_many = ("--programs", "many=mnist", "--storage", "many=user-mounted-nfs", "--set", "many=WORKERS=4")
@@ -150,7 +150,7 @@ def test_use_cases_have_storages_programs_and_values_of_their_own(catalogue: Pat
     assert [each.name for each in package.glob("patches/*")] == ["alone.yaml"], "the base of `many` leaves nothing open"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
     assert "--storage user-allocated-pvc" in refused(catalogue, "hello", "--base", "single-node")
     assert "did you mean 'single-node'?" in refused(catalogue, "hello", "--base", "single-nod")
@@ -165,7 +165,7 @@ def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
     assert (code, "--base is missing" in said) == (2, True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_on_a_terminal_it_asks(catalogue: Path) -> None:
     answers = {
         "base (": "single-node",
@@ -200,7 +200,7 @@ def test_parts_say_what_they_need_and_define() -> None:
     assert "single-node" not in done("parts", "--workspace", real.REPOSITORY, "--kind", "storage")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_description_is_text_and_no_template(catalogue: Path) -> None:
     new(catalogue, "--base", "single-node", *CLAIM, "--description", "Takes {{ 7 * 7 }} and {% include 'x' %}.")
     assert "\nTakes {{ 7 * 7 }} and {% include 'x' %}.\n" in done(

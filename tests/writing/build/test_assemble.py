@@ -39,12 +39,12 @@ def lines(name: str) -> dict[str, int]:
     return {item.path: item.data.count(b"\n") for item in assembled(name).members if item.path not in _BESIDE}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_catalogue_has_at_most_28_146_lines_to_read() -> None:
     assert sum(sum(lines(package.name).values()) for package in PACKAGES) <= 28_146
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_package_whose_program_six_use_cases_run_has_it_once_and_at_most_4260_lines() -> None:
     found = lines(TUNING)
     assert sum(path.endswith("/programs.yaml") for path in found) == 6
@@ -52,7 +52,7 @@ def test_the_package_whose_program_six_use_cases_run_has_it_once_and_at_most_426
     assert sum(found.values()) <= 4_260
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @each_package
 def test_files_have_no_comments_for_lint_and_packyard_json_has_them(package: Package, tmp_path: Path) -> None:
     bundle = assembled(package.name)

@@ -28,7 +28,7 @@ from packyard.writing.build.package_lint import Linting
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.product import Built
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 NAME = "resnet50v1-5-fp32-training-k8s"
 VERSION = "1.0"

@@ -52,7 +52,7 @@ def _without_descriptions(value: Any) -> Any:
     return [_without_descriptions(each) for each in value] if isinstance(value, list) else value
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_bundle_holds_the_objects_and_setters_that_are_listed() -> None:
     found = contents()
     if os.environ.get("PACKYARD_WRITE"):

@@ -121,7 +121,7 @@ def test_a_fragment_is_the_same_at_each_run(text: str) -> None:
         render([("a.md", text)], {}, Memo())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "text",
     [
@@ -136,7 +136,7 @@ def test_a_fragment_does_not_loop_for_long(text: str) -> None:
         render([("a.md", text)], {"rows": [1]}, Memo())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_loops_know_their_length_and_turns_are_counted_for_each_fragment() -> None:
     text = "{% for a in range(60000) %}{% if loop.last %}{{ loop.length }}{% endif %}{% endfor %}"
     assert render([("a.md", text), ("b.md", text)], {}, Memo()) == b"60000\n\n60000\n"

@@ -17,7 +17,7 @@ from packyard.writing.build import tree
 from packyard.writing.build.product import Built
 from packyard.writing.build.staging import set_aside, staging
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 NAME = "bert-k8s"
 

@@ -59,7 +59,7 @@ def judging(option: str) -> list[Judge]:
     return judges.choose(chosen)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @each_package
 def test_the_packages_of_this_repository_have_no_findings(package: Package) -> None:
     assert [str(finding) for finding in workspace_lint.lint(CATALOGUE, package.name)] == []

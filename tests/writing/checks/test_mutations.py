@@ -200,7 +200,7 @@ def reason(mutation: Mutation) -> str:
     return next((why for keys, why in known.items() if re.fullmatch(keys, mutation.key)), "")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_single_mutation_is_found_or_has_a_reason() -> None:
     chance = random.Random(os.environ.get("PACKYARD_SEED", "0"))
     alive = []

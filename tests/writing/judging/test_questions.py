@@ -77,7 +77,7 @@ def test_a_sound_package_passes_each_check(workspace: Path, path: str) -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_programs_what_needs_them_is_skipped_and_the_readme_works_by_packyard_alone(
     workspace: Path, tmp_path: Path
 ) -> None:

@@ -182,7 +182,7 @@ def _enum(setter: Setter) -> Iterable[object]:
     return found if isinstance(found, list) else ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @each_use_case
 def test_every_setter_changes_a_field_and_set_back_restores_every_byte(package: Package, use_case: UseCase) -> None:
     shipped = package_files(composed(package, use_case).files)

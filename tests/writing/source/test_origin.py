@@ -33,7 +33,7 @@ MADE = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("package", [PACKAGES[3], PACKAGES[-2]], ids=lambda item: item.name)
 def test_a_line_of_the_catalogue_says_what_its_source_says(package: Package) -> None:
     composed = compose(CATALOGUE, package)

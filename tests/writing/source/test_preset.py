@@ -68,7 +68,7 @@ def test_a_preset_that_cannot_be_used_is_refused_by_its_line(tree: Path, text: s
     assert all(problem.startswith(f"{NAME}/files/presets/large.yaml:") for problem in problems)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_preset_is_set_recursively_where_a_use_case_has_its_names(tree: Path) -> None:
     mlops = assemble(workspace.read(tree), NAME, "1.0").unpack(tree) / "quickstart/mlops"
     done("set", ".", "--values", mlops / "../../presets/large.yaml", "-R", cwd=mlops)

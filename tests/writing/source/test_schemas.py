@@ -296,7 +296,7 @@ def test_one_of_them_alone_refuses(
     assert validators[name].is_valid(yaml.safe_load(text)) == by_reader, why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_others_read_the_schemas_and_find_our_files_valid(tmp_path: Path) -> None:
     """As people without packyard do, by check-jsonschema."""
     for name in schemas.NAMES:
