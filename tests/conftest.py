@@ -29,14 +29,14 @@ os.environ.setdefault("GOGC", "400")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-#: The parts of `make nightly`, and the fixtures that put a test into each: real programs that are not Python's. A test is
-#: in the first that has one of its fixtures; one that is marked `nightly` is in the part that the mark names, or ``whole``.
+#: The parts of `make nightly`, and the fixtures that put a test into each: real programs that are not Python's. A test
+#: is in the first that has one of its fixtures; one that is marked `nightly` in the part that is named, or ``whole``.
 PARTS = {
     "workload": {"namespaces", "new_cluster", "open_mpi"},
     "clusters": {"api_server", "cluster", "job_cluster", "kubectl", "plane"},
     "stores": {
-        "azurite", "fake_gcs", "nginx", "rclone", "registry2", "registry3", "registry_of_passwords", "registry_of_tokens",
-        "registry_with_referrers", "registry_without_deletes", "toxiproxy", "versitygw",
+        "azurite", "fake_gcs", "nginx", "rclone", "registry2", "registry3", "registry_of_passwords",
+        "registry_of_tokens", "registry_with_referrers", "registry_without_deletes", "toxiproxy", "versitygw",
     },
     "kustomize": {
         "apply_setters", "cel", "cfg3", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters",
@@ -44,7 +44,7 @@ PARTS = {
     },
     "whole": {"bin_dir", "curl", "other_pythons", "tar", "web_dir", "wget"},
 }  # fmt: skip
-#: What is no part, but can be asked for: what `make test` runs, and with a wheel; what each push asks real programs; all.
+#: What is no part, but can be asked for: what `make test` runs, some with a wheel; what `make oracle` does; everything.
 _SELECTIONS = ("test", "bare", "oracle", "all")
 
 

@@ -1,10 +1,10 @@
 """Starts the programs of a control plane, and stops them when nobody uses them: ``service SERVICE FOLDER``.
 
 ``bare`` is etcd and kube-apiserver, ``api`` the same with the definitions of custom resources. ``jobs`` works on it:
-Kubernetes' controllers, its scheduler, and kwok, whose nodes only pretend to run pods, do to them what `fates` says, and
-give out what its objects Logs, ClusterLogs and ClusterPortForward say. ``controllers`` is the same with mpi-operator and
-the controllers of JobSets, LeaderWorkerSets, TrainJobs and PyTorchJobs and Kueue with their webhooks. What listens does
-so on 127.0.0.1, and what is written is written to FOLDER.
+Kubernetes' controllers, its scheduler, and kwok, whose nodes only pretend to run pods, do to them what `fates` says,
+and give out what its objects Logs, ClusterLogs and ClusterPortForward say. ``controllers`` is the same with
+mpi-operator, the controllers of JobSets, LeaderWorkerSets, TrainJobs and PyTorchJobs, and Kueue, with their webhooks.
+What listens does so on 127.0.0.1, and what is written is written to FOLDER.
 """
 
 from __future__ import annotations

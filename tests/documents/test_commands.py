@@ -32,7 +32,7 @@ def _typed(session: Session) -> str:
 
 
 def _mark(session: Session) -> pytest.MarkDecorator:
-    """Return when a session is typed: those of new users that need no other program, with the wheel in each `make test`."""
+    """Return the part that types a session: those of new users that need no other program, with the wheel."""
     if _ON_CLUSTER.search(_typed(session)):
         return pytest.mark.nightly("clusters")
     if "kustomize" in _typed(session):

@@ -13,8 +13,9 @@ from controlplane.api import Api, wait
 pytestmark = pytest.mark.oracle
 
 
+@pytest.mark.usefixtures("kubectl")
 def test_a_job_is_run_looked_at_read_and_taken_down(
-    job_cluster: Api, kubectl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    job_cluster: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     namespace = job_cluster.create_namespace("restricted")
     wait(lambda: [] if job_cluster.list("v1", "ServiceAccount", namespace) else ["no service account"])
