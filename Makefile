@@ -119,7 +119,7 @@ test-tensorflow: .venv/.nightly .tensorflow/.installed  #- run the MNIST package
 	PACKYARD_TENSORFLOW="$(CURDIR)/.tensorflow/bin/python" $(BIN)/pytest --part all tests/frameworks $(ARGS)
 
 test-trust: .venv/.nightly .tools/registry .tools/referrers-registry .tools/kubernetes $(TRUST)  #- verify what is published with cosign 2 and 3, Flux and policy-controller (half an hour to build)
-	PACKYARD_REQUIRE_TRUST=1 $(ALL_REQUIRED) --part all tests/sharing/test_cosign.py tests/sharing/test_flux.py tests/sharing/test_policy_controller.py $(ARGS)
+	PACKYARD_REQUIRE_TRUST=1 $(ALL_REQUIRED) --part all tests/sharing/nightly/test_cosign.py tests/sharing/nightly/test_flux.py tests/sharing/nightly/test_policy_controller.py $(ARGS)
 
 test-web: .venv/.nightly $(WEB) web/node_modules/.installed .cache/web/.installed  #- run the tests of the page of channels in Chromium, Firefox and Node (npm, Node >= 20, Go; installs Debian's browsers, nginx, wget and curl where they are missing)
 	cd web && node_modules/.bin/tsc

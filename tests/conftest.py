@@ -73,6 +73,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.xdist_group(f"package {package}"))
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the folders unread whose tests are all of the nightly: some import what only that installs."""
+    return True if collection_path.name == "nightly" and config.getoption("--part") in ("test", "bare") else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     part = config.getoption("--part")
     if part == "oracle":

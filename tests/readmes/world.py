@@ -14,7 +14,7 @@ from pathlib import Path
 
 import modelserver
 import openaiserver
-from catalogue import test_runs
+from catalogue.nightly import test_runs
 from controlplane import argo
 from controlplane.api import Api, wait
 from usecases import Object

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from functools import partial
 from typing import Any
 
-from catalogue import test_runs
+from catalogue.nightly import test_runs
 from controlplane import fates, webhooks
 from controlplane.api import Api, await_quota, wait
 from packyard.core.kubernetes.operators import OPERATORS
@@ -434,7 +434,7 @@ def thing(namespace: str) -> list[Object]:
 
 
 def define(api: Api, version: str, kind: str) -> None:
-    from running.test_doctor_faults import define as defined
+    from running.nightly.test_doctor_faults import define as defined
 
     defined(api, version, kind)
 

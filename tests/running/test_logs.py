@@ -17,7 +17,7 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.pod_status import PodStatus
 from packyard.running.runs.status import RunStatus
 from running import made
-from running.test_reading import children, settle, settled, started
+from running.nightly.test_reading import children, settle, settled, started
 from terminal import on_terminal
 
 

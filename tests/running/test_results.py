@@ -24,7 +24,7 @@ from packyard.running.results.listing import CutError, Listed
 from packyard.running.results.received import Folder, HostileError
 from packyard.running.runs.kubectl import Kubectl
 from running import made
-from running.test_reading import settled, started
+from running.nightly.test_reading import settled, started
 from running.wanted import config_map
 
 RUN = "train"

@@ -12,7 +12,7 @@ from controlplane.api import Api, Object, wait
 from packyard.running.runs import sweep
 from packyard.running.runs.kubectl import Kubectl
 from running import made
-from running.test_reading import settled
+from running.nightly.test_reading import settled
 from running.wanted import config_map
 
 LINES = "# one a line\n--lr 0.1 --seed 7\n\n--lr=0.5 --seed 7\n"

@@ -25,7 +25,7 @@ import distributed
 
 import tiny
 from commandline import COMMAND, environment
-from core.work.test_dask import scheduling, working
+from core.work.nightly.test_dask import scheduling, working
 from packyard.core.work.dask import opened
 from packyard.sharing.index import access
 from packyard.sharing.stores import open_store

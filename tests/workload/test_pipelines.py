@@ -20,7 +20,7 @@ from workload.cluster import Cluster
 from workload.controllers import NODE_NAME
 from workload.objects import Object
 from workload.pod import Pod
-from workload.test_use_cases import (
+from workload.nightly.test_use_cases import (
     READ_ONLY,
     has_no_privilege,
     has_the_environment,

@@ -21,7 +21,7 @@ from workload import catalogue, deploy
 from workload.cluster import Cluster
 from workload.objects import Object
 from workload.pod import PATIENCE
-from workload.test_use_cases import seen_from_here
+from workload.nightly.test_use_cases import seen_from_here
 
 NewCluster = Callable[[list[Object]], Cluster]
 

@@ -1,0 +1,107 @@
+"""The first run of the MNIST package fits the only node of a laptop's cluster, with no value set.
+
+The scheduler is the real one; the node is of kwok, has 2 CPUs and 4 GiB, and Kubernetes' own pods run on it.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+import pytest
+
+from catalogue.nightly.test_runs import add_node, condition
+from controlplane.api import Api, wait
+from packyard.core.kubernetes import requirements
+from usecases import PACKAGES, Object, level, shipped
+
+NAME = "mnist-fp32-training-k8s"
+#: What kind asks for its own pods on its node, the control plane among them: 950m CPUs and 290Mi.
+_SYSTEM = {"cpu": "950m", "memory": "290Mi"}
+
+
+def first_run() -> list[Object]:
+    (package,) = [item for item in PACKAGES if item.name == NAME]
+    (use_case,) = [item for item in package.use_cases if item.path == "first-run/none"]
+    return shipped(package, use_case).parse()
+
+
+@pytest.fixture
+def laptop(cluster: Api) -> str:
+    """A node of 2 CPUs and 4 GiB, with what a cluster runs for itself; no other has its label.
+
+    Its taint keeps pods of other tests from it, which would take its room.
+    """
+    name = f"laptop-{secrets.token_hex(4)}"
+    add_node(cluster, name, {"laptop": name}, [], [{"key": "laptop", "value": name, "effect": "NoSchedule"}])
+    amounts = {"cpu": "2", "memory": "4Gi", "ephemeral-storage": "20Gi", "pods": "110"}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+    status = {"status": {"capacity": amounts, "allocatable": amounts}}
+    cluster.merge({**node, **status}, subresource="status").expect_done()
+    namespace = cluster.create_namespace("privileged")
+    wait(lambda: [] if cluster.list("v1", "ServiceAccount", namespace) else ["no service account"])
+    container = {"name": "system", "image": "example.com/system:1", "resources": {"requests": _SYSTEM}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "system"}}
+    cluster.create({**pod, "spec": {"nodeName": name, "containers": [container]}}, namespace).expect_done()
+    return name
+
+
+def start(api: Api, objects: list[Object], node: str) -> tuple[str, Object]:
+    """Apply a run that this node alone may take, and return its namespace and its Job."""
+    namespace = api.create_namespace(level(objects))
+    (job,) = [item for item in objects if item["kind"] == "Job"]
+    pod = job["spec"]["template"]["spec"]
+    pod["nodeSelector"]["laptop"] = node
+    pod["tolerations"] = [*pod.get("tolerations", []), {"key": "laptop", "value": node}]
+    api.create_all(objects, namespace)
+    return namespace, job
+
+
+@pytest.mark.nightly
+def test_a_first_run_needs_nothing_that_a_new_cluster_lacks() -> None:
+    objects = first_run()
+    assert level(objects) == "restricted"
+    assert [str(item) for item in requirements.find(objects) if item.kind != "PodSecurity"] == []
+
+
+def test_a_first_run_is_placed_on_a_node_of_two_cpus_and_four_gigabytes(cluster: Api, laptop: str) -> None:
+    namespace, job = start(cluster, first_run(), laptop)
+    wait(lambda: [] if condition(cluster.read(job, namespace).expect_done(), "Complete") else ["not complete"])
+    (pod,) = cluster.list("v1", "Pod", namespace)
+    assert pod["spec"]["nodeName"] == laptop
+
+
+def test_a_pod_that_loses_its_node_is_made_again_and_counts_as_no_failure(cluster: Api) -> None:
+    objects = first_run()
+    (job,) = [item for item in objects if item["kind"] == "Job"]
+    job["spec"]["backoffLimit"] = 0
+    job["spec"]["template"]["spec"]["schedulerName"] = "nobody"
+    namespace = cluster.create_namespace(level(objects))
+    cluster.create_all(objects, namespace)
+    wait(lambda: [] if cluster.list("v1", "Pod", namespace) else ["no pod"])
+    (lost,) = cluster.list("v1", "Pod", namespace)
+    change = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": lost["metadata"]["name"]}}
+    change["status"] = {"phase": "Failed", "conditions": [{"type": "DisruptionTarget", "status": "True"}]}
+    cluster.merge(change, namespace, subresource="status").expect_done()
+
+    def others() -> list[Object]:
+        return [pod for pod in cluster.list("v1", "Pod", namespace) if pod["status"]["phase"] == "Pending"]
+
+    wait(lambda: [] if others() else ["no other pod"])
+    assert "failed" not in cluster.read(job, namespace).expect_done()["status"]
+
+
+@pytest.mark.parametrize(("resource", "amount"), [("cpu", "1100m"), ("memory", "3900Mi")])
+def test_sees_a_run_that_such_a_node_has_no_room_for(resource: str, amount: str, cluster: Api, laptop: str) -> None:
+    objects = first_run()
+    (job,) = [item for item in objects if item["kind"] == "Job"]
+    resources = job["spec"]["template"]["spec"]["containers"][0]["resources"]
+    resources["requests"][resource] = resources["limits"][resource] = amount
+    namespace, _ = start(cluster, objects, laptop)
+    wait(lambda: [] if unschedulable(cluster, namespace) else ["not judged yet"])
+    assert f"Insufficient {resource}" in unschedulable(cluster, namespace)
+
+
+def unschedulable(api: Api, namespace: str) -> str:
+    """Return what the scheduler says of pods that no node can take."""
+    found = [each for pod in api.list("v1", "Pod", namespace) for each in pod["status"].get("conditions", ())]
+    return "".join(each.get("message", "") for each in found if each.get("reason") == "Unschedulable")

@@ -1,0 +1,340 @@
+"""`deploy`, `redeploy`, `history` and `undeploy` as users type them: what they print, ask of the server, and offer."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalogue.nightly import test_runs
+from commandline import inside
+from controlplane import people
+from controlplane.api import Api, wait
+from documents.test_json import documented, seen
+from packyard.cli.running import rollout
+from running import made
+
+RUN = "mnist-fp32-training-first-run"
+BOARD = "mnist-fp32-training-tensorboard-pvc"
+
+
+@pytest.fixture
+def package(untarred: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The package of MNIST, in the working directory."""
+    folder = untarred("mnist-fp32-training-k8s")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def user(cluster: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Be a user who may do everything in the namespace, and nothing elsewhere; what is asked is logged."""
+    name = f"ann-{namespace}"
+    be(cluster, name, namespace, tmp_path, monkeypatch)
+    return name
+
+
+def be(api: Api, name: str, namespace: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}
+    binding = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": name},
+        "roleRef": role,
+        "subjects": [subject],
+    }
+    api.create(binding, namespace).expect_done()
+    people.await_right(api, name, namespace)
+    monkeypatch.setenv("KUBECONFIG", str(people.kubeconfig(api, name, namespace, folder)))
+
+
+def run(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = inside(*words)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def asked(api: Api, user: str) -> Counter[str]:
+    """Return how often a user asked what of the server, without what is the same for all: ``patch jobs``."""
+    return Counter(f"{each['verb']} {each['objectRef']['resource']}" for each in people.requests(api, user))
+
+
+def answer(*words: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run(*words, "-o", "json").stdout)
+    table = documented()[words[0]]
+    for field, names in seen(found).items():
+        assert names == table[field], field
+    return found
+
+
+@pytest.mark.usefixtures("package", "user")
+def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
+    done = run("deploy", "first-run/none")
+    lines = re.sub(r"programs-\w{10}", "programs-HASH", done.stdout).splitlines()
+    assert lines == [
+        f"ServiceAccount {RUN} created",
+        f"ConfigMap {RUN} created",
+        "ConfigMap programs-HASH created",
+        f"Job {RUN} created",
+    ]
+    told = done.stderr.splitlines()
+    assert told[0] == f"context test, namespace {namespace}"
+    assert told[-2:] == [
+        f"run {RUN}: 4 objects applied, recorded as 1",
+        f"packyard logs {RUN} -n {namespace} prints its log",
+    ]
+    wait(lambda: [] if "succeeded" in run("status", RUN).stdout else ["the cluster still changes its Job"])
+    again = run("deploy", "first-run/none")
+    assert re.search("4 objects unchanged, as deployed at .*, record 1", again.stderr)
+    refused = run("deploy", "first-run/none", "BATCH_SIZE=32", code=1).stderr
+    assert "nothing is applied" in refused
+    assert f"ConfigMap {RUN}: data.BATCH_SIZE was read by its pods at their start: 64 -> 32" in refused
+    beside = r"deploy \S+ BATCH_SIZE=32 RUN_NAME=\w{5} -n \S+"
+    (offer,) = re.findall(rf" --replace deletes it first; another run beside it: packyard ({beside})\)", refused)
+    (other,) = answer(*shlex.split(offer))
+    assert (other["record"], other["recorded"], other["state"] in ("running", "succeeded")) == (1, True, True)
+    (change,) = answer("history", other["run"])[0]["changes"][:1]
+    assert change == {"name": "BATCH_SIZE", "before": None, "after": "32"}
+    left = run("undeploy", RUN)
+    assert sorted(left.stdout.splitlines()) == sorted(
+        line.replace("created", "deleted") for line in done.stdout.splitlines()
+    )
+    assert "there is no run" in run("history", RUN, code=1).stderr
+    (gone,) = answer("undeploy", "--package", "mnist-fp32-training-k8s", "--yes")
+    assert (gone["run"], len(gone["deleted"]), gone["records"]) == (other["run"], 4, 1)
+    assert [each["kind"] for each in cluster.everything(namespace) if each["kind"] in ("Job", "Pod")] == []
+
+
+@pytest.mark.usefixtures("user")
+def test_a_changed_program_is_refused_in_a_run_and_served_by_servers_that_keep_no_old_one(
+    package: Path, untarred: Callable[[str], Path], cluster: Api, namespace: str
+) -> None:
+    def programs() -> list[str]:
+        names = (each["metadata"]["name"] for each in cluster.list("v1", "ConfigMap", namespace))
+        return [name for name in names if re.fullmatch(r"(programs|check)-\w{10}", name)]
+
+    def change(file: Path) -> None:
+        file.write_text(f"{file.read_text()}# changed\n")
+
+    run("deploy", "first-run/none", "--no-wait")
+    change(package / "programs/mnist/keras_mnist.py")
+    refused = run("deploy", "first-run/none", "--no-wait", code=1).stderr
+    (before,) = programs()
+    assert re.search(rf"Job {RUN}: .*volumes.*{before} -> programs-\w{{10}} *", refused), refused
+    run("deploy", "first-run/none", "RUN_NAME=second", "--no-wait")
+    assert len(programs()) == 2
+    run("undeploy", "--package", "mnist-fp32-training-k8s", "--yes")
+    assert programs() == []
+
+    servers = untarred("llm-serving")
+    directory = str(servers / "on-cpu/user-allocated-pvc")
+    run("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor")
+    (before,) = programs()
+    change(servers / "programs/vllm/check_model.py")
+    run("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor")
+    (after,) = programs()
+    assert after != before
+
+
+@pytest.mark.usefixtures("package")
+def test_what_each_verb_asks_of_the_server(cluster: Api, namespace: str, user: str) -> None:
+    """Bounded by the number of objects; the applying itself is a request for each, and the record is one."""
+    claim = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+    metadata = {"name": "disk"}
+    body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": claim}
+    cluster.create(body, namespace).expect_done()
+    directory = "tensorboard/user-allocated-pvc"
+    counts = []
+    for words in (
+        ("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor"),
+        ("history", BOARD),
+        ("rollback", BOARD, "1", "--no-wait"),
+        ("undeploy", BOARD, "--no-wait"),
+    ):
+        before = asked(cluster, user)
+        run(*words)
+        counts.append(asked(cluster, user) - before)
+    deployed, listed, deployed_again, deleted = counts
+    objects = ("deployments", "serviceaccounts", "services")
+    look = Counter({"list configmaps": 1, "create selfsubjectreviews": 1, **{f"get {each}": 1 for each in objects}})
+    applied = Counter({f"patch {each}": 2 for each in objects})  # as a dry run, and for real
+    absent = Counter({"get namespaces": len(objects)})  # kubectl's question where an object is not there
+    assert deployed == look + applied + absent + Counter({"create configmaps": 1})
+    assert (listed["list configmaps"], {each.split()[0] for each in listed}) == (1, {"list"})  # records, and a look
+    assert deployed_again == look + applied
+    ends = Counter({f"{verb} {each}": 1 for verb in ("list", "delete") for each in (*objects, "configmaps")})
+    assert deleted == ends + Counter({"create selfsubjectreviews": 1, "list persistentvolumeclaims": 1})
+
+
+@pytest.mark.usefixtures("user")
+def test_a_deployment_goes_back_to_an_earlier_record_with_its_secrets_as_they_are(
+    cluster: Api, namespace: str, tmp_path: Path
+) -> None:
+    (tmp_path / "server").mkdir()
+    directory = tmp_path / "server"
+    (directory / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
+
+    def write(replicas: int, password: str) -> None:
+        (directory / "objects.yaml").write_text(SERVER.format(replicas=replicas, password=password))
+
+    write(1, "one")
+    run("deploy", str(directory), "--no-wait")
+    (record,) = answer("deploy", str(directory), "--no-wait")
+    alone = run("rollback", record["run"], code=1).stderr
+    assert f"run {record['run']} was deployed once: nothing is before (packyard rollback {record['run']} 1 -n" in alone
+    write(2, "two")
+    run("deploy", str(directory), "--no-wait")
+    name = next(each for each in cluster.list("apps/v1", "Deployment", namespace))["metadata"]["labels"]["packyard/run"]
+    shown = run("rollback", name, "--diff").stdout
+    assert {"-  replicas: 2", "+  replicas: 1"} <= set(shown.splitlines())
+    (back,) = answer("rollback", name, "1", "--no-wait")
+    assert (back["record"], back["recorded"]) == (3, True)
+    (server,) = cluster.list("apps/v1", "Deployment", namespace)
+    assert server["spec"]["replicas"] == 1
+    (secret,) = cluster.list("v1", "Secret", namespace)
+    assert secret["data"] == {"password": "dHdv"}
+    assert [(each["record"], each["asRecord"]) for each in answer("history", name)] == [(1, None), (2, None), (3, 1)]
+    assert run("history", name).stdout.splitlines()[-1].endswith("rolled back to record 1")
+    assert "has no record 9" in run("rollback", name, "9", code=1).stderr
+    cluster.delete(secret, namespace).expect_done()
+    assert "its data are not recorded (deploy the run from its directory" in run("rollback", name, "3", code=1).stderr
+
+
+SERVER = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: server}}
+spec:
+  replicas: {replicas}
+  selector: {{matchLabels: {{app: server}}}}
+  template:
+    metadata: {{labels: {{app: server}}}}
+    spec:
+      securityContext: {{runAsNonRoot: true, runAsUser: 1, seccompProfile: {{type: RuntimeDefault}}}}
+      containers:
+      - name: server
+        image: registry.example/server:1
+        securityContext: {{allowPrivilegeEscalation: false, capabilities: {{drop: [ALL]}}}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {{name: key}}
+stringData: {{password: {password}}}
+"""
+
+
+def serve(folder: Path, fate: str, **spec: Any) -> str:
+    """Write a use case of two servers, and return its path."""
+    folder.mkdir(exist_ok=True)
+    (folder / "kustomization.yaml").write_text("resources: [server.json]\n")
+    (folder / "server.json").write_text(json.dumps(made.lasting("Deployment", "server", fate, **spec)))
+    return str(folder)
+
+
+class UntilUnready:
+    """A clock by which the time to wait is up as soon as a pod runs and is not ready."""
+
+    def __init__(self, api: Api, namespace: str) -> None:
+        self.api, self.namespace, self.now = api, namespace, 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, _: float) -> None:
+        time.sleep(0.1)
+        there = self.api.list("v1", "Pod", self.namespace)
+        if any(test_runs.phase(pod) == "Running" and not test_runs.condition(pod, "Ready") for pod in there):
+            self.now = 3600.0
+
+
+@pytest.mark.usefixtures("user")
+def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
+    cluster: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = serve(tmp_path / "server", "unpullable")
+    failing = run("deploy", directory, "--atomic", code=1).stderr
+    name = re.findall(r"run (\S+) is taken back: its objects are deleted", failing)[0]
+    assert f"run {name} is failing: server 0: image cannot be pulled" in failing
+    assert "packyard status" not in failing  # would show nothing any more
+    assert cluster.list("apps/v1", "Deployment", namespace) == []
+    run("deploy", serve(tmp_path / "server", "run"))
+    changed = serve(tmp_path / "server", "unpullable", minReadySeconds=1)
+    assert f"run {name} is deployed again as record 1 has it" in run("deploy", changed, "--atomic", code=1).stderr
+    late = serve(tmp_path / "server", "never-ready", minReadySeconds=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(rollout, "time", UntilUnready(cluster, namespace))
+        not_yet = run("deploy", late, "--atomic", code=1).stderr
+    assert f"run {name} is not running yet: server" in not_yet
+    assert f"run {name} is deployed again as record 3 has it" in not_yet
+    (server,) = cluster.list("apps/v1", "Deployment", namespace)
+    assert server["spec"].get("minReadySeconds", 0) == 0
+    assert [each["record"] for each in answer("history", name)] == [1, 2, 3, 4, 5]
+    for seconds in range(1, 5):
+        run("deploy", serve(tmp_path / "server", "run", minReadySeconds=seconds), "--no-wait", "--keep", "3")
+    assert [each["record"] for each in answer("history", name)] == [7, 8, 9]
+    assert "--keep 0" in run("deploy", directory, "--keep", "0", code=2).stderr
+
+
+@pytest.mark.usefixtures("user")
+def test_a_server_that_is_mended_is_not_judged_by_the_pods_that_it_replaces(tmp_path: Path) -> None:
+    """These stay until others are ready, which may take them long."""
+    failing = run("deploy", serve(tmp_path / "server", "unpullable"), code=1).stderr
+    assert "is failing: server 0: image cannot be pulled" in failing
+    late = run("deploy", serve(tmp_path / "server", "never-ready"), "--timeout", "1s", code=1).stderr
+    assert "is not running yet" in late
+    assert "image cannot be pulled" not in late
+
+
+@pytest.mark.usefixtures("package", "user")
+def test_a_run_that_is_over_or_can_no_longer_be_changed_is_replaced_on_demand(cluster: Api, namespace: str) -> None:
+    run("deploy", "first-run/none", "--no-wait")
+    (before,) = cluster.list("batch/v1", "Job", namespace)
+    replaced = run("deploy", "first-run/none", "BATCH_SIZE=32", "--replace", "--no-wait")
+    assert f"Job {RUN} deleted" in replaced.stdout.splitlines()
+    (after,) = cluster.list("batch/v1", "Job", namespace)
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    flags = ["--force", "--no-wait", "--autoscaled", "--no-doctor", "--keep=3", "--timeout=90s"]
+    refused = run("deploy", "first-run/none", "BATCH_SIZE=16", *flags, code=1).stderr
+    typed = f"{' '.join(flags)} -n {namespace}"
+    deletes = f"packyard deploy first-run/none BATCH_SIZE=16 {typed} --replace deletes it first"
+    assert f"it stays as it is ({deletes}; another run beside it: packyard deploy " in refused
+    assert re.search(rf"deploy first-run/none BATCH_SIZE=16 RUN_NAME=\w+ {typed}\)", refused)
+    wrong = run("deploy", "first-run/none", "BATCH_SIZE=many", *flags, code=1).stderr
+    assert f"packyard deploy first-run/none {' '.join(flags)} BATCH_SIZE=" in wrong
+    refused = run("rollback", RUN, "1", "--keep", "9", code=1).stderr
+    assert f"packyard rollback {RUN} 1 --keep=9 -n {namespace} --replace deletes it first" in refused
+    (command,) = re.findall(r"packyard (rollback .*? --replace) deletes it first", refused)
+    run(*shlex.split(command), "--no-wait")
+    told = [(each["record"], each["values"].get("BATCH_SIZE"), each["source"]) for each in answer("history", RUN)]
+    assert told == [(1, None, None), (2, "32", None), (3, None, 1)]
+    for words in (["deploy", "first-run/none"], ["rollback", RUN, "1"]):
+        assert "exclude each other" in run(*words, "--replace", "--diff", code=2).stderr
+
+
+@pytest.mark.usefixtures("package")
+def test_runs_are_chosen_by_state_age_and_person(
+    cluster: Api, namespace: str, user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("deploy", serve(tmp_path / "server", "run"))
+    run("deploy", "first-run/none", "--no-wait", "RUN_NAME=second")
+    newest, oldest = answer("status")
+    assert newest["when"] >= oldest["when"]
+    assert [each["run"] for each in answer("status", "--state", "running")][-1:] == [oldest["run"]]
+    assert "no run is chosen" in run("undeploy", "--finished", "--older-than", "7d", "--yes", code=1).stderr
+    other = tmp_path / "bob"
+    other.mkdir()
+    be(cluster, f"bob-{namespace}", namespace, other, monkeypatch)
+    assert run("status", "--mine", "-o", "json").stdout == "[]\n"
+    assert len(answer("status")) == 2
+    assert {each["who"] for each in answer("status")} == {user}
+    run("undeploy", "--all", "--older-than", "0", "--yes")
+    assert run("status", "-o", "json").stdout == "[]\n"

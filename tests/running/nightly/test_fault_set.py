@@ -1,0 +1,106 @@
+"""All faults of `fault_set`, on a real control plane: told before anything is applied, and explained of what was.
+
+`make soak` judges them; ``pytest tests/running/nightly/test_fault_set.py`` with PACKYARD_SOAK=1 does so alone. Architectures of
+images are judged by test_architectures, kubeconfigs by test_kubeconfigs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import sample
+from controlplane import people, shared
+from controlplane.api import Api, wait
+from packyard.core.errors import PackyardError
+from packyard.running import doctor
+from packyard.running.runs import deploy, kubectl, status
+from packyard.running.runs import record as records
+from packyard.running.runs.kubectl import Kubectl
+from running import made, suggested
+from running.fault_set import FAULTS, Fault
+from running.patients import prepared
+
+pytestmark = [pytest.mark.nightly, pytest.mark.skipif(not sample.WHOLE, reason="make soak judges all faults")]
+_PATIENCE = 60  # seconds until a fault shows
+
+
+@pytest.fixture(scope="module")
+def plane(shared_dir: Path) -> Iterator[Api]:
+    """A control plane of its own: some faults are of the whole cluster."""
+    folder = shared_dir / "fault-plane"
+    with shared.use(folder, "-m", "controlplane.service", "api", str(folder)):
+        inside = folder / "controllers"
+        with shared.use(inside, "-m", "controlplane.service", "controllers", str(inside)):
+            yield Api(folder)
+
+
+@pytest.fixture
+def there(plane: Api, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace that has the fault of the test, and nothing of it afterwards."""
+    fault: Fault = request.getfixturevalue("fault")
+    namespace = plane.create_namespace(fault.level)
+    for kind in ("ServiceAccount", "ConfigMap"):  # that every namespace has, and that a quota counts
+        wait(lambda kind=kind: [] if plane.list("v1", kind, namespace) else [f"no {kind}"])
+    fault.there(plane, namespace)
+    with fault.during(plane, namespace):
+        yield namespace
+    plane.delete({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+    # An operator of one fault is none of the next.
+    wait(lambda: [str(item["metadata"]["name"]) for item in plane.list("apps/v1", "Deployment", namespace)])
+    for node in plane.list("v1", "Node"):
+        if node["metadata"].get("labels", {}).get("pool") == namespace:
+            plane.delete({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node["metadata"]["name"]}})
+
+
+def client(plane: Api, namespace: str, folder: Path, user: str = "") -> Kubectl:
+    own = people.kubeconfig(plane, user, namespace, folder) if user else plane.folder / "kubeconfig"
+    return kubectl.find(os.environ["PATH"], kubeconfig=str(own), namespace=namespace)
+
+
+def check_typed(fix: str, client: Kubectl) -> None:
+    """Type a command that mends a fault, one that changes something as a trial."""
+    for words in map(shlex.split, fix.split(" && ")):
+        check = {"packyard": suggested.check_packyard, "kubectl": partial(suggested.check_kubectl, client=client)}
+        assert not words or words[0] not in check or not check[words[0]](words), fix
+
+
+@pytest.mark.usefixtures("kubectl")
+@pytest.mark.parametrize("fault", [each for each in FAULTS if each.before], ids=lambda each: each.name)
+def test_it_is_told_before_anything_is_applied(fault: Fault, plane: Api, there: str, tmp_path: Path) -> None:
+    found = client(plane, fault.namespace(there), tmp_path, fault.user and f"{fault.user}-{there}")
+    ready = prepared(fault.run(there))
+    findings = [each for each in doctor.examine(found, ready) if each.severity in ("error", "warning")]
+    told = [f"{each}; {each.why}" for each in findings]
+    for each in findings:
+        check_typed(each.fix, found)
+    with suppress(PackyardError):
+        try:
+            deploy.plan(found, ready, who="ann", when=made.WHEN)
+        except PackyardError as error:
+            told += [str(each) for each in error.problems]
+            raise
+    assert re.search(fault.before, "\n".join(told), re.DOTALL), told
+
+
+@pytest.mark.usefixtures("kubectl")
+@pytest.mark.parametrize("fault", [each for each in FAULTS if each.after], ids=lambda each: each.name)
+def test_it_is_explained_of_a_run_that_has_it(fault: Fault, plane: Api, there: str, tmp_path: Path) -> None:
+    found = replace(client(plane, there, tmp_path))
+    record = made.put(found, {"run": fault.run(there)})["run"]
+    fault.then(plane, there)
+    end = time.monotonic() + _PATIENCE
+    said = ""
+    while not re.search(fault.after, said, re.DOTALL):
+        assert time.monotonic() < end, said
+        seen = status.read_one(found, records.read_last(found, record.run))
+        said = f"{seen.state}: {seen.reason}"

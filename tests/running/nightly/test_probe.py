@@ -1,0 +1,230 @@
+"""Probes on a real control plane: what they are made of, what is read of their pods, and that nothing is left.
+
+What the script in their pods finds is judged by tests/workload/test_probe.py, where pods run as processes.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from catalogue.nightly import test_runs
+from commandline import COMMAND, environment
+from controlplane import fates, people
+from controlplane.api import Api, Object, await_quota, wait
+from packyard.cli.running import probe
+from packyard.core.errors import UnavailableError
+from packyard.core.kubernetes import pods
+from packyard.running.probe import answers, jobs
+from packyard.running.runs import beside, kubectl
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.prepared import Prepared, prepare
+from packyard.running.runs.run import LABEL
+
+FREE = 3 * 2**20  # KiB
+SERVING = "resnet50v1-5-fp32-inference-k8s", "serving/user-allocated-pvc"
+
+
+@pytest.fixture
+def prepared(untarred: Callable[[str], Path]) -> Prepared:
+    return prepare(untarred("mnist-fp32-training-k8s") / "first-run/none", {}, path=os.environ["PATH"])
+
+
+@pytest.fixture
+def left(cluster: Api, namespace: str) -> Callable[[], list[str]]:
+    """Call it to see what is in the namespace that was not there when the test began, but for events."""
+    wait(lambda: sorted({"ConfigMap kube-root-ca.crt"} - test_runs.names(cluster, namespace)))
+    before = test_runs.names(cluster, namespace)
+    return lambda: sorted(test_runs.names(cluster, namespace) - before)
+
+
+def fated(prepared: Prepared, fate: str, **fields: object) -> Prepared:
+    """Return the use case with pods that come to an end of their own."""
+    objects = copy.deepcopy(list(prepared.objects))
+    for pod in pods.find_all(objects):
+        assert pod.template is not None
+        pod.template["metadata"].setdefault("annotations", {})[fates.ANNOTATION] = fate
+        pod.spec.update(fields)
+    return replace(prepared, objects=objects)
+
+
+def test_what_a_container_says_last_is_read_and_all_is_deleted(
+    prepared: Prepared, cluster: Api, namespace: str, client: Kubectl, left: Callable[[], list[str]]
+) -> None:
+    probe = jobs.make(fated(prepared, "run"), "abcde", seconds=600)
+    beside.create(client, probe.objects)
+    wait(lambda: [] if len(running(cluster, namespace)) == 1 else ["no pod"])
+    made = {f"{item['kind']} {item['metadata']['name']}" for item in probe.objects}
+    assert made <= set(left())
+    assert answers.look(client, probe).waiting == {f"{probe.name}-0": ""}
+    (pod,) = running(cluster, namespace)
+    end(cluster, namespace, pod, "0 found\n1 missing\n")
+    seen = answers.look(client, probe)
+    assert (seen.is_over, seen.waiting) == (True, {})
+    found = answers.conclude(client, probe, seen, "2026-01-01T00:00:00Z")
+    assert [(each.severity, str(each)) for each in found] == [
+        ("passed", "image docker.io/tensorflow/tensorflow:2.15.0"),
+        ("passed", "python3"),
+        ("error", "keras_mnist.py: there is no such file"),
+    ]
+    jobs.delete(client, probe)
+    wait(left)
+
+
+def running(api: Api, namespace: str) -> list[Object]:
+    return [pod for pod in api.list("v1", "Pod", namespace) if pod.get("status", {}).get("phase") == "Running"]
+
+
+def end(api: Api, namespace: str, pod: Object, message: str) -> None:
+    """Let a pod end whose containers have said something."""
+    statuses = [
+        {**each, "ready": False, "state": {"terminated": {"exitCode": 0, "reason": "Completed", "message": message}}}
+        for each in pod["status"]["containerStatuses"]
+    ]
+    status = {"phase": "Succeeded", "containerStatuses": statuses}
+    named = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": pod["metadata"]["name"]}, "status": status}
+    api.merge(named, namespace, subresource="status").expect_done()
+
+
+@pytest.mark.parametrize(
+    ("fate", "fields", "expected"),
+    [
+        ("unpullable", {}, "cannot be pulled"),
+        ("run", {"nodeSelector": {"disk": "none"}}, "no node fits"),
+        ("run", {"hostNetwork": True}, "restricted"),
+    ],
+    ids=["image", "node", "level"],
+)
+def test_says_why_pods_do_not_run_and_leaves_nothing(
+    fate: str,
+    fields: dict[str, object],
+    expected: str,
+    prepared: Prepared,
+    client: Kubectl,
+    cluster: Api,
+    left: Callable[[], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The time is up as soon as the scheduler has found no node, which may still come."""
+
+    def now() -> float:
+        said = [pod["status"].get("conditions", ()) for pod in cluster.list("v1", "Pod", client.namespace)]
+        judged = [each["status"] for conditions in said for each in conditions if each["type"] == "PodScheduled"]
+        return 3600.0 if "False" in judged else 0.0
+
+    monkeypatch.setattr(probe, "time", SimpleNamespace(monotonic=now, sleep=time.sleep))
+    (found,) = probe.run(client, fated(prepared, fate, **fields), seconds=600)
+    assert found.severity == "error"
+    assert expected in found.message
+    wait(left)
+
+
+def test_who_may_not_create_a_probe_hears_of_that_first(
+    prepared: Prepared, cluster: Api, namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = people.kubeconfig(cluster, namespace, namespace, tmp_path)
+    user = kubectl.find(os.environ["PATH"], kubeconfig=str(config))
+    with pytest.raises(UnavailableError, match='cannot create resource "jobs"'):
+        probe.run(user, prepared, seconds=1)
+    said = capsys.readouterr().err
+    assert "could not be deleted" in said
+    assert "delete configmap,job,serviceaccount --selector=packyard/run=mnist-fp32-training-first-run-probe-" in said
+
+
+def test_a_probe_that_is_refused_hides_nothing_that_was_found(
+    prepared: Prepared, client: Kubectl, cluster: Api, namespace: str, left: Callable[[], list[str]]
+) -> None:
+    spec = {"hard": {"count/jobs.batch": "0"}}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": spec}
+    cluster.create(quota, namespace).expect_done()
+    await_quota(cluster, "q", namespace)
+    (found,) = probe.run_after([], client, prepared, seconds=2)
+    assert found.severity == "error"
+    assert re.match(r"pods: could not be tried: jobs.batch \"\S+\" is forbidden: exceeded quota: q", str(found))
+    cluster.delete(quota, namespace).expect_done()
+    wait(left)
+
+
+@pytest.mark.nightly
+def test_a_probe_is_like_the_pods_of_the_run_and_nothing_selects_it(untarred: Callable[[str], Path]) -> None:
+    package, path = SERVING
+    values = {"PVC_NAME": ["data"], "IMAGE_PULL_SECRET": ["x"]}
+    directory = untarred(package) / path
+    found = prepare(directory, {name: values[name] for name in ("PVC_NAME",)}, path=os.environ["PATH"])
+    (template,) = [pod.template for pod in pods.find_all(found.objects)]
+    template["metadata"]["labels"]["team"] = "vision"
+    template["spec"]["imagePullSecrets"] = [{"name": "registry"}]
+    probe = jobs.make(found, "abcde", seconds=60)
+    copies, (job,) = probe.objects[:-1], probe.objects[-1:]
+    spec, own = job["spec"]["template"]["spec"], template["spec"]
+    for field in ("securityContext", "nodeSelector", "imagePullSecrets", "automountServiceAccountToken"):
+        assert spec[field] == own[field]
+    claims = [each["persistentVolumeClaim"] for each in spec["volumes"] if "persistentVolumeClaim" in each]
+    assert claims == [{"claimName": "data", "readOnly": True}] or claims == [{"claimName": "data"}]
+    for container, of_run in zip(spec["containers"], own["containers"], strict=True):
+        for field in ("image", "volumeMounts", "securityContext"):
+            assert container[field] == of_run[field]
+        assert container["resources"]["limits"]["memory"] == "256Mi"
+    names = {item["kind"]: item["metadata"]["name"] for item in copies}
+    assert spec["serviceAccountName"] == names["ServiceAccount"] != own["serviceAccountName"]
+    assert spec["containers"][0]["envFrom"] == [{"configMapRef": {"name": names["ConfigMap"]}}]
+    labels = job["spec"]["template"]["metadata"]["labels"]
+    own = {"app.kubernetes.io/managed-by": "packyard", "packyard/purpose": "probe", LABEL: probe.name}
+    assert labels == {"team": "vision", **own}
+    selectors = [item["spec"]["selector"] for item in found.objects if item["kind"] in ("Service", "Deployment")]
+    wanted = [each.get("matchLabels", each) for each in selectors]
+    assert not [each for each in wanted if each.items() <= labels.items()]
+
+
+@pytest.mark.nightly
+def test_pods_that_are_alike_are_tried_once_and_own_claims_are_not(untarred: Callable[[str], Path]) -> None:
+    directory = untarred("unet-fp32-training-k8s") / "parameter-server/user-allocated-pvc"
+    values = {"PVC_NAME": ["data"], "IMAGE": ["example/a:1"]}
+    found = prepare(directory, values, path=os.environ["PATH"])
+    assert len(pods.find_all(found.objects)) == 3
+    alike = replace(found, objects=[*found.objects, *found.objects])
+    assert len(jobs.make(alike, "a", seconds=1).checks) == len(jobs.make(found, "a", seconds=1).checks) <= 3
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": {}}
+    probe = jobs.make(replace(found, objects=[*found.objects, claim]), "a", seconds=1)
+    assert probe.absent == ["data"]
+    assert {each.kind for checks in probe.checks.values() for each in checks}.isdisjoint({"read", "write", "list"})
+    assert not any("persistentVolumeClaim" in str(item) for item in probe.objects)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_whoever_interrupts_a_probe_leaves_nothing(
+    sent: signal.Signals,
+    untarred: Callable[[str], Path],
+    cluster: Api,
+    namespace: str,
+    client: Kubectl,
+    left: Callable[[], list[str]],
+) -> None:
+    directory = untarred("mnist-fp32-training-k8s") / "first-run/none"
+    file = directory / "job.yaml"
+    inject = 'sidecar.istio.io/inject: "false"\n'
+    text = file.read_text()
+    assert inject in text
+    file.write_text(text.replace(inject, f"{inject}        {fates.ANNOTATION}: run\n"))
+    words = [*COMMAND, "doctor", str(directory), "--probe", "-n", namespace, *client.flags[:1]]
+    with subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, start_new_session=True) as process:
+        wait(lambda: [] if running(cluster, namespace) else ["no pod"])
+        while process.poll() is None:  # kubectl, too, whenever it is at work
+            os.killpg(process.pid, sent)
+            time.sleep(0.02)
+        assert process.stderr
+        stderr = process.stderr.read()
+    assert process.returncode in (130, -sent), stderr  # the last one may meet a process that has tidied up, and ends
+    assert b"could not be deleted" not in stderr
+    wait(left)

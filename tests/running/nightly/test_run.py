@@ -1,0 +1,116 @@
+"""`run`: from an empty folder to a running job, in one command, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from commandline import inside
+from controlplane import fates
+from controlplane.api import Api, wait
+from running.nightly.test_reading import started
+
+PACKAGE = "mnist-fp32-training-k8s"
+
+
+@pytest.fixture
+def here(cluster: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, and a kubeconfig of the administrator for the namespace."""
+    config = json.loads((cluster.folder / "kubeconfig").read_text())
+    config["contexts"][0]["context"]["namespace"] = namespace
+    (tmp_path / "kubeconfig").write_text(json.dumps(config))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_from_nothing_to_a_log_and_again(here: Path, cluster: Api, namespace: str) -> None:
+    cluster.print(namespace, "Epoch 4/4")
+    for count in (1, 2):
+        done = inside("run", f"{PACKAGE}/first-run/none", "TRAIN_EPOCHS=4")
+        assert done.returncode == 0, done.stderr
+        steps = ["get"] * (count == 1) + ["doctor", "deploy", "set", "logs"]
+        assert re.findall(r"\$ packyard (\w+)", done.stderr) == steps
+        assert done.stdout.endswith("\nEpoch 4/4\n"), done.stdout
+        assert len(done.stderr.splitlines()) <= 7, done.stderr
+        jobs = cluster.list("batch/v1", "Job", namespace)
+        assert len({item["metadata"]["name"] for item in jobs}) == count
+    directory = here / PACKAGE / "quickstart/mlops/first-run/none"
+    assert 'TRAIN_EPOCHS: "4"' in (directory / "config-map.yaml").read_text()
+
+
+def test_ctrl_c_ends_the_log_and_says_that_the_run_goes_on(here: Path, cluster: Api, namespace: str) -> None:
+    assert inside("get", PACKAGE).returncode == 0
+    job = here / PACKAGE / "quickstart/mlops/first-run/none/job.yaml"
+    before = '        sidecar.istio.io/inject: "false"\n'
+    job.write_text(job.read_text().replace(before, f"{before}        {fates.ANNOTATION}: run\n"))
+    with started("run", f"{PACKAGE}/first-run/none", "RUN_NAME=lasts") as process:
+        while "$ packyard logs" not in process.stderr.readline():
+            assert process.poll() is None
+        wait(lambda: [] if cluster.list("v1", "Pod", namespace) else ["no pod"])
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+        # `python -m` kills itself where it came while a class was made, which shells tell as 130 as well.
+        assert process.wait() in (130, -signal.SIGINT)
+    run = "mnist-fp32-training-lasts"
+    assert f"run {run} goes on; packyard logs {run} --follow follows it again, packyard undeploy {run} ends it" in said
+    assert cluster.list("batch/v1", "Job", namespace)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([f"{PACKAGE}/first-run/nine"], "did you mean 'first-run/none'"),
+        ([PACKAGE], f"name one: {PACKAGE}/"),
+        ([f"{PACKAGE}@^0.1"], f"name one: {PACKAGE}@^0.1/"),
+        ([f"{PACKAGE}/first-run", "EPOCHS=3"], "EPOCHS"),
+        (
+            [f"{PACKAGE}/first-run", "TRAIN_EPOCHS=x", "--watch", "--save", "my logs", "--no-doctor"],
+            f"packyard run {PACKAGE}/first-run --watch --no-doctor '--save=my logs' TRAIN_EPOCHS=",
+        ),
+        (["nothing-like-it/x"], "nothing-like-it"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_says_what_can_be_run(words: list[str], said: str) -> None:
+    done = inside("run", *words)
+    assert done.returncode == 1
+    assert said in done.stderr, done.stderr
+
+
+def test_a_run_that_is_refused_leaves_the_package_as_it_was(here: Path) -> None:
+    assert inside("get", PACKAGE).returncode == 0
+    directory = here / PACKAGE / "quickstart/mlops/first-run/none"
+    before = {file: file.read_bytes() for file in directory.iterdir()}
+    flags = ("-n", "nowhere", "--watch", "--save", "logs", "--from", "carried")
+    done = inside("run", f"{PACKAGE}/first-run", "TRAIN_EPOCHS=9", *flags)
+    assert done.returncode == 1
+    again = f"packyard run {PACKAGE}/first-run TRAIN_EPOCHS=9 --namespace=nowhere --watch --save=logs --from carried"
+    assert f"nothing is set or deployed; once this is mended: {again}\n" in done.stderr
+    assert {file: file.read_bytes() for file in directory.iterdir()} == before
+
+
+def test_another_version_than_the_one_here_is_offered_by_upgrade(here: Path) -> None:
+    assert inside("get", PACKAGE).returncode == 0
+    done = inside("run", f"{PACKAGE}@9.0/first-run", "--from", here / "a channel")
+    assert f"(packyard upgrade {PACKAGE} 9.0 --from '{here}/a channel' moves it there)" in done.stderr
+
+
+def test_a_name_of_a_run_that_was_set_is_kept(here: Path, cluster: Api, namespace: str) -> None:
+    cluster.print(namespace, "Epoch 1/1")
+    assert inside("get", PACKAGE).returncode == 0
+    directory = here / PACKAGE / "quickstart/mlops/first-run/none"
+    assert inside("set", directory, "RUN_NAME=mine").returncode == 0
+    before = {file: file.read_bytes() for file in directory.iterdir()}
+    assert inside("run", f"{PACKAGE}/first-run").returncode == 0
+    assert {file: file.read_bytes() for file in directory.iterdir()} == before
+    again = inside("run", f"{PACKAGE}/first-run")
+    assert re.search("has ended, and does not run again; packyard deploy .* --replace deletes it first", again.stderr)
+    assert "--no-doctor" not in again.stderr
+    assert "mine" in str([item["metadata"]["name"] for item in cluster.list("batch/v1", "Job", namespace)])

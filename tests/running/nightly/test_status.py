@@ -1,0 +1,303 @@
+"""What `status` says of runs on a real control plane whose pods end as each test wants."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from controlplane import people, webhooks
+from controlplane.api import Api, await_quota, wait
+from controlplane.nightly.test_operators import QUEUE, Queues
+from packyard.cli import complete
+from packyard.running.runs import kubectl, status
+from packyard.running.runs import record as records
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.run import LABEL, Object
+from packyard.running.runs.status import RunStatus
+from running import made
+
+RBAC = "rbac.authorization.k8s.io/v1"
+IMAGE = "image cannot be pulled: the registry does not have registry.example/training:1"
+LOW = "evicted: The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi."
+LARGE = {"resources": {"requests": {"cpu": "10M"}}}
+#: Runs by what they are called: their objects, the state and the reason, and of each role how many pods are wanted,
+#: ready, done and failed.
+RUNS: dict[str, tuple[list[Object], str, str, list[tuple[str, int, int, int, int]]]] = {
+    "completes": ([made.job("completes", "complete")], "succeeded", "", [("training", 1, 0, 1, 0)]),
+    "fails": ([made.job("fails", "fail")], "failed", "exit code 7", [("training", 1, 0, 0, 1)]),
+    "crashes": (
+        [made.job("crashes", "crash")],
+        "failing",
+        "crash loop: exit code 7, started again 3 times",
+        [("training", 1, 0, 0, 0)],
+    ),
+    "evicted": ([made.job("evicted", "evict")], "failed", LOW, [("training", 1, 0, 0, 1)]),
+    "unpullable": ([made.job("unpullable", "unpullable")], "failing", IMAGE, [("training", 1, 0, 0, 0)]),
+    "unready": ([made.job("unready", "never-ready")], "starting", "runs, and is not ready", [("training", 1, 0, 0, 0)]),
+    "large": (
+        [made.job("large", "run", LARGE)],
+        "starting",
+        "no node fits: of … have too little cpu",
+        [("training", 1, 0, 0, 0)],
+    ),
+    "greedy": (
+        [made.job("greedy", "out-of-memory", {"resources": {"limits": {"memory": "4Gi"}}})],
+        "failed",
+        "out of memory: more than its limit of 4Gi",
+        [("training", 1, 0, 0, 1)],
+    ),
+    "sweep": (
+        [made.job("sweep", "run", completionMode="Indexed", completions=5, parallelism=2)],
+        "running",
+        "",
+        [("training", 5, 2, 0, 0)],
+    ),
+    "waits": (
+        [made.job("waits", "run", suspend=True)],
+        "starting",
+        "Job waits is suspended until somebody, such as a queue, resumes it",
+        [("training", 1, 0, 0, 0)],
+    ),
+    "servers": ([made.lasting("Deployment", "servers", "run")], "running", "", [("training", 2, 2, 0, 0)]),
+    "no-servers": (
+        [made.lasting("Deployment", "no-servers", "unpullable")],
+        "failing",
+        f"training 0: {IMAGE} (and 1 more like it)",
+        [("training", 2, 0, 0, 0)],
+    ),
+    "set": ([made.lasting("StatefulSet", "set", "run")], "running", "", [("training", 2, 2, 0, 0)]),
+    "mpi": ([made.mpi_job("mpi", "run")], "running", "", [("launcher", 1, 1, 0, 0), ("worker", 2, 2, 0, 0)]),
+    "mpi-done": (
+        [made.mpi_job("mpi-done", "complete")],
+        "succeeded",
+        "",
+        [("launcher", 1, 0, 1, 0), ("worker", 2, 2, 0, 0)],
+    ),
+    "mpi-fails": (
+        [made.mpi_job("mpi-fails", "fail")],
+        "failed",
+        "launcher: exit code 7",
+        [("launcher", 1, 0, 0, 1), ("worker", 2, 2, 0, 0)],
+    ),
+    "job-set": (
+        [made.job_set("job-set", ("ps", "run"), ("worker", "run"))],
+        "running",
+        "",
+        [("ps", 4, 4, 0, 0), ("worker", 4, 4, 0, 0)],
+    ),
+    "job-set-done": ([made.job_set("job-set-done", ("worker", "complete"))], "succeeded", "", [("worker", 4, 0, 4, 0)]),
+    "groups": (
+        [made.leader_worker_set("groups", "run", "run")],
+        "running",
+        "",
+        [("leader", 2, 2, 0, 0), ("worker", 4, 4, 0, 0)],
+    ),
+    "groups-unpullable": (
+        [made.leader_worker_set("groups-unpullable", "run", "unpullable")],
+        "failing",
+        f"worker 0: {IMAGE} (and 3 more like it)",
+        [("leader", 2, 2, 0, 0), ("worker", 4, 0, 0, 0)],
+    ),
+    "parts": (
+        [made.job("parts-chief", "run"), made.job("parts-ps", "crash"), made.pod("parts", "run")],
+        "failing",
+        "ps: crash loop: exit code 7, started again 3 times",
+        [("chief", 1, 1, 0, 0), ("ps", 1, 0, 0, 0), ("training", 1, 1, 0, 0)],
+    ),
+    "nothing-runs": ([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}], "succeeded", "", []),
+}
+
+
+def test_a_run_says_its_state_its_roles_and_what_is_wrong_in_words(client: Kubectl) -> None:
+    made.put(client, {run: objects for run, (objects, *_) in RUNS.items()})
+    wait(lambda: [f"{each}" for each in look(client) if said(each) != expected(each)])
+    over = {each.run for each in look(client) if each.is_over}
+    assert over == {run for run, (_, state, *_) in RUNS.items() if state in ("succeeded", "failed")}
+
+
+def test_shells_complete_the_names_of_runs(client: Kubectl, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    item = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}
+    made.put(client, {run: [item] for run in ("first", "fifth", "second")})
+    where = (*client.flags, "-n", client.namespace)
+    for words, found in (
+        (("logs", *where, "fi"), "fifth first"),
+        (("undeploy", *where, "first", ""), "fifth first second"),
+        (("logs", *where, "first", ""), ""),
+        (("status", "--context=none", ""), ""),
+    ):
+        assert complete.main(["--", *words]) == 0
+        assert capfdbinary.readouterr() == ("".join(f"{name}\n" for name in found.split()).encode(), b"")
+
+
+def test_a_run_in_a_queue_says_its_place_and_why_it_waits(client: Kubectl, cluster: Api) -> None:
+    queues = Queues(cluster)
+    client = replace(client, namespace=queues.namespace)
+    large = made.job("large", "run", {"resources": {"requests": {"cpu": "4"}}})
+    small = made.job("small", "run", {"resources": {"requests": {"cpu": "1"}}})
+    for item in (large, small):
+        item["metadata"]["labels"] = QUEUE
+    groups = made.leader_worker_set("groups", "run", "run")
+    groups["metadata"]["labels"] = QUEUE
+    made.put(client, {"large": [large], "small": [small], "groups": [groups]})
+
+    def reasons() -> dict[str, str]:
+        return {each.run: f"{each.state}: {each.reason}" for each in look(client)}
+
+    absent = "waits in queue team, [1-4] of 4 from this namespace: LocalQueue team doesn't exist"
+    held = {name: f"starting: Job {name} {absent}" for name in ("large", "small")}
+    wait(lambda: unlike(reasons(), {**held, "groups": f"starting: leader 0: {absent}"}))
+    queues.open()
+    short = "waits in queue team, 1 of [1-3] .*: .*insufficient quota for cpu in flavor .*"
+    wait(lambda: unlike(reasons(), {"large": f"starting: Job large {short}", "small": "running: "}))
+
+
+def unlike(found: dict[str, str], wanted: dict[str, str]) -> list[str]:
+    """Return what is not said as it should be."""
+    return [
+        f"{name}: {found.get(name)}" for name, each in wanted.items() if not re.fullmatch(each, found.get(name, ""))
+    ]
+
+
+def test_a_claim_whose_volume_nobody_makes_is_named(client: Kubectl, cluster: Api, namespace: str) -> None:
+    """The scheduler has chosen a node, and waits for the volume without a word."""
+    storage_class = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": namespace},
+        "provisioner": "ebs.csi.aws.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    cluster.create(storage_class).expect_done()
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": namespace,
+    }
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": spec}
+    cluster.create(claim, namespace).expect_done()
+    job = made.job("waits", "run")
+    pod = job["spec"]["template"]["spec"]
+    pod["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    pod["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
+    made.put(client, {"waits": [job]})
+    reason = f"PersistentVolumeClaim data has no volume yet; ebs.csi.aws.com is to make one of class {namespace}"
+    wait(lambda: [each.reason for each in look(client) if each.reason != reason])
+    (pod,) = cluster.list("v1", "Pod", namespace)
+    # So the scheduler says of the second of two pods that ask for one volume at once, and no more until it is there.
+    said = 'running PreBind plugin "VolumeBinding": Operation cannot be fulfilled on persistentvolumeclaims "data": …'
+    condition = {"type": "PodScheduled", "status": "False", "reason": "SchedulerError", "message": said}
+    stating = {key: pod[key] for key in ("apiVersion", "kind")} | {"metadata": {"name": pod["metadata"]["name"]}}
+    stating["status"] = {"conditions": [condition]}
+    cluster.merge(stating, namespace, subresource="status").expect_done()
+    assert [each.reason for each in look(client)] == [reason]
+
+
+def expected(each: RunStatus) -> object:
+    return RUNS[each.run][1:]
+
+
+def said(each: RunStatus) -> object:
+    roles = [(role.name, role.wanted, role.ready, role.done, role.failed) for role in each.roles]
+    return each.state, _without_nodes(each.reason), roles
+
+
+def _without_nodes(reason: str) -> str:
+    """Return a reason without what it counts of nodes that other tests have there."""
+    return re.sub(r"of \d+, .*have too little cpu.*", "of … have too little cpu", reason)
+
+
+def look(client: Kubectl) -> list[RunStatus]:
+    return status.read(client, records.read_all(client))
+
+
+def test_an_object_that_is_gone_makes_a_run_incomplete(client: Kubectl, cluster: Api, namespace: str) -> None:
+    item = made.job("one", "run")
+    found = made.put(client, {"one": [item, made.job("two", "run")]})["one"]
+    cluster.delete({**item, "metadata": {"name": "two"}}, namespace).expect_done()
+    wait(lambda: [str(each) for each in look(client) if each.state != "incomplete" or len(each.pods) != 1])
+    (one,) = look(client)
+    assert (one.reason, one.is_over) == ("Job two is missing", False)
+    assert [each for each in found.objects if each.name == "two"] == list(one.missing)
+
+
+def test_pods_that_are_not_made_are_explained(client: Kubectl, cluster: Api, namespace: str) -> None:
+    """By quota, Pod Security, a webhook, and an account that is not there, of each kind of owner."""
+    hard = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "of-team"}}
+    cluster.create({**hard, "spec": {"hard": {"requests.cpu": "1"}}}, namespace).expect_done()
+    await_quota(cluster, "of-team", namespace)
+    small, large = ({"resources": {"requests": {"cpu": cpu}}} for cpu in ("1m", "4"))
+    unsafe = made.lasting("Deployment", "unsafe", "run")
+    unsafe["spec"]["template"]["spec"]["containers"][0] |= {**small, "securityContext": {}}
+    stranger = made.lasting("StatefulSet", "stranger", "run")
+    stranger["spec"]["template"]["spec"]["serviceAccountName"] = "nobody"
+    stranger["spec"]["template"]["spec"]["containers"][0] |= small
+    wide = made.mpi_job("wide", "run")
+    for role in wide["spec"]["mpiReplicaSpecs"].values():
+        role["template"]["spec"]["containers"][0] |= large
+    set_of_jobs = made.job_set("jobs", ("worker", "run"))
+    for each in set_of_jobs["spec"]["replicatedJobs"]:
+        each["template"]["spec"]["template"]["spec"]["containers"][0] |= large
+    beyond = "its pods are not made: beyond quota of-team, requested: requests.cpu=4, used: requests.cpu=0"
+    starts = {
+        "greedy": (made.job("greedy", "run", large), beyond),
+        "unsafe": (
+            unsafe,
+            "its pods are refused by the namespace's Pod Security level restricted: allowPrivilegeEscalation",
+        ),
+        "stranger": (stranger, "its pods are not made: error looking up service account"),
+        "wide": (wide, beyond),
+        "jobs": (set_of_jobs, beyond),
+        "vetoed": (made.job("vetoed", "run", small), "its pods are refused by webhook "),
+    }
+    with webhooks.asked(cluster, namespace, ["pods"], veto):
+        made.put(client, {run: [item] for run, (item, _) in starts.items()})
+        wait(lambda: [f"{each}" for each in look(client) if not each.reason.startswith(starts[each.run][1])])
+        assert {each.reason.endswith(": not today") for each in look(client) if each.run == "vetoed"} == {True}
+
+
+def veto(request: Object) -> str:
+    return "not today" if request["object"]["metadata"].get("labels", {}).get(LABEL) == "vetoed" else ""
+
+
+def test_many_runs_take_as_many_requests_as_one(client: Kubectl, cluster: Api, namespace: str, tmp_path: Path) -> None:
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}
+    bind(cluster, namespace, reference, namespace)
+    config = str(people.kubeconfig(cluster, namespace, namespace, tmp_path))
+    user = kubectl.find(os.environ["PATH"], kubeconfig=config)
+    people.await_right(cluster, namespace, namespace, verb="list", resource="configmaps", group="")
+
+    def asked() -> Counter[str]:
+        before = len([*people.requests(cluster, namespace)])
+        status.read(user, records.read_all(user))
+        return Counter(each["objectRef"]["resource"] for each in [*people.requests(cluster, namespace)][before:])
+
+    for number in (1, 20):
+        names = [f"stuck-{number}-{each}" for each in range(number)]
+        made.put(client, {name: [made.pod(name, "never-ready")] for name in names})
+        wait(lambda: [each.run for each in look(client) if not each.reason])
+        assert asked() == {"configmaps": 1, "pods": 1, "events": 1}
+
+
+def test_a_kind_that_is_not_served_or_may_not_be_read_is_said(client: Kubectl, cluster: Api, namespace: str) -> None:
+    found = made.put(client, {"one": [made.job("one", "run")]})["one"]
+    foreign = replace(found.objects[0], api_version="ray.example/v1", kind="RayThing")
+    (one,) = status.read(client, {"one": [replace(found, objects=(*found.objects, foreign))]})
+    assert ([each.kind for each in one.missing], one.state) == (["RayThing"], "incomplete")
+    reader = {"apiVersion": RBAC, "kind": "Role", "metadata": {"name": "reader"}}
+    cluster.create({**reader, "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]}, namespace)
+    bind(cluster, namespace, {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"}, "ann")
+    ann = replace(client, flags=(*client.flags, "--as=ann"))
+    wait(lambda: [] if not ann.call("get", "pods").code else ["ann may not list pods"])
+    (one,) = status.read(ann, {"one": [found]})
+    assert (one.missing, one.unread) == ([], ["Job"])
+
+
+def bind(api: Api, namespace: str, role: Object, user: str) -> None:
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}
+    binding = {"apiVersion": RBAC, "kind": "RoleBinding", "metadata": {"name": "of-user"}}
+    api.create({**binding, "roleRef": role, "subjects": [subject]}, namespace).expect_done()

@@ -1,0 +1,206 @@
+"""A release in parts, shards on one S3 server or workers of dask, some of them killed: the bytes of one process."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import sample
+import tiny
+from commandline import COMMAND, environment, programs_dir
+from core.work.nightly.test_dask import scheduling, working
+from measuring import peak
+from packyard.sharing.entry import PROVENANCE, bundle_key
+from packyard.sharing.index import access, pending
+from packyard.sharing.index.access import Publisher
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.stores import open_store
+from packyard.sharing.stores.probe import PROBES
+from packyard.sharing.stores.store import Store
+from packyard.sharing.trust import provenance
+from packyard.sharing.trust.keys import NOBODY, SigningKey
+from sharing.buckets import BUCKET, BucketServer
+from sharing.servers import answering, slowly
+from usecases import PACKAGES, shipped
+
+pytestmark = pytest.mark.nightly
+
+KEY = SigningKey.new()
+PEM = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
+SHARDS = 4
+
+
+def generate(folder: Path, count: int) -> Path:
+    """Make a workspace with so many packages."""
+    root = tiny.workspace(folder)
+    for number in range(count):
+        tiny.another(root, f"p-{number:05}")
+    shutil.rmtree(root / "packages/p")
+    return root
+
+
+def command(root: Path, channel: str | Path, *words: object) -> list[str]:
+    return [*map(str, (*COMMAND, "publish", "--workspace", root, "--version", "1.0", "--to", channel, *words))]
+
+
+def start(root: Path, channel: str | Path, *words: object) -> subprocess.Popen[str]:
+    pipe, publishing = subprocess.PIPE, command(root, channel, *words)
+    return subprocess.Popen(publishing, env=environment(**PEM), stdout=pipe, stderr=pipe, text=True)
+
+
+def begin(*addresses: str | Path) -> None:
+    """Let channels have one id: that alone differs where the same is published in two."""
+    for address in addresses:
+        publish(open_store(str(address)), [], by=Publisher(keys=[KEY], new_id=lambda: "0" * 32))
+
+
+def finish(process: subprocess.Popen[str], code: int = 0) -> str:
+    """Return what a process printed on stderr."""
+    _, err = process.communicate(timeout=600)
+    assert process.returncode == code, err
+    return err
+
+
+def content(store: Store) -> Mapping[str, bytes]:
+    """Return what a channel has, but for what a killed one of its first publishers left of a trial of the server."""
+    return {key: store.get(key) for key in store.list("") if not key.startswith(PROBES)}
+
+
+@pytest.mark.parametrize("seed", range(40 if sample.WHOLE else 1))
+def test_shards_of_which_some_are_killed_and_run_again_give_the_bytes_of_one_process(
+    seed: int, tmp_path: Path, versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in versitygw.environment.items():
+        monkeypatch.setenv(variable, value)
+    root, choose = generate(tmp_path / "sources", 40), random.Random(seed)
+    one, parts = (f"s3://{BUCKET}/{seed}-{name}" for name in ("one", "parts"))
+    begin(one, parts)
+    finish(start(root, one))
+    shards = [start(root, parts, "--shard", f"{number}/{SHARDS}", "--join", "--jobs", 1) for number in range(SHARDS)]
+    killed = choose.sample(range(SHARDS), 2)
+    for number in killed:
+        time.sleep(choose.uniform(0, 1.5))
+        shards[number].kill()
+        shards[number].communicate()
+    for number in set(range(SHARDS)).difference(killed):
+        finish(shards[number])
+    for number in killed:
+        finish(start(root, parts, "--shard", f"{number}/{SHARDS}", "--join"))
+    assert content(open_store(parts)) == content(open_store(one))
+
+
+def test_a_join_refuses_as_long_as_a_shard_is_missing(tmp_path: Path) -> None:
+    root = generate(tmp_path / "sources", 6)
+    one, parts = tmp_path / "one", tmp_path / "parts"
+    begin(one, parts)
+    finish(start(root, one))
+    finish(start(root, parts, "--shard", "1/2"))
+    assert len(open_store(str(parts)).list(pending.FOLDER)) == 1
+    says = "error: 3 of 6 packages are not uploaded as 1.0: p-00000, p-00002, p-00004 (run the --shard"
+    assert finish(start(root, parts, "--join"), code=1).startswith(says)
+    finish(start(root, parts, "--shard", "0/2"))
+    finish(start(root, parts, "--join"))
+    assert content(open_store(str(parts))) == content(open_store(str(one)))
+
+
+def test_workers_of_dask_of_which_one_is_killed_give_the_bytes_of_one_process_in_little_memory(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    from packyard.core.work.dask import opened
+
+    root = generate(tmp_path / "sources", 10_000 if sample.WHOLE else 200)
+    one, many = tmp_path / "one", tmp_path / "many"
+    begin(one, many)
+    alone = command(root, one, "--jobs", 1, "--no-cache", "--quiet")
+    assert peak(*alone, env=environment(**PEM), timeout=600) < (300 if sample.WHOLE else 130)
+    with (
+        scheduling(tmp_path) as (address, _),
+        working(address, tmp_path, "--nworkers", 4),
+        opened(partial(distributed.Client, address)) as client,
+    ):
+        client.wait_for_workers(4, timeout=300)
+        workers = client.run(os.getpid)
+        process = start(root, many, "--no-cache", "--executor", f"dask={address}")
+        while not (busy := [worker for worker, tasks in client.processing().items() if tasks]):
+            assert process.poll() is None
+        os.kill(workers[busy[0]], signal.SIGKILL)
+        finish(process)
+    assert content(open_store(str(many))) == content(open_store(str(one)))
+
+
+def job(shards: int, channel: str) -> tuple[dict[str, str], list[str]]:
+    """Return the environment and the command of the pods of the catalogue's package ``release-job``."""
+    (package,) = [item for item in PACKAGES if item.name == "release-job"]
+    directory = shipped(package, package.use_cases[0])
+    values = directory.examples | {"SHARDS": str(shards), "CHANNEL": channel, "RELEASE": "1.0"}
+    objects = {item["kind"]: item for item in directory.set(values).parse()}
+    spec = objects["Job"]["spec"]
+    assert (spec["completionMode"], spec["completions"], spec["parallelism"]) == ("Indexed", shards, shards)
+    (container,) = spec["template"]["spec"]["containers"]
+    assert [each for each in container["envFrom"] if "secretRef" in each] == [
+        {"secretRef": {"name": "release-credentials"}}
+    ]
+    return objects["ConfigMap"]["data"], [*container["command"], *container["args"]]
+
+
+def test_the_pods_of_the_catalogues_job_publish_all_packages_with_their_commit(
+    tmp_path: Path, versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sources are those of another user, as in an image."""
+    for variable, value in versitygw.environment.items():
+        monkeypatch.setenv(variable, value)
+    root, address = generate(tmp_path / "sources", 12), f"s3://{BUCKET}/job"
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "Begin")):
+        who = ("-c", "user.name=r", "-c", "user.email=r@example.com")
+        subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, check=True, capture_output=True, text=True).stdout
+    if os.geteuid() == 0:
+        for path in (root, *root.rglob("*")):
+            os.chown(path, 12345, 12345)
+    data, command = job(3, address)
+    bin_dir = programs_dir(tmp_path / "bin", {})
+    own = {"PATH": f"{bin_dir}:{os.environ['PATH']}", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    own |= {"AWS_ENDPOINT_URL": versitygw.url, "XDG_CONFIG_HOME": str(tmp_path / "config")}
+
+    def pod(number: int, **more: str) -> subprocess.Popen[str]:
+        env = environment(**{**data, **PEM, **own, "JOB_COMPLETION_INDEX": str(number), **more})
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=root, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+
+    pods = [pod(number) for number in (0, 2)]
+    with answering(lambda _: slowly(itertools.repeat(b""))) as silent:
+        killed = pod(1, AWS_ENDPOINT_URL=silent.address)  # at work, and before it has uploaded anything
+        while not silent.requests:
+            assert killed.poll() is None
+            time.sleep(0.02)
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.communicate()
+    for process in pods:
+        finish(process)
+    store = open_store(address)
+    assert access.read(store).entries == ()
+    finish(pod(1))
+    assert len(access.read(store).entries) == 12
+    key = bundle_key("p-00007", "1.0", PROVENANCE)
+    made, _ = provenance.open(store.get(key), NOBODY, file=key)
+    assert made.source is not None
+    assert (made.source.commit, made.source.dirty) == (commit.strip(), False)
+
+
+def test_a_bucket_that_is_missing_is_refused(
+    tmp_path: Path, versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in versitygw.environment.items():
+        monkeypatch.setenv(variable, value)
+    root = generate(tmp_path / "sources", 1)
+    for words in ((), ("--shard", "0/2"), ("--join",)):
+        assert "there is no such bucket (NoSuchBucket)" in finish(start(root, "s3://nosuch/zoo", *words), code=1)
