@@ -18,8 +18,6 @@ from usecases import PACKAGES
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.controllers import NODE_NAME
-from workload.objects import Object
-from workload.pod import Pod
 from workload.nightly.test_use_cases import (
     READ_ONLY,
     has_no_privilege,
@@ -28,6 +26,8 @@ from workload.nightly.test_use_cases import (
     is_the_user,
     seen_from_here,
 )
+from workload.objects import Object
+from workload.pod import Pod
 
 WIDE_DEEP = "wide-deep-large-ds-fp32-training-k8s"
 RFCN = "rfcn-fp32-inference-k8s"

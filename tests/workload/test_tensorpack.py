@@ -19,9 +19,9 @@ from served import Served
 from usecases import PACKAGES
 from workload import catalogue, deploy
 from workload.cluster import Cluster
+from workload.nightly.test_use_cases import seen_from_here
 from workload.objects import Object
 from workload.pod import PATIENCE
-from workload.nightly.test_use_cases import seen_from_here
 
 NewCluster = Callable[[list[Object]], Cluster]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from models import named, serving
-from models.serving import answer, ask
 from models.nightly.test_finetune import PROVERBS, loaded, trained
+from models.serving import answer, ask
 from served import Served
 from workload import catalogue
 from workload.cluster import Cluster

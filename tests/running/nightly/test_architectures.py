@@ -14,8 +14,8 @@ from controlplane.api import Api
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
 from packyard.running.runs.kubectl import Kubectl
-from running.patients import deployed, pod, prepared
 from running.nightly.test_doctor_faults import node
+from running.patients import deployed, pod, prepared
 from sharing import registries
 
 

@@ -19,8 +19,8 @@ from packyard.running.doctor.finding import Finding
 from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
-from running.patients import deployed, examine, pod, prepared, read, told
 from running.nightly.test_doctor_faults import CLAIM, add_volume, create, define, mounting, node, phases
+from running.patients import deployed, examine, pod, prepared, read, told
 from usecases import Object
 
 TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}

@@ -11,8 +11,8 @@ from packyard.writing.source.package import Package, UseCase
 from usecases import PACKAGES
 from workload import catalogue, deploy
 from workload.cluster import Cluster
-from workload.objects import Object
 from workload.nightly.test_use_cases import seen_from_here
+from workload.objects import Object
 
 NewCluster = Callable[[list[Object]], Cluster]
 
