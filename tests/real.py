@@ -64,6 +64,12 @@ def _behind_shim(program: Path) -> Path:
     return next(iter(sorted(program.parents[1].glob(f"versions/*/bin/{program.name}"))), program)
 
 
+def own_program(name: str) -> Path:
+    """Return a program that came with a package of this Python's environment."""
+    found = shutil.which(name, path=str(Path(sys.executable).parent))
+    return hand_out(found) if found else absent(name, remedy="run make venv")
+
+
 def pinned_program(name: str) -> Path:
     """Return a program that ``make tools`` builds."""
     return find_program(name, pinned=True) or absent(name, remedy="run make tools")
