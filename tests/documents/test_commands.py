@@ -187,7 +187,3 @@ def test_kustomize_writes_the_bytes_that_we_write(environment: dict[str, str], t
     for file in sorted(before.iterdir()):
         ours = (tmp_path / "ours" / file.name).read_text("utf-8")
         assert ours == (tmp_path / "theirs" / file.name).read_text("utf-8")
-
-
-def test_the_readme_has_at_most_150_lines() -> None:
-    assert pages.README.read_text("utf-8").count("\n") <= 150

@@ -25,31 +25,12 @@ pytestmark = pytest.mark.xdist_group("assembled")
 
 #: The packages of the model zoo and of language models, whose users know fewer parameters.
 FEW = re.compile("resnet|bert|wide-deep|rfcn|llm")
-TUNING = "llm-finetune"
 _BESIDE = ("LICENSE", "packyard.json")
 
 
 @cache
 def assembled(name: str) -> Bundle:
     return assemble(workspace.read(real.REPOSITORY), name, "1.0.0")
-
-
-def lines(name: str) -> dict[str, int]:
-    """Return the number of lines of each file of a bundle that is written to be read."""
-    return {item.path: item.data.count(b"\n") for item in assembled(name).members if item.path not in _BESIDE}
-
-
-@pytest.mark.nightly
-def test_the_catalogue_has_at_most_28_146_lines_to_read() -> None:
-    assert sum(sum(lines(package.name).values()) for package in PACKAGES) <= 28_146
-
-
-@pytest.mark.nightly
-def test_the_package_whose_program_six_use_cases_run_has_it_once_and_at_most_4260_lines() -> None:
-    found = lines(TUNING)
-    assert sum(path.endswith("/programs.yaml") for path in found) == 6
-    assert [path for path in found if path.endswith("train.py")] == ["quickstart/mlops/programs/finetune/train.py"]
-    assert sum(found.values()) <= 4_260
 
 
 @pytest.mark.nightly
@@ -61,11 +42,6 @@ def test_files_have_no_comments_for_lint_and_packyard_json_has_them(package: Pac
     composed = {path: data for path, data in composed_package(package).files.items() if MARK in data}
     described = Manifest.parse(next(item.data for item in bundle.members if item.path == "packyard.json"))
     assert {f"quickstart/mlops/{path}" for path in composed} == {*described.exceptions}
-
-
-@each_package
-def test_a_readme_has_at_most_160_lines(package: Package) -> None:
-    assert lines(package.name)["README.md"] <= 160
 
 
 @each_package

@@ -4,76 +4,16 @@ import gzip
 import hashlib
 import io
 import shutil
-import socket
 import subprocess
-import sys
 import tarfile
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-import programs
 import reading
-import real
-import sample
 from served import Served
-
-
-def test_what_is_absent_skips_and_fails_where_all_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PACKYARD_REQUIRE_ALL", raising=False)
-    with pytest.raises(pytest.skip.Exception, match="no-such is absent: run make tools"):
-        real.pinned_program("no-such")
-    monkeypatch.setenv("PACKYARD_REQUIRE_ALL", "1")
-    with pytest.raises(pytest.fail.Exception, match="no-such is absent: run make tools"):
-        real.pinned_program("no-such")
-
-
-def test_a_program_of_long_runs_is_required_in_them_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PACKYARD_REQUIRE_ALL", "1")
-    for whole, outcome in ((False, pytest.skip.Exception), (True, pytest.fail.Exception)):
-        monkeypatch.setattr(sample, "WHOLE", whole)
-        with pytest.raises(outcome, match="no-such is absent: run make"):
-            real.seldom_program("no-such")
-
-
-def test_kubectl_is_built_before_it_is_looked_for_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for folder in ("tools", "machine"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "kubectl").write_text("#!/bin/sh\n")
-        (tmp_path / folder / "kubectl").chmod(0o755)
-    monkeypatch.setenv(programs.MACHINE, str(tmp_path / "machine"))
-    assert real.find_program("kubectl", pinned=False, tools_dir=tmp_path / "tools") == tmp_path / "tools/kubectl"
-    assert real.find_program("kubectl", pinned=False, tools_dir=tmp_path) == tmp_path / "machine/kubectl"
-
-
-def test_kpt_and_the_corpus_are_never_required(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PACKYARD_REQUIRE_ALL", "1")
-    monkeypatch.setenv(programs.MACHINE, str(tmp_path))
-    for variable in ("PACKYARD_KPT", "PACKYARD_CORPUS"):
-        monkeypatch.delenv(variable, raising=False)
-    for ask, variable in ((real.kpt, "PACKYARD_KPT=FILE"), (real.corpus, "PACKYARD_CORPUS=DIR")):
-        with pytest.raises(pytest.skip.Exception, match=variable):
-            ask()
-        monkeypatch.setenv(variable.partition("=")[0], str(tmp_path))
-        assert ask() == tmp_path
-
-
-def test_without_a_corpus_the_cases_of_a_test_are_one_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PACKYARD_CORPUS", raising=False)
-    (only,) = real.of_corpus(real.corpus_files("zoo"))
-    assert "PACKYARD_CORPUS=DIR" in only.marks[0].kwargs["reason"]
-
-
-def test_a_pinned_program_is_never_taken_from_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "tool").write_text("#!/bin/sh\n")
-    (tmp_path / "tool").chmod(0o755)
-    monkeypatch.setenv(programs.MACHINE, str(tmp_path))
-    assert real.find_program("tool", pinned=False) == tmp_path / "tool"
-    assert real.find_program("tool", pinned=True) is None
 
 
 def test_kustomize3_is_3_8_7_and_sets(kustomize3: Path, tmp_path: Path) -> None:
@@ -206,40 +146,3 @@ def test_tarlist_prints_each_entry_and_refuses_a_broken_stream(tarlist: Path, tm
 
     archive_file.write_bytes(archive_file.read_bytes()[:-8] + bytes(8))
     assert subprocess.run([tarlist, archive_file], capture_output=True).returncode == 1
-
-
-def test_http_server_serves_each_folder_that_it_is_given(http_server: Callable[[Path], str], tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "f").write_text(name)
-        with urllib.request.urlopen(http_server(tmp_path / name) + "/f") as answer:
-            assert answer.read().decode() == name
-
-
-def test_a_free_port_is_given_once_and_can_be_listened_on_again_and_again() -> None:
-    port = real.free_port()
-    with socket.socket() as other, pytest.raises(OSError, match="in use"):
-        other.bind(("127.0.0.1", port))
-    for _ in range(2):
-        with socket.create_server(("127.0.0.1", port)), socket.create_connection(("127.0.0.1", port)):
-            pass
-
-
-def test_serve_ends_with_its_block(tmp_path: Path) -> None:
-    (tmp_path / "only-here").touch()
-    with real.serve(tmp_path) as url:
-        urllib.request.urlopen(f"{url}/only-here").close()
-    with pytest.raises(urllib.error.URLError):  # there may be another server, of another folder, by now
-        urllib.request.urlopen(f"{url}/only-here", timeout=60)
-
-
-def test_other_pythons_run_and_are_of_other_minor_versions(other_pythons: list[Path]) -> None:
-    command = "import sys; print(*sys.version_info[:2])"
-    found = [subprocess.check_output([python, "-c", command], text=True).split() for python in other_pythons]
-    versions = [tuple(map(int, version)) for version in found]
-    assert versions == sorted(set(versions))
-    assert all(version >= real.OLDEST_PYTHON and version != sys.version_info[:2] for version in versions)
-
-
-def test_gnu_tar_says_so(tar: Path) -> None:
-    assert b"GNU tar" in subprocess.check_output([tar, "--version"])
