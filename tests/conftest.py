@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import resource
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -35,14 +37,14 @@ PARTS = {
     "workload": {"namespaces", "new_cluster", "open_mpi"},
     "clusters": {"api_server", "cluster", "job_cluster", "kubectl", "plane"},
     "stores": {
-        "azurite", "fake_gcs", "nginx", "rclone", "registry2", "registry3", "registry_of_passwords",
+        "azurite", "fake_gcs", "nginx", "on_azurite", "on_gcs", "on_rclone", "on_versitygw", "rclone", "registry2", "registry3", "registry_of_passwords",
         "registry_of_tokens", "registry_with_referrers", "registry_without_deletes", "toxiproxy", "versitygw",
     },
     "kustomize": {
         "apply_setters", "cel", "cfg3", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters",
         "served3", "served4", "served5", "served_kustomize3", "tarlist",
     },
-    "whole": {"bin_dir", "curl", "other_pythons", "tar", "web_dir", "wget"},
+    "whole": {"bin_dir", "busybox", "curl", "fish", "other_pythons", "tar", "web_dir", "wget", "zsh"},
 }  # fmt: skip
 #: What is no part, but can be asked for: what `make test` runs, some with a wheel; what `make oracle` does; everything.
 _SELECTIONS = ("test", "bare", "oracle", "all")
@@ -110,6 +112,17 @@ def _params(item: pytest.Item) -> Mapping[str, object]:
 
 def pytest_report_header() -> str:
     return f"sample: {'all' if sample.WHOLE else 'PACKYARD_SEED=' + sample.SEED}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what a run cost, so that nobody makes it faster by making it blind: its tests, and what is skipped."""
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    seconds = sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    files = (file for file in Path(sys.prefix).rglob("*") if not file.is_symlink() and file.suffix != ".pyc")
+    megabytes = sum(file.stat().st_size for file in files if file.is_file()) >> 20
+    skipped = len(terminalreporter.stats.get("skipped", ()))
+    terminalreporter.write_line(f"processor time {seconds:.0f} s; {megabytes} MB installed; {skipped} tests skipped")
 
 
 @pytest.fixture(scope="session")

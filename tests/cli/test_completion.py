@@ -195,6 +195,7 @@ def test_a_tab_completes(package: Path, shell: str) -> None:
     assert [[word.rstrip("/") for word in words] for words in found] == expected
 
 
+@pytest.mark.nightly
 def test_fish_completes(package: Path) -> None:
     completions = "; ".join(f"complete -C {shlex.quote(line)} | string collect; echo ==" for line, _ in TYPED)
     done = subprocess.run(

@@ -57,6 +57,7 @@ def type_in_bash(step: str, root: Path, env: dict[str, str]) -> subprocess.Compl
     return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("system", "schema"), [("github", "github-workflows"), ("gitlab", "gitlab-ci")])
 def test_the_recipes_fit_the_schema_of_their_system(system: str, schema: str) -> None:
     recipes = [*RECIPES.glob(f"{system}-*.yml")]

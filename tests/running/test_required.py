@@ -93,6 +93,7 @@ def test_prerequisites_list_it_with_its_commands(use_case: Path) -> None:
     assert "Kubernetes 1.31" in told
 
 
+@pytest.mark.nightly
 def test_prerequisites_of_the_catalogue_that_packyard_carries_are_listed_by_its_word() -> None:
     told = packyard("prerequisites", "--offline", "--from", "carried")
     assert (told.returncode, told.stdout) == (0, done("prerequisites", "--offline"))

@@ -34,6 +34,7 @@ def test_a_file_with_a_passphrase(tmp_path: Path) -> None:
         signers.open(f"file:{file}", lambda _: b"other")
 
 
+@pytest.mark.nightly
 def test_a_key_of_an_hsm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     util = real.program("softhsm2-util")
     (tmp_path / "tokens").mkdir()

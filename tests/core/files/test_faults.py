@@ -247,6 +247,7 @@ def go_on(case: Case, states: Sequence[dict[str, bytes]], edited: str, *, back: 
 SYSTEM_CALLS = ("rename", "unlink", "fsync", "fchmod", "ftruncate", "fallocate", "flock", "write", "mkdir")
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not WHOLE, reason="takes a minute; PACKYARD_FUZZ asks for it")
 @pytest.mark.parametrize("kind", ["plain", "linked"])
 @pytest.mark.parametrize("call", SYSTEM_CALLS)

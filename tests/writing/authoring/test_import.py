@@ -155,6 +155,7 @@ def test_without_kustomize_what_only_that_can_build_is_refused(
     assert reading.files(here).keys() == {"LICENSE", "packyard.yaml"}
 
 
+@pytest.mark.nightly
 def test_two_renderings_of_a_chart_become_setters_and_a_preset(here: Path, tmp_path: Path) -> None:
     helm = real.seldom_program("helm")
 

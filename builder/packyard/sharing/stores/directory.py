@@ -44,7 +44,7 @@ _PIECE = 1 << 20
 _NO_FILE = "a channel has folders and files, and no links out of it: whoever publishes there removes this"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, subclasses could not have attributes
 class DirectoryStore:
     """The store whose keys are the paths below a directory; the first write creates it.
 
