@@ -18,7 +18,7 @@ FILE = 'n: 1 # {"$openapi":"N"}\n'
         ("N < 9", []),
         ("N <", ["Krmfile:10:12 error invalid-rule"]),
         ("N < M", ["Krmfile:10:13 error invalid-rule"]),
-        ("N < 1", ["Krmfile:10:9 error rule-never-holds"]),
+        ("N < 1", ["Krmfile:10:9 error broken-rule"]),
         ("N > 1", ["Krmfile:10:9 error broken-rule"]),
         ("N < 4", ["Krmfile:10:9 error broken-rule"]),
     ],

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from packyard.core.errors import Problem
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.rules.feasible import can_hold
 from packyard.using.setters.rules.rule import Rule
 
 
 def review(rule: Rule, setters: Mapping[str, Setter], *, shipped: bool = True) -> Iterator[tuple[str, Problem]]:
-    """Yield faults by the name of their kind: a rule that does not fit, never holds, or is broken by what is there.
+    """Yield faults by the name of their kind: a rule that does not fit, or is broken by what is there.
 
     In a package as ``shipped`` the defaults have to keep it, with and without the examples of what is required, and the
     examples all together.
@@ -19,9 +18,6 @@ def review(rule: Rule, setters: Mapping[str, Setter], *, shipped: bool = True) -
     misfit = rule.misfit(setters)
     if misfit:
         yield "invalid-rule", misfit
-        return
-    if not can_hold(rule, setters):
-        yield "rule-never-holds", rule.problem(f"the rule {rule.text} can never hold: no values satisfy it")
         return
     for whose, values in _given(rule, setters) if shipped else (("values", setters),):
         problem = rule.broken(values)
