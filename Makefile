@@ -1,7 +1,7 @@
 # Every target sets up what it needs, and is quick the second time. It needs git, make, python3 >= 3.10 with venv, and
 # Go >= 1.26 and npm for `tools` alone. Each folder of tests/tools/ is a Go module that pins one real program: its
 # tools.go imports the program, or it is the program itself; manifests/ pins the modules that its files come from;
-# those with a package.json are of npm.
+# those with a package.json are of npm, with a requirements.txt of PyPI.
 # SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests; TRUST takes long to build, and
 # `test-trust` alone needs it.
 # Temporary files are in memory where that has room, as the disk is what most tests wait for; those of `soak` are not.
