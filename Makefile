@@ -2,7 +2,7 @@
 # with venv; `nightly`, `oracle` and `bench` also Go >= 1.26, and npm for Azurite. .venv/ has what the targets that ran need: each of
 # tests/requirements/ is the lock of one purpose. Each folder of tests/tools/ is a Go module that pins one real
 # program: its tools.go imports the program, or it is the program itself; manifests/ pins the modules that its files come from;
-# those with a package.json are of npm. SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests;
+# those with a package.json are of npm, with a requirements.txt of PyPI. SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests;
 # TRUST takes long to build, and `test-trust` alone needs it.
 # Temporary files are in memory where that has room, as the disk is what most tests wait for.
 # Those that share what their module makes run in one process.
@@ -29,7 +29,7 @@ SELDOM := .tools/fluxoci .tools/helm .tools/metrics-server
 TRUST := .tools/cosign-2 .tools/cosign-3 .tools/policy-tester .tools/source-controller .tools/source-controller-definitions
 WEB := $(addprefix .tools/,kubectl kubernetes kustomize-4 manifests versitygw)
 ORACLE := $(addprefix .tools/,kubectl kubernetes kustomize-3 kustomize-3-server kustomize-4-server kustomize-5-server kwok manifests)
-TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) $(if $(shell command -v npm),$(NPM_TOOLS))
+TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) .tools/open-mpi-5 $(if $(shell command -v npm),$(NPM_TOOLS))
 # What real programs need of pytest, by what they judge; each within the hour.
 PARTS := kustomize clusters stores workload whole
 
@@ -234,6 +234,12 @@ $(NPM_TOOLS): .tools/%: tests/tools/%/package.json tests/tools/%/package-lock.js
 	cd $@.new && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	find $@.new -name Sarif.Multitool -exec chmod +x {} +
 	mv $@.new $@ && touch $@
+
+# A program that PyPI has.
+.tools/open-mpi-5: .tools/%: tests/tools/%/requirements.txt
+	rm -rf $@ && $(PYTHON) -m venv $@
+	$@/bin/python -m $(INSTALL) --require-hashes --requirement $< || { rm -rf $@; exit 1; }
+	touch $@
 
 .SECONDEXPANSION:
 .tools/%: $$(wildcard tests/tools/$$*/go.* tests/tools/$$*/*.go)

@@ -39,6 +39,7 @@ requires:
   definitions: [os.example.com]
   image: o
   oldest: "1.2"
+  newest: "1.4"
   tested: "1.2.3"
   link: https://example.com
   install: [kubectl apply]

@@ -93,6 +93,12 @@ def pinned_manifests() -> Path:
     return folder if folder.is_dir() else absent("manifests", remedy="run make tools")
 
 
+def open_mpi_5() -> Path:
+    """Return mpirun of Open MPI 5, as PyPI has it."""
+    file = TOOLS.resolve() / "open-mpi-5/bin/mpirun"
+    return file if file.exists() else absent("Open MPI 5", remedy="run make .tools/open-mpi-5")
+
+
 def program(name: str) -> Path:
     """Return a program of any version."""
     remedy = "run make tools, or install it" if (REPOSITORY / "tests/tools" / name).is_dir() else "install it"

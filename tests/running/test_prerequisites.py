@@ -43,6 +43,12 @@ RELEASE = "registry.k8s.io/jobset/jobset:v0.8.0"
 STATES = {
     "well": ([DEFINITION], [deployment(RELEASE)], "passed", "0.8.0 runs"),
     "newer, from a mirror": ([DEFINITION], [deployment("mirror.example/x/jobset:v0.10.1")], "passed", "0.10.1 runs"),
+    "newer than what was tried": (
+        [DEFINITION],
+        [deployment("registry.k8s.io/jobset/jobset:v0.13.0")],
+        "warning",
+        "v0.13.0: is newer than 0.12, the newest that was tried",
+    ),
     "no kinds": ([], [deployment(RELEASE)], "error", "is missing: there is no CustomResourceDefinition jobsets.jobset"),
     "nobody": ([DEFINITION], [], "warning", "no Deployment of this cluster runs it"),
     "too old": ([DEFINITION], [deployment("registry.k8s.io/jobset/jobset:v0.7.1")], "error", "v0.7.1: is too old"),
@@ -141,7 +147,8 @@ def test_commands_are_printed_in_full_and_no_cluster_is_needed(
     untarred: Callable[[str], Path], foreign: Path, tmp_path: Path
 ) -> None:
     text = done("prerequisites", untarred("rfcn-fp32-inference-k8s"), "--offline")
-    assert text.splitlines()[-3:-1] == ["# Argo Workflows 3.4 or later", "kubectl create namespace argo"]
+    versions = "3.4 or later (tried up to 3.7)"
+    assert text.splitlines()[-3:-1] == [f"# Argo Workflows {versions}", "kubectl create namespace argo"]
     assert "releases/download/v3.7.0/install.yaml\n" in text
     told = packyard("prerequisites", foreign, KUBECONFIG=str(tmp_path / "none"))
     assert told.returncode == 0

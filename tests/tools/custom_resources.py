@@ -86,6 +86,7 @@ MODULES = (
     _trainer("2.0", "h1:mnQSR9iPKItxyUR8mq66XsmxqKNVHwr9YYOB7BTU9dU="),
     _trainer("2.1", "h1:jRABD9ZYToamNH2atHze3L/VC/v6KCAqUEqsOQOjVTg="),
     _trainer("2.2", "h1:whChZckEtycLo1UKH/M0hiNaCUozbLvf9JrgmMv+TAg="),
+    _trainer("2.3", "h1:Je+e7zvTLzB4qW09J1fB7pZrqvPtWuGng2NqdN5p5QU="),
     _lws("0.6", "h1:qHvhm54daBzL1S/+e8bafp7BKRC3jhrqY+EgpDGf41o="),
     _lws("0.7", "h1:qWfzX8+UBak+Hq0+m/PuE3uO0mp/3dmm5q/h/7z31A8="),
     _lws("0.8", "h1:DdhJ8QabwTfWgbgaHH2gdf8twliioHaoSfmDXRYEVU0="),

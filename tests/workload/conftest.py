@@ -28,7 +28,7 @@ def namespaces() -> None:
 
 @pytest.fixture(scope="session")
 def open_mpi() -> None:
-    """The real sshd, ssh and mpirun, where the images have them."""
+    """The real sshd, ssh and mpirun of Open MPI 4, where the images have them."""
     for name in ("/usr/sbin/sshd", "ssh", "ssh-keygen", "mpirun"):
         real.program(name)
 
@@ -41,3 +41,23 @@ def new_cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Call
         yield lambda objects: clusters.enter_context(
             Cluster(tmp_path / f"cluster-{len(list(tmp_path.iterdir()))}", Objects(objects))
         )
+
+
+@pytest.fixture
+def with_open_mpi_5(new_cluster: Callable[[Iterable[Object]], Cluster]) -> Callable[[Iterable[Object]], Cluster]:
+    """The same, with an image that has mpirun of Open MPI 5."""
+    script = f'#!/bin/sh\nexec {real.open_mpi_5()} "$@"\n'.encode()
+
+    def create(objects: Iterable[Object]) -> Cluster:
+        cluster = new_cluster(objects)
+        cluster.put("/usr/local/bin/mpirun", script)
+        return cluster
+
+    return create
+
+
+@pytest.fixture(params=["new_cluster", "with_open_mpi_5"], ids=["Open MPI 4", "Open MPI 5"])
+def of_each_open_mpi(request: pytest.FixtureRequest) -> Callable[[Iterable[Object]], Cluster]:
+    """``new_cluster`` with one and the other."""
+    found: Callable[[Iterable[Object]], Cluster] = request.getfixturevalue(request.param)
+    return found

@@ -2,7 +2,7 @@
 
 Of mpi-operator 0.8.0, `pkg/controller/mpi_job_controller.go`, of JobSet 0.8.0, `pkg/controllers/jobset_controller.go`,
 of LeaderWorkerSet 0.7.0, `pkg/controllers/leaderworkerset_controller.go` and `pkg/utils/pod/pod_utils.go`, of Kubeflow
-Trainer 2.0.0, `pkg/runtime/core/trainingruntime.go`, of training-operator 1.9.3, `pkg/controller.v1/pytorch/envvar.go`,
+Trainer 2.3.0, `pkg/runtime/core/trainingruntime.go`, of training-operator 1.9.3, `pkg/controller.v1/pytorch/envvar.go`,
 and of the Job controller of Kubernetes 1.34.
 """
 
@@ -208,9 +208,9 @@ def train_job(item: Object, runtimes: list[Object]) -> Object:
         if replicated["template"]["metadata"]["labels"].get(_STEP) == "trainer":
             count = spec["trainer"]["numNodes"]
             replicated["template"]["spec"] |= {"completions": count, "parallelism": count}
-            policy = runtime["spec"].get("mlPolicy", {}).get("torch")
-            if policy:
-                _meet(replicated["template"]["spec"]["template"]["spec"], name, count, policy["numProcPerNode"])
+            if "torch" in runtime["spec"].get("mlPolicy", {}):
+                processes = spec["trainer"]["numProcPerNode"]
+                _meet(replicated["template"]["spec"]["template"]["spec"], name, count, processes)
     metadata = {**made["metadata"], "name": name, "namespace": NAMESPACE}
     return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", **made, "metadata": metadata}
 

@@ -1,4 +1,5 @@
 # Starts a try of the run: from the newest checkpoint of all tries, with a directory of its own for what it writes.
+export LD_LIBRARY_PATH="${LD_LIBRARY_PATH-}" # which mpirun hands on
 logs=$OUTPUT_DIR/train_log
 processes=0
 while read -r _ slots; do

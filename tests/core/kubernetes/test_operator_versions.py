@@ -32,9 +32,9 @@ WAITING = [{"name": "job-0", "status": "Ready"}, {"name": "job-1", "status": "Re
 NEEDED = {
     "what the table says": (job_set(), []),
     "a slip, which no version has": (job_set(replicatedJob=1), []),
-    "groups": (job_set({"groupName": "workers"}), ["0.9 or later"]),
-    "two to wait for": (job_set({}, {}, {"dependsOn": WAITING}), ["0.9 or later"]),
-    "claims": (job_set(volumeClaimPolicies=CLAIMS), ["0.11 or later"]),
+    "groups": (job_set({"groupName": "workers"}), ["0.9 or later (tried up to 0.12)"]),
+    "two to wait for": (job_set({}, {}, {"dependsOn": WAITING}), ["0.9 or later (tried up to 0.12)"]),
+    "claims": (job_set(volumeClaimPolicies=CLAIMS), ["0.11 or later (tried up to 0.12)"]),
     "what is not released": (job_set(whatComesNext=True), ["later than 0.12"]),
 }
 
@@ -46,7 +46,7 @@ def test_an_operator_has_to_have_all_fields_of_an_object(found: dict[str, Any], 
 
 def test_the_latest_of_what_objects_need_counts() -> None:
     (found,) = raised([job_set(volumeClaimPolicies=CLAIMS), job_set({"groupName": "workers"})])
-    assert found.needs == "0.11 or later"
+    assert found.needs == "0.11 or later (tried up to 0.12)"
 
 
 def test_the_commands_install_a_version_that_does_and_none_that_does_not() -> None:
@@ -56,11 +56,19 @@ def test_the_commands_install_a_version_that_does_and_none_that_does_not() -> No
     assert (unknown.install, unknown.link) == ((), "https://github.com/kubernetes-sigs/jobset/releases")
 
 
-def test_a_field_that_a_later_version_dropped_needs_none_later() -> None:
-    policy = {"torch": {"numProcPerNode": 1}}  # Trainer 2.2 has no such field
-    runtime = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainingRuntime", "metadata": {"name": "a"}}
-    runtime["spec"] = {"mlPolicy": policy, "template": {"spec": job_set()["spec"]}}
-    assert raised([runtime]) == []
+def runtime(**policy: Any) -> dict[str, Any]:
+    spec = {"mlPolicy": policy, "template": {"spec": job_set()["spec"]}}
+    version = "trainer.kubeflow.org/v1alpha1"
+    return {"apiVersion": version, "kind": "TrainingRuntime", "metadata": {"name": "a"}, "spec": spec}
+
+
+@pytest.mark.parametrize("after", [[], [runtime(torch={})]])
+def test_a_field_that_a_later_version_took_away_needs_an_earlier_one(after: list[dict[str, Any]]) -> None:
+    (found,) = raised([runtime(torch={"numProcPerNode": 1}), *after])
+    assert found.needs == "2.0 to 2.1"
+    admitted = [found.admits(version) for version in ((1, 9, 0), (2, 0, 0), (2, 1, 9), (2, 2, 0))]
+    assert admitted == [False, True, True, False]
+    assert "v2.0.0.tar.gz" in found.install[0]
 
 
 @pytest.mark.parametrize(("version", "is_admitted"), [((0, 12, 1), False), ((0, 13, 0), True)])

@@ -8,7 +8,7 @@ import pytest
 
 import real
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.kubernetes import operators
+from packyard.core.kubernetes import operators, schemas
 from packyard.core.kubernetes.operators import OPERATORS, Operator
 from packyard.writing.build.assemble import assemble
 from packyard.writing.source import workspace
@@ -16,6 +16,8 @@ from packyard.writing.source import workspace
 CATALOGUE = workspace.read(real.REPOSITORY)
 #: Packages that need all that is tested.
 NAMES = ("llm-finetune", "llm-serving", "mask-rcnn-fp32-training-k8s", "rfcn-fp32-inference-k8s")
+#: What the modules are called of operators whose images are called otherwise.
+MODULES = {"trainer-controller-manager": "trainer", "workflow-controller": "argo-workflows"}
 TESTED = [each for each in OPERATORS if each.tested]
 
 
@@ -23,8 +25,7 @@ TESTED = [each for each in OPERATORS if each.tested]
 def test_tested_versions_are_those_that_tests_run(operator: Operator) -> None:
     modules = (real.REPOSITORY / "tests/tools/manifests/go.mod").read_text("utf-8")
     pinned = dict(re.findall(r"/([a-z-]+)(?:/v\d+)? v(\S+)$", modules, re.MULTILINE))
-    names = {"trainer-controller-manager": "trainer", "workflow-controller": "argo-workflows"}
-    assert pinned[names.get(operator.image, operator.image)] == operator.tested
+    assert pinned[MODULES.get(operator.image, operator.image)] == operator.tested
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +41,15 @@ def test_readmes_ask_for_the_same_versions_and_install_by_the_same_commands(
     assert found
     for each in found:
         text = next(member.data for member in each.members if member.path == "README.md").decode()
-        assert f"- {operator.name} {operator.oldest} or later:\n" in text
+        assert f"- {operator.name} {operator.oldest} or later (tried up to {operator.newest}):\n" in text
         assert all(f"  `{command}`" in text for command in operator.install)
+
+
+@pytest.mark.parametrize("operator", [each for each in OPERATORS if each.definitions], ids=lambda each: each.image)
+def test_an_operator_was_tried_up_to_the_newest_version_whose_definitions_judge_its_objects(operator: Operator) -> None:
+    name = MODULES.get(operator.image, operator.image)
+    versions = [judge.version for judge in schemas.operators() if judge.name == name]
+    assert operator.newest == max(versions, key=operators.version_of)
 
 
 def required(bundle: Bundle) -> list[str]:

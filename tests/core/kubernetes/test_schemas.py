@@ -77,7 +77,7 @@ def test_knows_every_version_of_the_operators() -> None:
                 f"trainer.kubeflow.org/v1alpha1 {kind}"
                 for kind in ("ClusterTrainingRuntime", "TrainJob", "TrainingRuntime")
             ]
-            for version in ("2.0", "2.1", "2.2")
+            for version in ("2.0", "2.1", "2.2", "2.3")
         },
         **{
             ("training-operator", version): [f"kubeflow.org/v1 {kind}" for kind in ("MPIJob", "PyTorchJob", "TFJob")]

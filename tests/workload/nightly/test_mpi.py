@@ -90,22 +90,22 @@ def unmount(objects: list[Object], role: str, volume: str) -> None:
 
 @pytest.mark.parametrize(("workers", "slots"), [(1, 1), (3, 1), (1, 3)])
 def test_as_many_processes_start_as_the_hostfile_has_slots(
-    workers: int, slots: int, use_case: tuple[Any, Any], new_cluster: NewCluster
+    workers: int, slots: int, use_case: tuple[Any, Any], of_each_open_mpi: NewCluster
 ) -> None:
     objects = catalogue.set_objects(*use_case, WORKERS=workers)
     mpi_job(objects)["spec"]["slotsPerWorker"] = slots
-    run = deploy.run_mpi_job(new_cluster(objects), mpi_job(objects))
+    run = deploy.run_mpi_job(of_each_open_mpi(objects), mpi_job(objects))
     assert run.launcher.wait() == 0, run.log
     assert [len(worker.records) for worker in run.workers] == [slots] * workers
     assert {record["mpi"]["size"] for record in run.ranks} == {workers * slots}
 
 
-def test_on_another_port(objects: list[Object], new_cluster: NewCluster) -> None:
-    """Where somebody edits the three places that say it."""
+def test_on_another_port(objects: list[Object], of_each_open_mpi: NewCluster) -> None:
+    """Where somebody edits the places that say it."""
     text = json.dumps(objects)
-    assert text.count("2222") == 3
+    assert text.count("2222") == 4
     objects = json.loads(text.replace("2222", "2345"))
-    run = deploy.run_mpi_job(new_cluster(objects), mpi_job(objects))
+    run = deploy.run_mpi_job(of_each_open_mpi(objects), mpi_job(objects))
     assert run.launcher.wait() == 0, run.log
     assert "Server listening on 0.0.0.0 port 2345." in run.workers[0].log
 
@@ -240,12 +240,12 @@ def test_mpirun_hands_on_no_variable_behind_one_that_is_not_there(
 
 
 def test_the_option_environment_reaches_every_process_and_mpirun(
-    use_case: tuple[Any, Any], served5: Served, new_cluster: NewCluster
+    use_case: tuple[Any, Any], served5: Served, of_each_open_mpi: NewCluster
 ) -> None:
     """Two processes on each worker see the variables; a key that no shell can export does no harm."""
     objects = two_slots(catalogue.with_option(served5, *use_case, "environment"))
     objects[-1]["data"] = {**catalogue.ENVIRONMENT, "not a variable": "1"}
-    run = deploy.run_mpi_job(new_cluster(objects), mpi_job(objects))
+    run = deploy.run_mpi_job(of_each_open_mpi(objects), mpi_job(objects))
     assert run.launcher.wait() == 0, run.log
     assert len(run.ranks) == 4
     for record in run.ranks:
@@ -286,9 +286,20 @@ def test_open_mpi_needs_a_tmp_where_it_can_write(role: str, objects: list[Object
 # A run and its neighbors, and its end.
 
 
-def test_a_killed_worker_ends_the_run(objects: list[Object], new_cluster: NewCluster) -> None:
+def test_a_process_that_fails_ends_the_run_and_its_last_words_are_kept(
+    objects: list[Object], of_each_open_mpi: NewCluster
+) -> None:
+    container(objects, "Launcher")["args"] = ["sh", "-c", "echo last words >&2; exit 3"]
+    started = deploy.run_mpi_job(of_each_open_mpi(objects), mpi_job(objects))
+    assert started.launcher.wait() == 3, started.log
+    assert "last words\n" in started.launcher.log
+    (storage,) = (started.workers[0].folder.parent / "storage").iterdir()
+    assert "last words\n" in [file.read_text() for file in storage.rglob("rank.*")]
+
+
+def test_a_killed_worker_ends_the_run(objects: list[Object], of_each_open_mpi: NewCluster) -> None:
     """The launcher fails, rather than wait for ever, and the Job of the operator may try again."""
-    cluster = new_cluster(objects)
+    cluster = of_each_open_mpi(objects)
     cluster.hold = True
     started = deploy.run_mpi_job(cluster, mpi_job(objects))
     deploy.wait_until(lambda: started.launcher.log.count("record of") == 4, [started.launcher])
@@ -312,9 +323,9 @@ def test_the_network_policy_beside_the_others_lets_a_run_talk_and_nobody_else_co
         assert (asking.wait() == 0) is (name == "friend"), asking.log
 
 
-def test_two_runs_share_a_claim_side_by_side(use_case: tuple[Any, Any], new_cluster: NewCluster) -> None:
+def test_two_runs_share_a_claim_side_by_side(use_case: tuple[Any, Any], of_each_open_mpi: NewCluster) -> None:
     first, second = (two_slots(catalogue.set_objects(*use_case, RUN_NAME=name)) for name in ("one", "two"))
-    cluster = new_cluster([*first, *second])
+    cluster = of_each_open_mpi([*first, *second])
     runs = [deploy.run_mpi_job(cluster, mpi_job(objects)) for objects in (first, second)]
     assert [run.launcher.wait() for run in runs] == [0, 0]
     assert len({record["environment"]["OUTPUT_DIR"] for run in runs for record in run.ranks}) == 2

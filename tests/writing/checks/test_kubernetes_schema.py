@@ -78,7 +78,7 @@ OPERATORS = {
     "kubeflow.org/v1 TFJob": ", training-operator 1.8 to 1.9",
     "jobset.x-k8s.io/v1alpha2 JobSet": ", jobset 0.8 to 0.12",
     "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": ", lws 0.6 to 0.8",
-    "trainer.kubeflow.org/v1alpha1 TrainingRuntime": ", trainer 2.0 to 2.2",
+    "trainer.kubeflow.org/v1alpha1 TrainingRuntime": ", trainer 2.0 to 2.3",
 }
 
 
@@ -267,6 +267,14 @@ def test_finds_a_value_that_an_operator_does_not_admit(judged: Judged) -> None:
     assert judged(text) == [
         '6:22 wrong-value: mpiImplementation is "LAM" in mpi-operator 0.5 to 0.8 (must be one of OpenMPI, Intel, MPICH)'
     ]
+
+
+def test_finds_a_field_that_later_versions_of_an_operator_took_away(judged: Judged) -> None:
+    """In 2.2 `torch` has no field at all, in 2.3 it has others."""
+    text = manifest("trainer.kubeflow.org/v1alpha1 TrainingRuntime")
+    text = text.replace("spec:\n", "spec:\n  mlPolicy: {torch: {numProcPerNode: 1}}\n", 1)
+    hint = "(if your operator has it, put its CustomResourceDefinition into crds/ of the workspace)"
+    assert judged(text) == [f"6:22 unknown-field: torch has no field 'numProcPerNode' in trainer 2.2 to 2.3 {hint}"]
 
 
 def test_a_key_of_digits_is_a_key(judged: Judged) -> None:

@@ -24,7 +24,7 @@ from packyard.running.doctor.prerequisites import Prerequisite
 
 ROWS = Rows(
     "what is to be installed",
-    "name, requirements, packages, needs, oldest, tested, install, link, state, message",
+    "name, requirements, packages, needs, oldest, newest, tested, install, link, state, message",
     wide=None,
 )
 
@@ -66,7 +66,7 @@ def _examine(arguments: argparse.Namespace, needed: Sequence[Prerequisite]) -> S
 
 
 def _is_there(state: Finding | None) -> bool:
-    return state is not None and state.severity == "passed"
+    return state is not None and (state.severity == "passed" or (state.severity == "warning" and not state.fix))
 
 
 def _cells(item: Prerequisite, state: Finding | None) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def _tell_commands(missing: Sequence[Prerequisite]) -> None:
 
 def _row(item: Prerequisite, state: Finding | None) -> tuple[object, ...]:
     operator = item.operator
-    versions = (operator.needs, operator.oldest, operator.tested) if operator else ("", "", "")
+    versions = (operator.needs, operator.oldest, operator.newest, operator.tested) if operator else ("",) * 4
     offered = (*versions, item.install, operator.link if operator else "")
     examined = (state.severity, state.message or state.about) if state else ("", "")
     return item.name, item.requirements, item.packages, *offered, *examined

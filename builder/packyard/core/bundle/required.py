@@ -19,8 +19,9 @@ class Required:
 
     An ``operator`` brings ``definitions`` of custom resources, or ``offers`` something else, in the words of
     packyard.json: ``Resource nvidia.com/gpu``. ``image`` is the last part of its image's name, by which it is found.
-    ``oldest`` is the oldest version that does, ``tested`` one that was tried, ``install`` are commands. A ``secret``
-    has to hold ``keys``. ``kubernetes`` is the oldest version that does. ``description`` is for people.
+    ``oldest`` is the oldest version that does, ``newest`` the newest that was tried, ``tested`` one that tests run,
+    ``install`` are commands. A ``secret`` has to hold ``keys``. ``kubernetes`` is the oldest version that does.
+    ``description`` is for people.
     """
 
     operator: str = field(default="", metadata=in_json(text, ""))
@@ -28,6 +29,7 @@ class Required:
     offers: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
     image: str = field(default="", metadata=in_json(text, ""))
     oldest: str = field(default="", metadata=in_json(text, ""))
+    newest: str = field(default="", metadata=in_json(text, ""))
     tested: str = field(default="", metadata=in_json(text, ""))
     link: str = field(default="", metadata=in_json(text, ""))
     install: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))

@@ -1,6 +1,7 @@
-"""Which version of an operator has all fields of objects, by the definitions of several versions that packyard carries.
+"""Which versions of an operator have all fields of objects, by the definitions of several that packyard carries.
 
 spec: {replicatedJobs: [{groupName: workers, …}]}    JobSet 0.8 drops `groupName`, 0.9 has it: 0.9 or later
+spec: {mlPolicy: {torch: {numProcPerNode: 1}}}       Trainer 2.2 took it away: 2.0 to 2.1
 """
 
 from __future__ import annotations
@@ -21,37 +22,42 @@ _REPOSITORY = re.compile(r"https://github\.com/[\w-]+/[\w-]+")
 
 
 def table(objects: Iterable[Mapping[str, Any]]) -> list[Operator]:
-    """Return packyard's table of operators, each in the oldest version that has all fields of objects."""
+    """Return packyard's table of operators, each in the versions that have all fields of objects."""
     by_name = {each.name: each for each in OPERATORS}
     for item in objects:
         version, kind = type_of(item)
-        operator = operators.of(groups.definition(version, kind))
-        raised = _raised(operator, f"{version} {kind}", item) if operator else None
-        if raised and _order(by_name[raised.name]) < _order(raised):
-            by_name[raised.name] = raised
-    return list(by_name.values())
+        if operator := operators.of(groups.definition(version, kind)):
+            by_name[operator.name] = _narrowed(by_name[operator.name], f"{version} {kind}", item)
+    return [_installing(each) for each in by_name.values()]
 
 
-def _raised(operator: Operator, kind: str, item: Mapping[str, Any]) -> Operator | None:
-    """Return an operator in the version that has all fields of an object; None where that of the table has."""
+def _narrowed(operator: Operator, kind: str, item: Mapping[str, Any]) -> Operator:
+    """Return an operator in those of its versions that have all fields of an object, too."""
     judges = [each for each in schemas.operators() if kind in each.kinds and _image(each) == operator.image]
     faults = [list(each.faults(each.kinds[kind], item)) for each in judges]
     if not any(faults):
-        return None
+        return operator
     least = min(faults, key=len)
     if any(each.rule == "unknown-field" and not each.is_slip for each in least):
-        return replace(operator, oldest="", above=judges[-1].version, tested="", install=(), link=_releases(operator))
-    oldest = judges[faults.index(least)].version
-    is_later = faults.index(least) and _number(oldest) > _number(operator.oldest)
-    return _at_least(operator, oldest) if is_later else None
+        return replace(operator, above=judges[-1].version)
+    fitting = [judge.version for judge, found in zip(judges, faults, strict=True) if len(found) == len(least)]
+    if fitting[0] != judges[0].version and _number(fitting[0]) > _number(operator.oldest):
+        operator = replace(operator, oldest=fitting[0])
+    if _number(fitting[-1]) < _number(operator.newest):
+        operator = replace(operator, newest=fitting[-1], ends=True)
+    return operator
 
 
-def _at_least(operator: Operator, version: str) -> Operator:
-    """Return an operator in a later version; the commands install that where they install an earlier one."""
-    if _number(operator.tested) >= _number(version):
-        return replace(operator, oldest=version)
+def _installing(operator: Operator) -> Operator:
+    """Return an operator with commands that install one of its versions, or none where none is known to do."""
+    if operator.above:
+        return replace(operator, oldest="", tested="", install=(), link=_releases(operator))
+    tested = operators.version_of(operator.tested)
+    if tested is None or operator.admits(tested):
+        return operator
+    version = operator.newest if tested >= _number(operator.oldest) else operator.oldest
     install = tuple(each.replace(operator.tested, f"{version}.0") for each in operator.install)
-    return replace(operator, oldest=version, tested="", install=install)
+    return replace(operator, tested="", install=install)
 
 
 def _image(judge: Judge) -> str:
@@ -60,10 +66,6 @@ def _image(judge: Judge) -> str:
 
 def _releases(operator: Operator) -> str:
     return next((f"{match[0]}/releases" for each in operator.install if (match := _REPOSITORY.search(each))), "")
-
-
-def _order(operator: Operator) -> tuple[bool, operators.Version]:
-    return bool(operator.above), _number(operator.above or operator.oldest)
 
 
 def _number(version: str) -> operators.Version:

@@ -40,10 +40,12 @@ class Operator:
     """An operator, and the CustomResourceDefinitions whose objects it reconciles; or what ``offers`` something else.
 
     ``oldest`` is the oldest version that does for packages, empty where any does; it has to be later than ``above``,
-    where no version that packyard knows has what a package needs. ``tested`` is the version that this
-    project's tests run, or empty. ``install`` are upstream's commands, for ``tested``, or else for a version that they
-    name. What is offered are devices and drivers, in the words of packyard.json: ``Resource nvidia.com/gpu``. ``link``
-    and ``by``, the package whose author says it, are of those that are not in the table.
+    where no version that packyard knows has what a package needs. ``newest`` is the newest that packages were tried
+    with, by its definitions, or empty; ``ends`` says that the next took away what a package needs. ``tested`` is the
+    version that this project's tests run, or empty. ``install`` are upstream's commands, for ``tested``, or else for a
+    version that they name. What is offered are devices and drivers, in the words of packyard.json:
+    ``Resource nvidia.com/gpu``. ``link`` and ``by``, the package whose author says it, are of those that are not in the
+    table.
     """
 
     name: str
@@ -51,21 +53,33 @@ class Operator:
     definitions: frozenset[str] = frozenset()
     offers: frozenset[str] = frozenset()
     oldest: str
+    newest: str = ""
     tested: str
     install: Sequence[str]
     link: str = ""
     by: str = ""
     above: str = ""
+    ends: bool = False
 
     @property
     def needs(self) -> str:
-        """The versions that do: ``0.8 or later``, ``later than 0.12``, or nothing where any does."""
-        return f"later than {self.above}" if self.above else f"{self.oldest} or later" if self.oldest else ""
+        """The versions that do: ``2.0 or later (tried up to 2.3)``, ``2.0 to 2.1``, ``later than 0.12``, or nothing."""
+        if self.above or self.ends:
+            return f"later than {self.above}" if self.above else f"{self.oldest} to {self.newest}"
+        words = [f"{self.oldest} or later"] if self.oldest else []
+        return " ".join([*words, f"(tried up to {self.newest})"] if self.newest else words)
 
     def admits(self, version: Version) -> bool:
         """Say whether a version does."""
         above, oldest = version_of(self.above), version_of(self.oldest)
-        return version[:2] > above[:2] if above else oldest is None or version >= oldest
+        if above:
+            return version[:2] > above[:2]
+        return (oldest is None or version >= oldest) and not (self.ends and self.is_passed_by(version))
+
+    def is_passed_by(self, version: Version) -> bool:
+        """Say whether a version is newer than all that packages were tried with."""
+        newest = version_of(self.newest)
+        return newest is not None and version[:2] > newest[:2]
 
     @property
     def fix(self) -> str:
@@ -88,6 +102,7 @@ def declared(required: Iterable[Required], by: str = "") -> Iterator[Operator]:
                 definitions=frozenset(requirement.definitions),
                 offers=frozenset(requirement.offers),
                 oldest=requirement.oldest,
+                newest=requirement.newest,
                 tested=requirement.tested,
                 install=requirement.install,
                 link=requirement.link,
@@ -135,9 +150,7 @@ def find(operator: Operator, deployments: Sequence[Mapping[str, Any]]) -> list[R
     """Return the Deployments among ``deployments`` that run an operator, by their images."""
     running = []
     for item in deployments:
-        for container in (each for pod in pods.find(item) for each in pod.containers):
-            image = images.parse(text(container.get("image")))
-            if image.name.rpartition("/")[2] == operator.image:
-                running.append(RunningOperator(item, image.tag))
-                break
+        found = [images.parse(text(each.get("image"))) for pod in pods.find(item) for each in pod.containers]
+        tags = [image.tag for image in found if image.name.rpartition("/")[2] == operator.image]
+        running += [RunningOperator(item, tag) for tag in tags[:1]]
     return running

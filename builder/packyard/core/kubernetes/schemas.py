@@ -94,7 +94,7 @@ class Judge:
         if validator.is_valid(value):  # several times as fast as to look for errors
             return
         for error in validator.iter_errors(value):
-            yield from _faults(error, self.definitions.whole, _path(value, error.instance_path), called)
+            yield from _faults(error, self.definitions.whole, value, _path(value, error.instance_path), called)
 
 
 class Definitions:
@@ -210,8 +210,8 @@ def _path(value: Any, reported: Sequence[str | int]) -> Path:
     return tuple(path)
 
 
-def _faults(error: ValidationError, schema: Schema, path: Path, called: str) -> Iterator[Fault]:
-    """Translate an error of jsonschema-rs."""
+def _faults(error: ValidationError, schema: Schema, root: object, path: Path, called: str) -> Iterator[Fault]:
+    """Translate an error of jsonschema-rs in an object."""
     kind: Any = error.kind
     value: object = error.instance
     what, shown = last(path) or called, _shown(value)
@@ -222,13 +222,11 @@ def _faults(error: ValidationError, schema: Schema, path: Path, called: str) -> 
         yield Fault("wrong-value", path, f"{what} has the key {name!r}", f"must be {expected}", name)
     elif expected:
         yield Fault("wrong-value", path, f"{what} is {shown}", f"must be {expected}")
-    elif kind.name == "additionalProperties":
+    elif kind.name in ("additionalProperties", "falseSchema"):  # of a mapping with fields, and of one without any
         fields = holder.get("properties", {})
-        for name in kind.unexpected:
+        for name in [name for name in _at(root, path) if name not in fields]:
             hint, is_slip = suggest(name, fields), any(is_a_letter_away(name, each) for each in fields)
             yield Fault("unknown-field", path, f"{what} has no field {name!r}", hint, name, is_slip=is_slip)
-    elif kind.name == "falseSchema":  # of a mapping that has no field at all
-        yield Fault("unknown-field", path[:-1], f"{last(path[:-1]) or called} has no field {what!r}", "", what)
     elif kind.name == "required":
         yield Fault("missing-field", path, f"{what} lacks {kind.property!r}", "", kind.property)
     elif kind.name in ("type", "oneOf", "anyOf"):

@@ -50,7 +50,7 @@ def kubernetes(required: Sequence[Required], _: Sequence[Object], facts: Facts) 
 
 def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
     """Find each kind in the version that is used; ``others`` are operators that authors name."""
-    for version, kind in _kinds(objects) if facts.groups else ():
+    for version, kind in sorted({*map(type_of, objects), *_custom(objects)}) if facts.groups else ():
         group, _, number = version.rpartition("/")
         about = f"{kind} of {version}"
         versions = facts.groups.get(group, ())
@@ -121,15 +121,15 @@ def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
     if version is None:
         message = f"the image of Deployment {namespace}/{name} does not tell its version"
         return unknown(_CHECK, about, message, why=why)
+    is_newer = operator.is_passed_by(version)
     if not operator.admits(version):
         tested = operator.tested or operator.oldest
-        return error(_CHECK, about, "is too old", why=f"{why}; {tested} is tested" if tested else why, fix=operator.fix)
+        message = "is too new" if operator.ends and is_newer else "is too old"
+        return error(_CHECK, about, message, why=f"{why}; {tested} is tested" if tested else why, fix=operator.fix)
+    if is_newer:
+        message = f"is newer than {operator.newest}, the newest that was tried"
+        return warning(_CHECK, about, message, why="it may have taken away or renamed what a package uses")
     return passed(_CHECK, about)
-
-
-def _kinds(objects: Sequence[Object]) -> list[tuple[str, str]]:
-    """Return the kinds of objects and of what is made of them, with their apiVersions."""
-    return sorted({*map(type_of, objects), *_custom(objects)})
 
 
 def _custom(objects: Sequence[Object]) -> list[tuple[str, str]]:

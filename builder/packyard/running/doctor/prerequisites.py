@@ -152,7 +152,8 @@ def _operated(item: Prerequisite, cluster: Facts) -> Iterator[Finding]:
     if item.operator and item.operator.definitions:
         running = operators.find(item.operator, cluster.all("Deployment"))
         if not running:
-            yield warning(_CHECK, item.name, "its kinds are there, and no Deployment of this cluster runs it")
+            message = "its kinds are there, and no Deployment of this cluster runs it"
+            yield warning(_CHECK, item.name, message, fix=item.operator.fix)
         for each in running:
             finding = apis.judge(item.operator, each)
             message = f": {finding.message}" if finding.message else " runs"

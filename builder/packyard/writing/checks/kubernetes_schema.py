@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from packyard.core.errors import InputError, suggest
 from packyard.core.kubernetes import pods
@@ -106,17 +107,20 @@ def _called(judge: Judge) -> str:
 def _of_operator(item: _Object, versions: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
     """Yield the faults of a custom resource, if no version of its operator takes it as it is.
 
-    Which version does, `operator_versions` says. Where none does, what the most fitting one takes is no fault.
+    Which version does, `operator_versions` says. Where one does, the fields that later ones took away are faults; where
+    none does, what the most fitting one takes is no fault.
     """
     verdicts: list[tuple[Judge, list[Fault]]] = []
-    for judge in versions:
+    for judge in reversed(versions):
         found = judge.faults(judge.kinds[item.kind], item.value)
         faults = [each for each in found if (unversioned(item.kind), *each.path[-2:-1], each.field) not in _FILLED_IN]
         if not faults:
+            gone = [(later, fault) for later, lost in verdicts for fault in lost if fault.rule == "unknown-field"]
+            yield from ((later, replace(fault, is_slip=False)) for later, fault in gone)
             return
         verdicts.append((judge, faults))
-    _, least = min(reversed(verdicts), key=lambda pair: len(pair[1]))
-    yield from ((judge, fault) for judge, faults in verdicts for fault in faults if fault in least)
+    _, least = min(verdicts, key=lambda pair: len(pair[1]))
+    yield from ((judge, fault) for judge, faults in reversed(verdicts) for fault in faults if fault in least)
 
 
 def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
@@ -231,15 +235,8 @@ def versions(judges: Iterable[Judge], order: Sequence[Judge]) -> str:
     chosen = list(judges)
     names: list[str] = []
     for name in dict.fromkeys(judge.name for judge in order):
-        runs: list[list[str]] = []
-        before = False
-        for judge in (judge for judge in order if judge.name == name):
-            now = judge in chosen
-            if now and before:
-                runs[-1].append(judge.version)
-            elif now:
-                runs.append([judge.version])
-            before = now
+        by_name = (judge for judge in order if judge.name == name)
+        runs = [[judge.version for judge in run] for told, run in groupby(by_name, chosen.__contains__) if told]
         if runs:
             names.append(f"{name} {' and '.join(_range(run) for run in runs)}".rstrip())
     return ", ".join(names)

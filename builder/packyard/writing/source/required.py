@@ -29,7 +29,7 @@ _LINK = re.compile(r"https://\S+")
 _KUBERNETES = re.compile(r"1\.\d+")
 #: The fields of each kind, beside its description.
 FIELDS = {
-    "operator": ("definitions", "offers", "image", "oldest", "tested", "link", "install"),
+    "operator": ("definitions", "offers", "image", "oldest", "newest", "tested", "link", "install"),
     "secret": ("keys",),
     "kubernetes": (),
 }
@@ -60,6 +60,7 @@ def _read(fields: Fields, node: Node) -> Required:
         offers=tuple(fields.texts("offers")),
         image=fields.text("image", ""),
         oldest=fields.text("oldest", ""),
+        newest=fields.text("newest", ""),
         tested=fields.text("tested", ""),
         link=fields.text("link", ""),
         install=tuple(fields.texts("install")),
@@ -93,6 +94,7 @@ def _check(fields: Fields, node: Node, required: Required, kind: str) -> None:
         ("definitions", required.definitions, _DEFINITION.fullmatch, "rayjobs.ray.io"),
         ("offers", required.offers, _OFFER.fullmatch, "Resource nvidia.com/gpu"),
         ("oldest", (required.oldest,), version_of, "1.2"),
+        ("newest", (required.newest,), version_of, "1.4"),
         ("tested", (required.tested,), version_of, "1.2.0"),
         ("link", (required.link,), _LINK.fullmatch, "https://example.com"),
         ("secret", (required.secret,), _NAME.fullmatch, "hf-token"),
