@@ -31,10 +31,10 @@ def replace(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None],
 
     ``holder`` has the list as its value; a list on lines of its own that loses all items becomes ``[]`` behind its key.
     """
-    if node.anchor or node.tag:
-        raise InputError(node.problem("a list with an anchor or a tag cannot be replaced exactly"))
     if same == list(range(len(node.items))):
         return []
+    if node.anchor or node.tag:
+        raise InputError(node.problem("a list with an anchor or a tag cannot be replaced exactly"))
     if node.flow:
         return _in_brackets(node, new, same)
     return _on_lines(node, new, same) if new else _emptied(node, holder)
@@ -85,13 +85,14 @@ def complete(node: SequenceNode) -> SequenceNode:
 
     Its lines are parsed alone, up to the next one with content.
     """
-    if node.flow or node.anchor or node.tag:
+    if node.flow:
         return node
     source = node.source
-    start = source.line_start(node.start)
+    shares_its_line = bool(node.anchor or node.tag)
+    start = node.start if shares_its_line else source.line_start(node.start)
     if source.text[start : node.start].strip(" "):
         raise InputError(node.problem("this list cannot be replaced exactly", "give it lines of its own"))
-    while start and _is_remark(source, above := source.line_start(start - 1)):
+    while not shares_its_line and start and _is_remark(source, above := source.line_start(start - 1)):
         start = above
     end = end_of_lines(node)
     while (below := next_line(source, end)) < len(source.text) and _is_remark(source, below):
@@ -139,7 +140,7 @@ def _emptied(node: SequenceNode, child: Child | None) -> list[Edit]:
         raise InputError(child.key.problem("the last item of this list cannot be removed", "write `key: []`"))
     end = lines(node.items[-1])[1]
     rest = source.text[colon + 1 : line_end(source, colon)]
-    return [Edit(colon + 1, end, " []" + rest, node, reads=[])]
+    return [Edit(colon + 1, end, " []" + rest, node, reads=[], gone=node.items)]
 
 
 def _on_lines(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None]) -> list[Edit]:
@@ -156,27 +157,29 @@ def _on_lines(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None
             runs.append([])
     for run, before, after in zip(runs, places, places[1:], strict=False):
         gone = node.items[before + 1 : after]
-        for old, item in zip(gone, run, strict=False):
-            start, end = lines(old)
-            edits.append(Edit(start, end, _lines(item, indent, newline), node, new=[reading(item)], gone=[old]))
-        edits += [_without(node, old) for old in gone[len(run) :]]
-        for item in run[len(gone) :]:
-            text = _lines(item, indent, newline)
-            last = node.items[before + len(gone)] if before + len(gone) >= 0 else None
-            at = _behind(last, replaced=bool(gone)) if last else lines(node.items[0])[0]
-            edits.append(Edit(at, at, newline + text if last else text + newline, node, new=[reading(item)]))
+        for number, old in enumerate(gone, 1):
+            instead = run[number - 1 : number] if number < len(gone) else run[number - 1 :]
+            if instead:
+                start, end = lines(old)
+                text = _lines(instead, indent, newline)
+                edits.append(Edit(start, end, text, node, new=[*map(reading, instead)], gone=[old]))
+            else:
+                edits.append(_without(node, old))
+        if run and not gone:
+            text = _lines(run, indent, newline)
+            at = _behind(node.items[before]) if before >= 0 else lines(node.items[0])[0]
+            text = newline + text if before >= 0 else text + newline
+            edits.append(Edit(at, at, text, node, new=[*map(reading, run)]))
     return edits
 
 
-def _lines(item: Tree, indent: str, newline: str) -> str:
-    return newline.join(indent + line if line else "" for line in block([item]))
+def _lines(new: Sequence[Tree], indent: str, newline: str) -> str:
+    return newline.join(indent + line if line else "" for line in block(new))
 
 
-def _behind(item: Item, *, replaced: bool) -> int:
+def _behind(item: Item) -> int:
     """Return where the next item's line is put: behind an item's own lines, blank lines of a kept block included."""
     end = lines(item)[1]
-    if replaced:
-        return end
     text = item.value.source.text
     stop = item.value.end
     if stop > end and text[stop - 1] in "\r\n":

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from packyard.core.errors import InputError
+from packyard.core.yaml import items
 from packyard.core.yaml.document import scalars
 from packyard.core.yaml.node import Scalar
 from packyard.using.setters.definition import Definitions, Setter, Substitution
@@ -38,7 +39,7 @@ def find(package: PackageFiles) -> Iterator[HandEdit]:
     for path, data in package.resources.items():
         for bound, definition in defined_in(data, package.where + path, definitions):
             node, value = bound.node, expected(definition, definitions)
-            text = node.value if isinstance(node, Scalar) else [each.value for each in scalars(node)]
+            text = node.value if isinstance(node, Scalar) else [each.value for each in scalars(items.complete(node))]
             if value is not None and text != value and not _is_open(definition, definitions):
                 line, _ = node.source.locate(node.start)
                 shown = _shown(text), _shown(value)
