@@ -234,7 +234,7 @@ def test_looks_for_entries_that_are_planned() -> None:
     text = Text("setter:\n  name: A\n  listValues: [a]\n  setBy: me\n")
     setter, listed = text.list("setter"), text.list("listValues")
     edits = items.exchange(listed, [double("b")], text.entry("listValues"))  # type: ignore[arg-type]
-    assert "[\"b\"]" in text.made(*edits, planned=[(setter, {"listValues": ["b"], "setBy": "me", "isSet": None})])
+    assert '["b"]' in text.made(*edits, planned=[(setter, {"listValues": ["b"], "setBy": "me", "isSet": None})])
     for plan in ({"listValues": ["a"]}, {"setBy": None}, {"isSet": "true"}):
         text.refused(*edits, lines=range(1, 5), planned=[(setter, plan)])
         text.refused(lines=range(1, 5), planned=[(setter, {"listValues": ["b"]})])

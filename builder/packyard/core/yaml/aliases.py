@@ -13,7 +13,7 @@ from __future__ import annotations
 from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.builder import MAX_DEPTH
-from packyard.core.yaml.document import check_keys, has_aliases, parse_shared, walk
+from packyard.core.yaml.document import check_keys, has_aliases, parse_shared
 from packyard.core.yaml.make import copy
 from packyard.core.yaml.node import Alias, Child, Collection, Document, Entry, Node, Scalar, Source
 
@@ -30,14 +30,6 @@ def followed(source: Source, memo: Memo | None = None) -> list[Document]:
     """Parse a text and follow its aliases, for a caller who changes no node; keys were checked before."""
     documents = parse_shared(source, memo)
     return documents if not has_aliases(source) else [_followed(document) for document in documents]
-
-
-def expanded(node: Node) -> Node:
-    """Return a node of a whole text with what its aliases stand for."""
-    if not any(isinstance(each, Alias) for each in walk(node)):
-        return node
-    nodes = (each for document in followed(Source(node.source.name, node.source.text)) for each in walk(document.root))
-    return next((each for each in nodes if (type(each), each.start) == (type(node), node.start)), node)
 
 
 def follow(document: Document) -> None:

@@ -26,7 +26,7 @@ from packyard.core.yaml.node import (
     SequenceNode,
     Source,
 )
-from packyard.core.yaml.span import attached, children_below, header_comment
+from packyard.core.yaml.span import attached, children_below, expanded, header_comment
 from packyard.core.yaml.values import meaning
 
 #: Nodes, each with what it has to show: a text or a list, what a node of another text means, or, of a mapping, some
@@ -292,18 +292,10 @@ def reads(node: Node, plan: object) -> bool:
 
 def shows(node: Node, plan: object) -> bool:
     """Say whether a node shows what is planned of it; of an alias in it counts what that repeats."""
-    if has_alias(node):
-        from packyard.core.yaml.aliases import expanded  # few lists hold one
-
-        node = expanded(node)
+    node = expanded(node)
     if isinstance(plan, Node):
         return meaning(node) == meaning(plan)
     if isinstance(plan, Mapping):
         values = {name: node.get(name) for name in plan}
         return all(plan[name] is None if value is None else reads(value, plan[name]) for name, value in values.items())
     return reads(node, plan)
-
-
-def has_alias(node: Node) -> bool:
-    """Say whether an alias stands in a list."""
-    return isinstance(node, SequenceNode) and any(isinstance(each.value, Alias) for each in children_below(node))

@@ -101,7 +101,7 @@ def flow(tree: Tree, key: Callable[[str], str] = lexeme) -> str:
 def flow_text(node: Node, *, inside: bool = False, plain: bool = False) -> str:
     """Write a node in brackets; its scalars stay as they are where they stood ``inside`` brackets, or could have.
 
-    Where ``plain`` is asked for, texts have the quotes alone that they need.
+    Where ``plain`` is asked for, texts have the quotes alone that they need, and no anchors.
     """
     if isinstance(node, SequenceNode):
         inside = inside or node.flow
@@ -111,8 +111,8 @@ def flow_text(node: Node, *, inside: bool = False, plain: bool = False) -> str:
         pairs = ([entry.key, entry.value] for entry in node.entries)
         texts = ([flow_text(each, inside=inside, plain=plain) for each in pair] for pair in pairs)
         return "{" + ", ".join(f"{key}: {value}" for key, value in texts) + "}"
-    if isinstance(node, Scalar) and plain and node.tag is None and type_of(node) == "string":
-        return lexeme(node.value, flow=True)
+    if isinstance(node, Scalar) and plain and node.tag is None:
+        return lexeme(node.value, flow=True) if type_of(node) == "string" else node.value or "null"
     if not isinstance(node, Scalar) or (inside and node.lexeme and "\n" not in node.lexeme):
         return node.lexeme
     if node.style == "plain":

@@ -18,12 +18,22 @@ from packyard.core.yaml.content import Tree, block, flow, reading
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Child, Comment, Entry, Item, SequenceNode, Source
-from packyard.core.yaml.span import children_below, end_of_lines, line_break, line_end, lines, next_line, text_of
+from packyard.core.yaml.span import (
+    children_below,
+    end_of_lines,
+    expanded,
+    line_break,
+    line_end,
+    lines,
+    next_line,
+    text_of,
+)
 
 
 def exchange(node: SequenceNode, new: Sequence[Tree], holder: Child | None) -> list[Edit]:
     """Return the edits that give a list of texts its new items; those that it has already stay, each at most once."""
-    return replace(node, new, match([text_of(item.value) for item in node.items], [*map(reading, new)]), holder)
+    old = [text_of(child.value) for child in expanded(node).children]
+    return replace(node, new, match(old, [*map(reading, new)]), holder)
 
 
 def replace(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None], holder: Child | None) -> list[Edit]:

@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo
-from packyard.core.yaml.compare import Comparison, Planned, has_alias, refused, shows, unread
+from packyard.core.yaml.compare import Comparison, Planned, refused, shows, unread
 from packyard.core.yaml.document import parse_shared, parse_text, source_of
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Child, Collection, Document, Node, Scalar, Source
-from packyard.core.yaml.span import aliased, begins_its_line, children_below
+from packyard.core.yaml.span import aliased, begins_its_line, children_below, has_alias
 from packyard.core.yaml.values import meaning
 
 #: Lines that follow each other are parsed together up to so many characters.
@@ -72,7 +72,7 @@ def apply_to_text(
     """Return a text with edits made, proved as `apply_to_file` does it."""
     whole = [Edit(node.start, node.start, "", node) for node, plan in planned if isinstance(plan, Mapping)]  # its lines
     ordered = sorted([*whole, *edits], key=lambda edit: (edit.start, edit.end))
-    new = _apply(source.text, ordered)
+    new = _apply(source, ordered)
     stretches: list[_Stretch] = []
     if any(has_alias(node) for node, _ in planned) or (memo is not None and new != source.text):
         stretches = [_Stretch(source, 0, len(source.text), ordered, planned, memo)]
@@ -91,16 +91,18 @@ def apply_to_text(
     return new
 
 
-def _apply(text: str, edits: Sequence[Edit], start: int = 0, end: int | None = None) -> str:
-    """Return ``text``, or the part from ``start`` to ``end``, with all edits made; positions are those of ``text``.
+def _apply(source: Source, edits: Sequence[Edit], start: int = 0, end: int | None = None) -> str:
+    """Return a text, or the part from ``start`` to ``end``, with all edits made; positions are those of the text.
 
-    Insertions at one position keep the order in which they were given. Edits that overlap are our own bug: ValueError.
+    Insertions at one position keep the order in which they were given. Edits that overlap, as of a list and of an item
+    in it, are refused.
     """
+    text = source.text
     pieces: list[str] = []
     position = start
     for edit in edits:
         if edit.start < position:
-            raise ValueError(f"edits overlap at character {edit.start}")
+            raise refused(source, edit.start, "more than one value would be written here")
         pieces += (text[position : edit.start], edit.replacement)
         position = edit.end
     pieces.append(text[position:end])
@@ -109,7 +111,7 @@ def _apply(text: str, edits: Sequence[Edit], start: int = 0, end: int | None = N
 
 def _prove(source: Source, stretch: _Stretch) -> None:
     start, edits = stretch.start, stretch.edits
-    new = _apply(source.text, edits, start, stretch.end)
+    new = _apply(source, edits, start, stretch.end)
     if stretch.end < len(source.text) and new[-1:] not in ("\r", "\n"):
         raise refused(source, edits[0].start, "the line below would run into it")
     try:

@@ -14,6 +14,7 @@ from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.yaml.content import flow, flow_text
 from packyard.core.yaml.document import items, parse_one
 from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
+from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import is_null, quoted
 from packyard.using.setters.plan import Listed
 
@@ -59,7 +60,8 @@ def read(mapping: MappingNode, file: str, *, any_list: bool = False) -> dict[str
     values: dict[str, Given] = {}
     for entry in mapping.entries:
         is_list = isinstance(entry.value, SequenceNode)
-        nodes = items(entry.value) if is_list else [entry.value]
+        value = expanded(entry.value)
+        nodes = items(value) if is_list else [value]
         texts: Sequence[str] = [node.value if isinstance(node, Scalar) else flow_text(node) for node in nodes]
         item, fault = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0]), None
         if not all(isinstance(node, Scalar) for node in nodes):
@@ -68,7 +70,7 @@ def read(mapping: MappingNode, file: str, *, any_list: bool = False) -> dict[str
             hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
             fault = item.problem(f"{entry.name} has no value", hint)
         if is_list:
-            item = replace(item, texts=Listed.of(texts, flow_text(entry.value), fault))
+            item = replace(item, texts=Listed.of(texts, flow_text(value, plain=True), fault))
         if fault and not (is_list and any_list):
             problems.append(fault)
         values[entry.name] = item

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.yaml import items
-from packyard.core.yaml.aliases import expanded
 from packyard.core.yaml.content import Written, block, flow_text
 from packyard.core.yaml.document import items as nodes
-from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.document import parse_text, walk
 from packyard.core.yaml.edit import AS_IS, Edit, exchange, set_text
-from packyard.core.yaml.node import Item, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.node import Collection, Item, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import double_quoted, implicit_type, is_null, meaning, type_of
 from packyard.using.setters.fields import is_misread, path_text, type_at
 from packyard.using.setters.kpt.tagged import Pattern, Tagged, find
@@ -160,7 +160,10 @@ def parse_list(text: str) -> SequenceNode | None:
         shown = double_quoted(text)
         message = f"input to array setter must be an array of values, but found {shown}"
         raise InputError(Problem(message, hint="a list is written [a, b]"))
-    return roots[0] if roots[0].items else None
+    root = expanded(roots[0])
+    if any(isinstance(node, Scalar | Collection) and node.anchor for node in walk(root)):
+        root = roots_of(flow_text(root, plain=True))[0]  # an anchor could be one of the file that it comes into
+    return root if root.items else None
 
 
 def _new_items(field: Tagged, node: SequenceNode, new: SequenceNode | None) -> list[Edit]:
@@ -187,7 +190,7 @@ def _reading(node: Node, null: str) -> Reading:
         return [(_reading(entry.key, null), _reading(entry.value, null)) for entry in node.entries]
     if isinstance(node, Scalar):
         return node.value if node.lexeme else null
-    raise InputError(node.problem("an alias cannot be put into a list", "write the value out"))
+    raise AssertionError(node)  # an alias, which no value has any more
 
 
 def block_text(new: SequenceNode) -> str:

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packyard.core.errors import InputError, Problem, refuse, shown
-from packyard.core.yaml.aliases import expanded
 from packyard.core.yaml.content import flow_text
 from packyard.core.yaml.document import items, parse_file
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.proof import apply_to_file
+from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import fits_plain, is_plain_text, meaning, single_quoted, type_of
 from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.fields import FieldChange
