@@ -167,19 +167,16 @@ def _on_lines(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None
             runs.append([])
     for run, before, after in zip(runs, places, places[1:], strict=False):
         gone = node.items[before + 1 : after]
-        for number, old in enumerate(gone, 1):
-            instead = run[number - 1 : number] if number < len(gone) else run[number - 1 :]
-            if instead:
-                start, end = lines(old)
-                text = _lines(instead, indent, newline)
-                edits.append(Edit(start, end, text, node, new=[*map(reading, instead)], gone=[old]))
-            else:
-                edits.append(_without(node, old))
-        if run and not gone:
-            text = _lines(run, indent, newline)
+        if run and gone:
+            edits.append(
+                Edit(*lines(gone[0]), _lines(run, indent, newline), node, new=[*map(reading, run)], gone=gone[:1])
+            )
+        elif run:
             at = _behind(node.items[before]) if before >= 0 else lines(node.items[0])[0]
+            text = _lines(run, indent, newline)
             text = newline + text if before >= 0 else text + newline
             edits.append(Edit(at, at, text, node, new=[*map(reading, run)]))
+        edits += [_without(node, old) for old in gone[1 if run else 0 :]]
     return edits
 
 

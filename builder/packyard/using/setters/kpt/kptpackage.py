@@ -77,38 +77,26 @@ class KptPackage:
 
     def setters(self) -> list[KptSetter]:
         """Return every setter; its count is that of the fields it reaches, its place that of its value or comment."""
-        tagged, given = self.tagged, self.values
+        tagged = self.tagged
         roots = [item.root for documents in self._documents.values() for item in documents]
+        lists = [(field.pattern.sole_name or "", field.node) for field in reversed(tagged)]
+        values = {
+            name: flow_text(expanded(node)) for name, node in lists if isinstance(node, SequenceNode)
+        } | self.values
         derived: dict[str, KptSetter] = {}
-        for setter in derive(roots, given):
+        for setter in derive(roots, values):
             listed = derived.get(setter.name)  # it comes before one of the same name that is text
             with_value = replace(listed, value=setter.value) if listed and not setter.count else listed
             derived[setter.name] = with_value or setter
         places = {
             name: (field.node.source, field.comment.start) for field in reversed(tagged) for name in field.pattern.names
         }
-        in_order = {
-            field.pattern.sole_name: flow_text(expanded(field.node), plain=True)
-            for field in reversed(tagged)
-            if isinstance(field.node, SequenceNode)
-        }
         places |= {item.name: (item.node.source, item.node.start) for item in self.declarations}
         counts = Counter(name for field in tagged for name in set(field.pattern.names))
         by_name = {name: derived.get(name, KptSetter(name, "", "str")) for name in places}
         lines = {name: source.locate(at)[0] for name, (source, at) in places.items()}
-        lists = {
-            name: setter.value if name in given else in_order.get(name, "[]")
-            for name, setter in by_name.items()
-            if setter.is_list
-        }
         return [
-            replace(
-                setter,
-                value=lists.get(name, setter.value),
-                count=counts[name],
-                file=places[name][0].name,
-                line=lines[name],
-            )
+            replace(setter, count=counts[name], file=places[name][0].name, line=lines[name])
             for name, setter in sorted(by_name.items())
         ]
 
