@@ -18,6 +18,8 @@ import reading
 import resourcelists
 import tiny
 from amount import tries
+from packyard.core.bundle.manifest import Manifest
+from packyard.using.upgrade.merge import Versions, merge
 
 KPT, KRM = "# kpt-set: ${L}", '# {"$openapi":"L"}'
 HEAD = "apiVersion: example.org/v1\nkind: Example\nmetadata:\n  name: e\nspec:\n"
@@ -149,6 +151,23 @@ def test_a_list_of_a_krmfile_is_whole_by_every_way(form: str, data: st.DataObjec
         for each in ([*holds(folder), "n", "o", "p"], listed or ["q"]):
             is_set(folder, each, way, kpt=False)
         is_set(folder, [], "values", kpt=False)
+
+
+@pytest.mark.parametrize("kpt", [True, False])
+@pytest.mark.parametrize("listed", [[], ["b"], ["x", "a", "y", "z", "b", "c"]])
+def test_an_upgrade_carries_a_list(listed: list[object], kpt: bool) -> None:
+    described = Manifest(name="p", version="1", model={}, moved={}, use_cases={}).to_bytes()
+    base = {**(kpt_files if kpt else krm_files)("comments"), "packyard.json": described}
+    base["e.yaml"] += b"  one: 1\n  two: 1\n  three: 1\n"
+    theirs = {**base, "e.yaml": base["e.yaml"].replace(b"three: 1", b"three: 2")}
+    with written(base) as folder:
+        assert tiny.run(*words("values", folder, listed, kpt=kpt))[0] == 0
+        versions = Versions(base=base, ours=reading.files(folder), theirs=theirs, root_dir=folder, new="2")
+        merged = merge(versions, "")
+        assert not merged.conflicts
+        (folder / "e.yaml").write_bytes(merged.files["e.yaml"] or b"")
+        assert holds(folder) == listed
+        assert b"three: 2" in (folder / "e.yaml").read_bytes()
 
 
 @pytest.mark.parametrize("form", [*FORMS, *MORE])

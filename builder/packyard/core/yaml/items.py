@@ -17,22 +17,14 @@ from packyard.core.errors import InputError
 from packyard.core.yaml.content import Tree, block, flow, reading
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Child, Comment, Entry, Item, SequenceNode, Source
-from packyard.core.yaml.span import (
-    children_below,
-    end_of_lines,
-    expanded,
-    line_break,
-    line_end,
-    lines,
-    next_line,
-    text_of,
-)
+from packyard.core.yaml.node import Child, Comment, Entry, Item, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.span import children_below, end_of_lines, expanded, line_break, line_end, lines, next_line
+from packyard.core.yaml.values import is_plain_text
 
 
 def exchange(node: SequenceNode, new: Sequence[Tree], holder: Child | None) -> list[Edit]:
     """Return the edits that give a list of texts its new items; those that it has already stay, each at most once."""
-    old = [text_of(child.value) for child in expanded(node).children]
+    old = [_text_of(child.value) for child in expanded(node).children]
     return replace(node, new, match(old, [*map(reading, new)]), holder)
 
 
@@ -112,6 +104,13 @@ def complete(node: SequenceNode) -> SequenceNode:
     assert isinstance(whole, SequenceNode)
     alone.text = source.text  # the lines around it are looked at where it is changed
     return whole
+
+
+def _text_of(node: Node) -> str | None:
+    """Return the text of a scalar that every reader takes for text, without a tag; None for others."""
+    if not isinstance(node, Scalar) or node.tag is not None:
+        return None
+    return node.value if node.style != "plain" or is_plain_text(node.value) else None
 
 
 def _is_remark(source: Source, line_start: int) -> bool:

@@ -16,7 +16,6 @@ from typing import TypeVar
 
 from packyard.core.errors import InputError
 from packyard.core.yaml.node import Alias, Child, Collection, Comment, Document, Item, Node, Scalar, Source
-from packyard.core.yaml.values import is_plain_text
 
 OneNode = TypeVar("OneNode", bound=Node)
 
@@ -120,13 +119,6 @@ def header_end(block: Scalar) -> int:
     match = _HEADER.match(block.source.text, block.start, block.end)
     assert match is not None
     return block.start + len(match[0].removesuffix(match[1] or "").rstrip())
-
-
-def text_of(node: Node) -> str | None:
-    """Return the text of a scalar that every reader takes for text, without a tag; None for others."""
-    if not isinstance(node, Scalar) or node.tag is not None:
-        return None
-    return node.value if node.style != "plain" or is_plain_text(node.value) else None
 
 
 def children_below(node: Node) -> list[Child]:

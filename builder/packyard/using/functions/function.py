@@ -15,7 +15,7 @@ from pathlib import Path
 from packyard.core.errors import InputError, suggest
 from packyard.core.yaml.compare import Planned
 from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Node
+from packyard.core.yaml.node import Collection, Node
 from packyard.core.yaml.splice import remove
 from packyard.using.functions import defined, listedpackages
 from packyard.using.functions.defined import Applied
@@ -125,7 +125,7 @@ def _apply_tagged(resources: ResourceList, values: Mapping[str, str]) -> _Answer
         edits += (edit for each in settings for edit in each.edits)
         planned += ((each.node, each.shows) for each in settings)
         results += (Result.of_field(item, each.path, each.old, each.new) for each in settings)
-        if any(setting.emptied for setting in settings):
+        if any(isinstance(each.node, Collection) and not (each.node.flow or each.shows) for each in settings):
             comment_edits = _let_comments_go(item)
             edits += comment_edits
             results += [_let_go(item)] if comment_edits else []

@@ -90,8 +90,14 @@ class PackageSetters:
         kpt = _read_kpt(package.with_files(first.files)) if first.files else self._kpt
         both = first.then(kpt.set(values, as_kustomize=assignment.as_kustomize) if values else Plan())
         again = plan(package.with_files(both.files), ours, shipped=shipped) if ours.names and values else Plan()
+        hint = "set one of the two, or remove one of the field's comments"
         refuse(
-            Problem(f"{each.path} would be set to {shown(each.new)} and to {shown(each.old)}", each.file, each.line)
+            Problem(
+                f"{each.path} would be set to {shown(each.new)} and to {shown(each.old)}",
+                each.file,
+                each.line,
+                hint=hint,
+            )
             for each in again.changes
             if each.old != each.new and each.file.removeprefix(package.where) in again.files
         )

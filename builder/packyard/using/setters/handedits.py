@@ -40,11 +40,8 @@ def find(package: PackageFiles) -> Iterator[HandEdit]:
     for path, data in package.resources.items():
         for bound, definition in defined_in(data, package.where + path, definitions):
             node, value = bound.node, expected(definition, definitions)
-            text = (
-                node.value
-                if isinstance(node, Scalar)
-                else [each.value for each in scalars(expanded(items.complete(node)))]
-            )
+            listed = [] if isinstance(node, Scalar) else scalars(expanded(items.complete(node)))
+            text = node.value if isinstance(node, Scalar) else [each.value for each in listed]
             if value is not None and text != value and not _is_open(definition, definitions):
                 line, _ = node.source.locate(node.start)
                 shown = _shown(text), _shown(value)

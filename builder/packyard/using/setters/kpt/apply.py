@@ -10,7 +10,6 @@ a: "x" # C      a: "y" # C          b: | # C        b: | # C        l: # C      
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -46,7 +45,6 @@ class Setting:
     new: str
     shows: str | Node | Sequence[str]
     edits: Sequence[Edit]
-    emptied: bool = False  # a list that had a line for each item and has none now
 
 
 def apply(
@@ -66,11 +64,9 @@ def apply(
     values = {**(known or {}), **new_values}
     settings: list[Setting] = []
     problems: list[Problem] = []
-    replaced: list[tuple[int, int]] = []  # the spans of lists, in the order of the text
+    gone: set[int] = set()  # the ids of what was in a list that is set
     for field in find(root, without_value=without_value):
-        before = bisect_left(replaced, (field.node.start + 1, 0))
-        inside = before > 0 and field.node.start < replaced[before - 1][1]
-        if inside or not field.pattern.uses(new_values):
+        if id(field.node) in gone or not field.pattern.uses(new_values):
             continue
         try:
             if isinstance(field.node, Scalar) and (listed := _unwritten(field, values, known or {})):
@@ -86,9 +82,10 @@ def apply(
                 settings.append(Setting(path, field.pattern, field.node, field.node.value, text, text, edits))
             else:
                 settings.append(_list(field, field.node, new_values))
-                gone = [child for edit in settings[-1].edits for child in edit.gone if isinstance(child, Item)]
-                stays = [(child.start, child.value.end) for child in gone]
-                replaced[before:before] = stays if keep_types else [(field.node.start, field.node.end)]
+                items_gone = (
+                    child.value for edit in settings[-1].edits for child in edit.gone if isinstance(child, Item)
+                )
+                gone |= {id(below) for node in (items_gone if keep_types else [field.node]) for below in walk(node)}
         except InputError as error:
             problems += (field.node.problem(each.message, each.hint) for each in error.problems)  # in kpt's own words
     refuse(problems)
@@ -101,10 +98,9 @@ def _list(field: Tagged, node: SequenceNode, values: Mapping[str, str]) -> Setti
         raise InputError(f"invalid setter pattern for array node: {double_quoted(field.pattern.text)}")
     new = parse_list(values[name])
     edits = _new_items(field, node, new)
-    emptied = new is None and not node.flow
     path, old = path_text(field.path), flow_text(node)
     text = values[name] if edits else old
-    return Setting(path, field.pattern, node, old, text, new or [], edits, emptied)
+    return Setting(path, field.pattern, node, old, text, new or [], edits)
 
 
 def _unwritten(field: Tagged, values: Mapping[str, str], known: Mapping[str, str]) -> Setting | None:

@@ -44,10 +44,6 @@ class Declaration:
     node: Node
     mutator: Mutator
 
-    def problem(self, message: str, hint: str = "") -> Problem:
-        """Describe something wrong with it, by its place."""
-        return self.node.problem(message, hint)
-
 
 class KptPackage:
     """The files of a package that has a Kptfile, those with setters parsed."""
@@ -183,9 +179,9 @@ class KptPackage:
                 continue
             if item.mutator.is_selective:
                 hint = "change the Kptfile, then: kpt fn render"
-                problems.append(item.problem(f"setter {item.name!r} is given to some objects only", hint))
+                problems.append(item.node.problem(f"setter {item.name!r} is given to some objects only", hint))
             elif not isinstance(item.node, Scalar):
-                problems.append(item.problem(f"the value of setter {item.name!r} must be a text"))
+                problems.append(item.node.problem(f"the value of setter {item.name!r} must be a text"))
             else:
                 text, data = _in_form_of(item.node, new_values[item.name]), item.mutator.config_map
                 edits = set_scalar(item.node, text, known=None, flow=bool(data and data.flow), keep_type=True)
