@@ -98,16 +98,28 @@ def flow(tree: Tree, key: Callable[[str], str] = lexeme) -> str:
     return "[" + ", ".join(flow(value, key) for value in tree) + "]"
 
 
-def flow_text(node: Node) -> str:
-    """Write a node in brackets, its texts in the quotes alone that they need, without anchors."""
+def flow_text(node: Node, *, inside: bool = False, plain: bool = False) -> str:
+    """Write a node in brackets; its scalars stay as they are where they stood ``inside`` brackets, or could have.
+
+    Where ``plain`` is asked for, texts have the quotes alone that they need, and no anchors.
+    """
     if isinstance(node, SequenceNode):
-        return "[" + ", ".join(flow_text(item.value) for item in node.items) + "]"
+        inside = inside or node.flow
+        return "[" + ", ".join(flow_text(item.value, inside=inside, plain=plain) for item in node.items) + "]"
     if isinstance(node, MappingNode):
-        pairs = (f"{flow_text(entry.key)}: {flow_text(entry.value)}" for entry in node.entries)
-        return "{" + ", ".join(pairs) + "}"
-    if not isinstance(node, Scalar) or node.tag is not None:
+        inside = inside or node.flow
+        pairs = [(entry.key, entry.value) for entry in node.entries]
+        texts = ([flow_text(each, inside=inside, plain=plain) for each in pair] for pair in pairs)
+        return "{" + ", ".join(f"{key}: {value}" for key, value in texts) + "}"
+    if isinstance(node, Scalar) and plain and node.tag is None:
+        return lexeme(node.value, flow=True) if type_of(node) == "string" else node.value or "null"
+    if not isinstance(node, Scalar) or (inside and node.lexeme and "\n" not in node.lexeme):
         return node.lexeme
-    return lexeme(node.value, flow=True) if type_of(node) == "string" else node.value or "null"
+    if node.style == "plain":
+        if not node.lexeme:
+            return "null"
+        return node.lexeme if fits_plain(node.lexeme, flow=True) else single_quoted(node.value)
+    return double_quoted(node.value) if "\n" in node.lexeme else node.lexeme
 
 
 def reading(tree: Tree) -> Reading:

@@ -70,7 +70,7 @@ def read(mapping: MappingNode, file: str, *, any_list: bool = False) -> dict[str
             hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
             fault = item.problem(f"{entry.name} has no value", hint)
         if is_list:
-            item = replace(item, texts=Listed.of(texts, flow_text(value), fault))
+            item = replace(item, texts=Listed.of(texts, flow_text(value, plain=True), fault))
         if fault and not (is_list and any_list):
             problems.append(fault)
         values[entry.name] = item

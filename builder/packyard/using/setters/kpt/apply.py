@@ -158,7 +158,9 @@ def parse_list(text: str) -> SequenceNode | None:
         raise InputError(Problem(message, hint="a list is written [a, b]"))
     root = expanded(roots[0])
     if any(isinstance(node, Scalar | Collection) and node.anchor for node in walk(root)):
-        return parse_list(flow_text(root))  # without anchors, which could be some of the file that it comes into
+        return parse_list(
+            flow_text(root, plain=True)
+        )  # without anchors, which could be some of the file that it comes into
     return root if root.items else None
 
 

@@ -77,7 +77,7 @@ class KptPackage:
         roots = [item.root for documents in self._documents.values() for item in documents]
         lists = [(field.pattern.sole_name or "", field.node) for field in reversed(tagged)]
         values = {
-            name: flow_text(expanded(node)) for name, node in lists if isinstance(node, SequenceNode)
+            name: flow_text(expanded(node), plain=True) for name, node in lists if isinstance(node, SequenceNode)
         } | self.values
         derived: dict[str, KptSetter] = {}
         for setter in derive(roots, values):
