@@ -68,7 +68,7 @@ def only(words: Sequence[str], verb: str) -> Path:
     return directory
 
 
-def with_values(words: Sequence[str], verb: str) -> tuple[Path, dict[str, list[str]], list[str]]:
+def with_values(words: Sequence[str], verb: str) -> tuple[Path, dict[str, Sequence[str]], list[str]]:
     """Return DIR, the values and their words for a verb that takes ``[DIR] [NAME=VALUE...]``; ``NAME=`` gives none."""
     directory, rest = split(words, "", lambda _: ())
     by_name = values(rest, verb)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from packyard.core.errors import InputError
+from packyard.core.yaml import items
+from packyard.core.yaml.compare import Planned
+from packyard.core.yaml.content import double
 from packyard.core.yaml.document import parse_text
-from packyard.core.yaml.edit import Edit, exchange, replace_comment
-from packyard.core.yaml.node import Child, Collection, Comment, Document, Entry, Node, Scalar, Source
+from packyard.core.yaml.edit import Edit, Reading, exchange, replace_comment
+from packyard.core.yaml.node import Child, Collection, Comment, Document, Entry, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.proof import apply_to_file, apply_to_text
 from packyard.core.yaml.span import children_below
 
@@ -48,14 +51,14 @@ class Text:
     def at(self, text: str) -> int:
         return self.source.text.index(text)
 
-    def made(self, *edits: Edit, around: bool = True) -> str:
-        return apply_to_text(self.source, edits, self.documents if around else ())
+    def made(self, *edits: Edit, around: bool = True, planned: Planned = ()) -> str:
+        return apply_to_text(self.source, edits, self.documents if around else (), planned=planned)
 
-    def refused(self, *edits: Edit, lines: range, says: str = "") -> None:
+    def refused(self, *edits: Edit, lines: range, says: str = "", planned: Planned = ()) -> None:
         """Expect a refusal by a line, whether all of the text is parsed again or the lines around the edits."""
         for around in (True, False):
             with pytest.raises(InputError) as refusal:
-                self.made(*edits, around=around)
+                self.made(*edits, around=around, planned=planned)
             (problem,) = refusal.value.problems
             assert problem.file == "pkg/f.yaml"
             assert problem.line in lines, str(problem)
@@ -171,6 +174,70 @@ def test_refuses_documents_that_come_or_go() -> None:
     for start, end, replacement in ((text.at("---"), text.at("b: 1"), ""), (text.at("b: 1"), text.at("b: 1"), "---\n")):
         with pytest.raises(InputError, match="documents"):
             text.made(Edit(start, end, replacement))
+
+
+LISTS = {
+    "block": f"x: 1\nl: {C}\n- a # one\n# about b\n- b\ny: 2\n",
+    "indented": f"x: 1\nl: {C}\n  - a\n  - b\ny: 2\n",
+    "brackets": f"x: 1\nl: [a, b] {C}\ny: 2\n",
+    "one": f"x: 1\nl: {C}\n- a\ny: 2\n",
+}
+NEW = ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("form", LISTS)
+def test_refuses_edits_that_lack_what_is_planned(form: str) -> None:
+    """Whatever the edits are, and say that they are: each is what another plan's would be."""
+    text = Text(LISTS[form])
+    node, others = text.list("l"), [["a"], ["a", "b", "c"], NEW[::-1], [*NEW, "e"], ["a", "b", "c", "e"], []]
+    made = text.made(*items.exchange(node, [*map(double, NEW)], text.entry("l")), planned=[(node, NEW)])  # type: ignore[arg-type]
+    assert [child.value.value for child in Text(made).list("l").children] == NEW  # type: ignore[union-attr]
+    for other in others:
+        edits = items.exchange(node, [*map(double, other)], text.entry("l"))  # type: ignore[arg-type]
+        assert text.made(*edits, planned=[(node, other)])
+        text.refused(*edits, lines=range(1, 8), says="the value that is set", planned=[(node, NEW)])
+
+
+def test_refuses_one_value_of_several_that_no_edit_sets() -> None:
+    text = Text(f"a: old {C}\nl: {C}\n- a\nz:\n  b: old {C}\n")
+    plan: Planned = [(text.node("a"), "new"), (text.node("b"), "new"), (text.node("l"), ["a"])]
+    edits = [edit for name in "ab" for edit in exchange(text.node(name), "new", "new")]
+    assert text.made(*edits, planned=plan).count("new") == 2
+    for lacking in ([], edits[:1], edits[1:]):
+        text.refused(*lacking, lines=range(1, 6), says="the value that is set", planned=plan)
+    text.refused(*edits, lines=range(1, 6), planned=[*plan, (text.node("b"), "newer")])  # two for one node
+
+
+@pytest.mark.parametrize("other", ["[1, b]", "['1', b, {c: d}]", "['1', {c: d}, b]", "['1', b, {c: 'null'}]", "[]"])
+def test_tells_types_and_mappings_of_a_list_apart(other: str) -> None:
+    want, text = Text("l: ['1', b, {c: ~}]\n").list("l"), Text(f"l: [x] {C}\n")
+    node, readings = text.list("l"), Text(f"l: {other}\n").list("l")
+    edit = Edit(node.start, node.end, readings.lexeme, node, reads=reading(readings))
+    assert text.made(edit, planned=[(node, readings)])
+    text.refused(edit, lines=range(1, 2), says="the value that is set", planned=[(node, want)])
+
+
+def reading(node: Node) -> Reading:
+    if isinstance(node, MappingNode):
+        return {each.name: reading(each.value) for each in node.entries}
+    return node.value if isinstance(node, Scalar) else [reading(each.value) for each in node.children]  # type: ignore[attr-defined]
+
+
+def test_looks_behind_aliases_for_what_is_planned() -> None:
+    text = Text(f"a: &x b {C}\nl: {C}\n- a\n- *x\n")
+    plan: Planned = [(text.list("l"), ["a", "b"])]
+    assert text.made(planned=plan) == text.source.text
+    text.refused(*exchange(text.node("a"), "&x c", "c"), lines=range(1, 5), planned=plan)
+
+
+def test_looks_for_entries_that_are_planned() -> None:
+    text = Text("setter:\n  name: A\n  listValues: [a]\n  setBy: me\n")
+    setter, listed = text.list("setter"), text.list("listValues")
+    edits = items.exchange(listed, [double("b")], text.entry("listValues"))  # type: ignore[arg-type]
+    assert '["b"]' in text.made(*edits, planned=[(setter, {"listValues": ["b"], "setBy": "me", "isSet": None})])
+    for plan in ({"listValues": ["a"]}, {"setBy": None}, {"isSet": "true"}):
+        text.refused(*edits, lines=range(1, 5), planned=[(setter, plan)])
+        text.refused(lines=range(1, 5), planned=[(setter, {"listValues": ["b"]})])
 
 
 def test_parses_only_the_lines_around_the_edits_again(monkeypatch: pytest.MonkeyPatch) -> None:

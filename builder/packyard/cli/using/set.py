@@ -216,7 +216,7 @@ def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
     )
 
 
-def _values(directory: Path, words: list[str]) -> dict[str, list[str]]:
+def _values(directory: Path, words: list[str]) -> dict[str, Sequence[str]]:
     if not words:
         return {}
     if "=" not in words[0]:
@@ -225,12 +225,12 @@ def _values(directory: Path, words: list[str]) -> dict[str, list[str]]:
             pair = f"{name}={quote(text.strip() or 'VALUE')}"  # who writes YAML may write NAME:VALUE
             raise _usage(directory, f"a value for {name} is missing", pair)
         return {words[0]: words[1:]}
-    values: dict[str, list[str]] = {}
+    values: dict[str, Sequence[str]] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name:
             raise _usage(directory, f"{word!r} must be NAME=VALUE")
-        values.setdefault(name, []).append(text)
+        values[name] = [*values.get(name, ()), text]
     return values
 
 
@@ -238,7 +238,7 @@ def _usage(directory: Path, message: str, words: str = "NAME=VALUE") -> UsageErr
     return UsageError(f"packyard set: {message}; type packyard set {quote(str(directory))} {words}")
 
 
-def _files_values(directory: Path, parsed: Flags) -> dict[str, list[str]]:
+def _files_values(directory: Path, parsed: Flags) -> dict[str, Sequence[str]]:
     """Return the values of presets and values files; those of a later file count."""
     presets, files = parsed.values.get("preset", []), parsed.values.get("values", [])
     if not presets and not files:
@@ -276,7 +276,7 @@ def _tell(change: PackageChange) -> None:
             output.line(f"{place}: {item.path}: {shown(item.old)} -> {shown(item.new)}{follow}")
     for name, count in change.plan.counts.items():
         setter = change.plan.definitions.setters[name]
-        value = ", ".join(setter.values) if setter.values else setter.value
+        value = ", ".join(setter.values or ()) or setter.value or "[]" * setter.is_list
         output.note(f"{change.before.where or './'}: {name} is {shown(value)} in {output.counted(count, 'field')}")
         if setter.is_list and setter.is_set and len(setter.values or ()) == 1:
             _tell_one_item(change.before.where, name, value)

@@ -29,6 +29,7 @@ from packyard.using.setters.listing import (
     list_setters,
 )
 from packyard.using.setters.packages import all_below, read_package
+from packyard.using.setters.plan import Listed
 
 ROWS = Rows(
     "package",
@@ -127,7 +128,13 @@ def _values(listings: Sequence[_Listing]) -> dict[str, str | Sequence[str]]:
             message = f"{setter.name} is {setter.shown!r}, and {first.shown!r} at {first.file}:{first.line}"
             problems.append(setter.problem(message, "a values file has one value for a name: name one package"))
     refuse(problems)
-    return {name: (setter.values or ()) if setter.is_list else setter.shown for name, setter in sorted(by_name.items())}
+    return {name: _value(setter) for name, setter in sorted(by_name.items())}
+
+
+def _value(setter: Setter) -> str | Sequence[str]:
+    if not setter.is_list:
+        return setter.shown
+    return Listed.of((), setter.value or '""') if setter.values is None else setter.values
 
 
 def _show(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from packyard.cli import output
 from packyard.core.errors import Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.using.setters import valuesfile
 
 
-def read(file: str) -> dict[str, list[str]]:
+def read(file: str) -> dict[str, Sequence[str]]:
     """Read a values file, or standard input by the name ``-``; a pipe may be one, as the shell makes of ``<(…)``.
 
     A value that is empty is none: it empties a setter.
@@ -23,5 +25,5 @@ def read(file: str) -> dict[str, list[str]]:
             raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
     return {
         name: [] if setting.texts == [""] else setting.texts
-        for name, setting in valuesfile.parse(data, file).by_name.items()
+        for name, setting in valuesfile.parse(data, file, any_list=True).by_name.items()
     }

@@ -1,17 +1,18 @@
-"""What edits mean, compared with what they did: the documents before beside those after.
+"""What edits mean, and what was planned, compared with what they did: the documents before beside those after.
 
 Four things may differ: a node that an edit exchanges, children that come into a collection or go from it, comments
 that are replaced, and new comments. All else has to be the same. Every other comment has to stay where it is: beside
-its node or child or, where it stands between children, in the same order.
+its node or child or, where it stands between children, in the same order. And each node that a plan names has to show
+what is planned of it, whatever the edits mean.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from packyard.core.errors import InputError
-from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.edit import Edit, Reading
 from packyard.core.yaml.node import (
     Alias,
     Child,
@@ -25,8 +26,12 @@ from packyard.core.yaml.node import (
     SequenceNode,
     Source,
 )
-from packyard.core.yaml.span import attached, children_below, header_comment
+from packyard.core.yaml.span import attached, children_below, expanded, header_comment
+from packyard.core.yaml.values import meaning
 
+#: Nodes, each with what it has to show: a text or a list, what a node of another text means, or, of a mapping, some
+#: entries, None for one that has to be missing.
+Planned = Sequence[tuple[Node, "Reading | Node | Mapping[str, Reading | None]"]]
 _Key = tuple[type, int]
 
 
@@ -37,12 +42,23 @@ def refused(source: Source, position: int, reason: str) -> InputError:
     return InputError(source.problem(min(position, len(source.text)), message, hint))
 
 
-class Comparison:
-    """Compares the documents before and after with what the edits mean; positions are those of the stretch."""
+def unread(source: Source, position: int) -> InputError:
+    """Describe a value that is set and would not be there."""
+    return refused(source, position, "it would not be read as the value that is set")
 
-    def __init__(self, source: Source, offset: int, edits: list[Edit]) -> None:
+
+class Comparison:
+    """Compares the documents before and after with what the edits mean, and what is planned of the nodes before.
+
+    Positions are those of the stretch.
+    """
+
+    def __init__(self, source: Source, offset: int, edits: list[Edit], planned: Planned) -> None:
         self.source = source
         self.offset = offset
+        self.planned: dict[_Key, list[object]] = {}
+        for node, plan in planned:
+            self.planned.setdefault(_key(node, offset), []).append(plan)
         self.exchanged: dict[_Key, Edit] = {}
         self.within: dict[_Key, list[Edit]] = {}  # what comes into collections, and goes from them
         self.gone: set[_Key] = set()
@@ -87,6 +103,8 @@ class Comparison:
             if old.root is not None and new.root is not None:
                 self._value(old.root, new.root)
                 self._comments(_behind(old.root), _behind(new.root), old.root.start, [])
+        for _, position in self.planned:  # those that were met are gone
+            raise unread(self.source, position + self.offset)
         # in the order of the text, as a comment may have become the neighbour of another child
         comments = sorted(self.found, key=lambda comment: comment.start)
         if [text for _, text in sorted(self.pinned)] != [comment.text for comment in comments]:
@@ -97,6 +115,8 @@ class Comparison:
         return refused(self.source, position + self.offset, reason)
 
     def _value(self, old: Node, new: Node) -> None:
+        if not all(shows(new, plan) for plan in self.planned.pop(_key(old), ())):
+            raise unread(self.source, old.start + self.offset)
         edit = self.exchanged.get(_key(old))
         if edit is not None:
             self._exchanged(old, new, edit)
@@ -123,7 +143,7 @@ class Comparison:
     def _exchanged(self, old: Node, new: Node, edit: Edit) -> None:
         start, end = self.regions[id(edit)]
         if not (start <= new.start and new.end <= end) or not reads(new, edit.reads):
-            raise self._differs(old.start, "it would not be read as the value that is set")
+            raise unread(self.source, old.start + self.offset)
         if not _has_same_properties(old, new):
             raise self._differs(old.start, "an anchor or a tag would change")
         inside = [comment.text for child in children_below(new) for comment in _bound(child)]
@@ -268,3 +288,14 @@ def reads(node: Node, plan: object) -> bool:
         pairs = list(plan.items()) if isinstance(plan, dict) else plan
         return isinstance(pairs, list) and _are(node.entries, pairs)
     return isinstance(node, SequenceNode) and isinstance(plan, list | tuple) and _are(node.items, plan)
+
+
+def shows(node: Node, plan: object) -> bool:
+    """Say whether a node shows what is planned of it; of an alias in it counts what that repeats."""
+    node = expanded(node)
+    if isinstance(plan, Node):
+        return meaning(node) == meaning(plan)
+    if isinstance(plan, Mapping):
+        values = {name: node.get(name) for name in plan}
+        return all(plan[name] is None if value is None else reads(value, plan[name]) for name, value in values.items())
+    return reads(node, plan)

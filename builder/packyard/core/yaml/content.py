@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from packyard.core.yaml.edit import Reading
-from packyard.core.yaml.values import double_quoted, fits_plain, is_plain_text, single_quoted
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import double_quoted, fits_plain, is_plain_text, single_quoted, type_of
 
 
 class Text(str):
@@ -95,6 +96,30 @@ def flow(tree: Tree, key: Callable[[str], str] = lexeme) -> str:
     if isinstance(tree, Mapping):
         return "{" + ", ".join(f"{key(name)}: {flow(value, key)}" for name, value in tree.items()) + "}"
     return "[" + ", ".join(flow(value, key) for value in tree) + "]"
+
+
+def flow_text(node: Node, *, inside: bool = False, plain: bool = False) -> str:
+    """Write a node in brackets; its scalars stay as they are where they stood ``inside`` brackets, or could have.
+
+    Where ``plain`` is asked for, texts have the quotes alone that they need, and no anchors.
+    """
+    if isinstance(node, SequenceNode):
+        inside = inside or node.flow
+        return "[" + ", ".join(flow_text(item.value, inside=inside, plain=plain) for item in node.items) + "]"
+    if isinstance(node, MappingNode):
+        inside = inside or node.flow
+        pairs = [(entry.key, entry.value) for entry in node.entries]
+        texts = ([flow_text(each, inside=inside, plain=plain) for each in pair] for pair in pairs)
+        return "{" + ", ".join(f"{key}: {value}" for key, value in texts) + "}"
+    if isinstance(node, Scalar) and plain and node.tag is None:
+        return lexeme(node.value, flow=True) if type_of(node) == "string" else node.value or "null"
+    if not isinstance(node, Scalar) or (inside and node.lexeme and "\n" not in node.lexeme):
+        return node.lexeme
+    if node.style == "plain":
+        if not node.lexeme:
+            return "null"
+        return node.lexeme if fits_plain(node.lexeme, flow=True) else single_quoted(node.value)
+    return double_quoted(node.value) if "\n" in node.lexeme else node.lexeme
 
 
 def reading(tree: Tree) -> Reading:

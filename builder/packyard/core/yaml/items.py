@@ -17,13 +17,15 @@ from packyard.core.errors import InputError
 from packyard.core.yaml.content import Tree, block, flow, reading
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Child, Comment, Entry, Item, SequenceNode, Source
-from packyard.core.yaml.span import children_below, end_of_lines, line_break, line_end, lines, next_line, text_of
+from packyard.core.yaml.node import Child, Comment, Entry, Item, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.span import children_below, end_of_lines, expanded, line_break, line_end, lines, next_line
+from packyard.core.yaml.values import is_plain_text
 
 
 def exchange(node: SequenceNode, new: Sequence[Tree], holder: Child | None) -> list[Edit]:
     """Return the edits that give a list of texts its new items; those that it has already stay, each at most once."""
-    return replace(node, new, match([text_of(item.value) for item in node.items], [*map(reading, new)]), holder)
+    old = [_text_of(child.value) for child in expanded(node).children]
+    return replace(node, new, match(old, [*map(reading, new)]), holder)
 
 
 def replace(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None], holder: Child | None) -> list[Edit]:
@@ -31,10 +33,10 @@ def replace(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None],
 
     ``holder`` has the list as its value; a list on lines of its own that loses all items becomes ``[]`` behind its key.
     """
-    if node.anchor or node.tag:
-        raise InputError(node.problem("a list with an anchor or a tag cannot be replaced exactly"))
     if same == list(range(len(node.items))):
         return []
+    if node.anchor or node.tag:
+        raise InputError(node.problem("a list with an anchor or a tag cannot be replaced exactly"))
     if node.flow:
         return _in_brackets(node, new, same)
     return _on_lines(node, new, same) if new else _emptied(node, holder)
@@ -85,13 +87,14 @@ def complete(node: SequenceNode) -> SequenceNode:
 
     Its lines are parsed alone, up to the next one with content.
     """
-    if node.flow or node.anchor or node.tag:
+    if node.flow:
         return node
     source = node.source
-    start = source.line_start(node.start)
+    shares_its_line = bool(node.anchor or node.tag)
+    start = node.start if shares_its_line else source.line_start(node.start)
     if source.text[start : node.start].strip(" "):
         raise InputError(node.problem("this list cannot be replaced exactly", "give it lines of its own"))
-    while start and _is_remark(source, above := source.line_start(start - 1)):
+    while not shares_its_line and start and _is_remark(source, above := source.line_start(start - 1)):
         start = above
     end = end_of_lines(node)
     while (below := next_line(source, end)) < len(source.text) and _is_remark(source, below):
@@ -101,6 +104,13 @@ def complete(node: SequenceNode) -> SequenceNode:
     assert isinstance(whole, SequenceNode)
     alone.text = source.text  # the lines around it are looked at where it is changed
     return whole
+
+
+def _text_of(node: Node) -> str | None:
+    """Return the text of a scalar that every reader takes for text, without a tag; None for others."""
+    if not isinstance(node, Scalar) or node.tag is not None:
+        return None
+    return node.value if node.style != "plain" or is_plain_text(node.value) else None
 
 
 def _is_remark(source: Source, line_start: int) -> bool:
@@ -139,7 +149,7 @@ def _emptied(node: SequenceNode, child: Child | None) -> list[Edit]:
         raise InputError(child.key.problem("the last item of this list cannot be removed", "write `key: []`"))
     end = lines(node.items[-1])[1]
     rest = source.text[colon + 1 : line_end(source, colon)]
-    return [Edit(colon + 1, end, " []" + rest, node, reads=[])]
+    return [Edit(colon + 1, end, " []" + rest, node, reads=[], gone=node.items)]
 
 
 def _on_lines(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None]) -> list[Edit]:
@@ -156,27 +166,26 @@ def _on_lines(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None
             runs.append([])
     for run, before, after in zip(runs, places, places[1:], strict=False):
         gone = node.items[before + 1 : after]
-        for old, item in zip(gone, run, strict=False):
-            start, end = lines(old)
-            edits.append(Edit(start, end, _lines(item, indent, newline), node, new=[reading(item)], gone=[old]))
-        edits += [_without(node, old) for old in gone[len(run) :]]
-        for item in run[len(gone) :]:
-            text = _lines(item, indent, newline)
-            last = node.items[before + len(gone)] if before + len(gone) >= 0 else None
-            at = _behind(last, replaced=bool(gone)) if last else lines(node.items[0])[0]
-            edits.append(Edit(at, at, newline + text if last else text + newline, node, new=[reading(item)]))
+        if run and gone:
+            edits.append(
+                Edit(*lines(gone[0]), _lines(run, indent, newline), node, new=[*map(reading, run)], gone=gone[:1])
+            )
+        elif run:
+            at = _behind(node.items[before]) if before >= 0 else lines(node.items[0])[0]
+            text = _lines(run, indent, newline)
+            text = newline + text if before >= 0 else text + newline
+            edits.append(Edit(at, at, text, node, new=[*map(reading, run)]))
+        edits += [_without(node, old) for old in gone[1 if run else 0 :]]
     return edits
 
 
-def _lines(item: Tree, indent: str, newline: str) -> str:
-    return newline.join(indent + line if line else "" for line in block([item]))
+def _lines(new: Sequence[Tree], indent: str, newline: str) -> str:
+    return newline.join(indent + line if line else "" for line in block(new))
 
 
-def _behind(item: Item, *, replaced: bool) -> int:
+def _behind(item: Item) -> int:
     """Return where the next item's line is put: behind an item's own lines, blank lines of a kept block included."""
     end = lines(item)[1]
-    if replaced:
-        return end
     text = item.value.source.text
     stop = item.value.end
     if stop > end and text[stop - 1] in "\r\n":

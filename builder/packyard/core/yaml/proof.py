@@ -2,8 +2,9 @@
 
 What is about to be written is parsed again and compared with what was there and what each edit means: the same
 documents, in which just the planned values read otherwise; every other comment at the node where it was; anchors,
-aliases and tags as they were. Anything else is refused by file and line, and nothing is written. So a writer that is
-wrong about a place cannot damage a file.
+aliases and tags as they were. Who plans values also says which node has to show which, whatever the edits are: each is
+looked for, whole, in what is about to be written. Anything else is refused by file and line, and nothing is written.
+So a writer that is wrong about a place, or lacks an edit, cannot damage a file.
 
 It costs a parse of the lines around the edits, before and after, not of the whole file: lines that are one part of a
 block mapping or list, and are so before and after, leave the reader where they found it.
@@ -14,15 +15,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo
-from packyard.core.yaml.compare import Comparison, refused
+from packyard.core.yaml.compare import Comparison, Planned, refused, shows, unread
 from packyard.core.yaml.document import parse_shared, parse_text, source_of
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Child, Collection, Document, Node, Scalar, Source
-from packyard.core.yaml.span import aliased, begins_its_line, children_below
+from packyard.core.yaml.span import aliased, begins_its_line, children_below, has_alias
+from packyard.core.yaml.values import meaning
 
 #: Lines that follow each other are parsed together up to so many characters.
 _TOGETHER = 1 << 16
@@ -43,15 +45,17 @@ def apply_to_file(
     documents: Sequence[Document] = (),
     proved: set[object] | None = None,
     memo: Memo | None = None,
+    planned: Planned = (),
 ) -> bytes | None:
     """Return a file's bytes with edits made in its text, behind the same mark; None where it stays as it is.
 
-    Raises `InputError` where they would do more or less than they mean. ``documents`` are those of the file, whole or
+    Raises `InputError` where they would do more or less than they mean, or a node would not show what is ``planned`` of
+    it, which its edits may not be asked for. ``documents`` are those of the file, whole or
     in part: with them only the lines around the edits are parsed again. ``proved`` remembers what was proved, for the
     next files: the same edits of the same lines are proved once. With a ``memo`` the whole text is parsed, before and
     after, for those who read it next.
     """
-    new = apply_to_text(source, edits, documents, proved, memo)
+    new = apply_to_text(source, edits, documents, proved, memo, planned)
     if new == source.text:
         return None
     return (BOM_UTF8 if data.startswith(BOM_UTF8) else b"") + new.encode()
@@ -63,32 +67,42 @@ def apply_to_text(
     documents: Sequence[Document] = (),
     proved: set[object] | None = None,
     memo: Memo | None = None,
+    planned: Planned = (),
 ) -> str:
     """Return a text with edits made, proved as `apply_to_file` does it."""
-    ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
-    if not ordered:
-        return source.text
-    new = _apply(source.text, ordered)
-    if new != source.text:
-        keys = set() if proved is None else proved
-        whole = [_Stretch(source, 0, len(source.text), ordered, memo)]
-        for stretch in _stretches(source, ordered, documents, keys) if memo is None else whole:
+    whole = [Edit(node.start, node.start, "", node) for node, plan in planned if isinstance(plan, Mapping)]  # its lines
+    ordered = sorted([*whole, *edits], key=lambda edit: (edit.start, edit.end))
+    new = _apply(source, ordered)
+    stretches: list[_Stretch] = []
+    if any(has_alias(node) for node, _ in planned) or (memo is not None and new != source.text):
+        stretches = [_Stretch(source, 0, len(source.text), ordered, planned, memo)]
+    elif new != source.text:
+        stretches = _stretches(source, ordered, documents, planned)
+    keys = set() if proved is None else proved
+    for stretch in stretches:
+        if stretch.key not in keys:
             _prove(source, stretch)
             keys.add(stretch.key)
+    if new != source.text:
         _check_aliases(source, new, ordered)
+    for node, plan in planned:
+        if not any(stretch.holds(node) for stretch in stretches) and not shows(node, plan):
+            raise unread(source, node.start)
     return new
 
 
-def _apply(text: str, edits: Sequence[Edit], start: int = 0, end: int | None = None) -> str:
-    """Return ``text``, or the part from ``start`` to ``end``, with all edits made; positions are those of ``text``.
+def _apply(source: Source, edits: Sequence[Edit], start: int = 0, end: int | None = None) -> str:
+    """Return a text, or the part from ``start`` to ``end``, with all edits made; positions are those of the text.
 
-    Insertions at one position keep the order in which they were given. Edits that overlap are our own bug: ValueError.
+    Insertions at one position keep the order in which they were given. Edits that overlap, as of a list and of an item
+    in it, are refused.
     """
+    text = source.text
     pieces: list[str] = []
     position = start
     for edit in edits:
         if edit.start < position:
-            raise ValueError(f"edits overlap at character {edit.start}")
+            raise refused(source, edit.start, "more than one value would be written here")
         pieces += (text[position : edit.start], edit.replacement)
         position = edit.end
     pieces.append(text[position:end])
@@ -97,7 +111,7 @@ def _apply(text: str, edits: Sequence[Edit], start: int = 0, end: int | None = N
 
 def _prove(source: Source, stretch: _Stretch) -> None:
     start, edits = stretch.start, stretch.edits
-    new = _apply(source.text, edits, start, stretch.end)
+    new = _apply(source, edits, start, stretch.end)
     if stretch.end < len(source.text) and new[-1:] not in ("\r", "\n"):
         raise refused(source, edits[0].start, "the line below would run into it")
     try:
@@ -105,7 +119,7 @@ def _prove(source: Source, stretch: _Stretch) -> None:
     except InputError as error:
         reason = error.problems[0].message
         raise refused(source, edits[0].start, f"the file could not be read afterwards: {reason}") from error
-    Comparison(source, start, edits).compare(stretch.documents, after)
+    Comparison(source, start, edits, stretch.planned).compare(stretch.documents, after)
     roots = [documents[0].root for documents in (stretch.documents, after) if documents]
     if not stretch.is_whole and len({root.start for root in roots if root}) > 1:
         raise refused(source, edits[0].start, "its lines would move")
@@ -119,20 +133,30 @@ def _parse(source: Source, memo: Memo | None) -> list[Document]:
 
 
 class _Stretch:
-    """Lines with the edits in them, and their documents before; ``is_whole`` says that they are all of the text."""
+    """Lines with the edits in them and what is planned there; ``is_whole`` says that they are all of the text."""
 
-    __slots__ = ("_documents", "edits", "end", "is_whole", "key", "memo", "source", "start")
+    __slots__ = ("_documents", "edits", "end", "is_whole", "key", "memo", "planned", "source", "start")
 
-    def __init__(self, source: Source, start: int, end: int, edits: list[Edit], memo: Memo | None = None) -> None:
+    def __init__(
+        self, source: Source, start: int, end: int, edits: list[Edit], planned: Planned, memo: Memo | None = None
+    ) -> None:
         self.memo = memo
         self.start = start
         self.end = end
         self.edits = edits
         self.is_whole = start == 0 and end == len(source.text)
+        self.planned = [each for each in planned if self.holds(each[0])]
         self.source = Source(source.name, source.text[start:end])
         self._documents: list[Document] | None = None
         #: The lines, and what the edits do to them and mean there.
-        self.key = (self.source.text, end == len(source.text), *(_sense(edit, start) for edit in edits))
+        wanted = [
+            (node.start - start, repr(meaning(plan) if isinstance(plan, Node) else plan)) for node, plan in self.planned
+        ]
+        self.key = (self.source.text, end == len(source.text), *(_sense(edit, start) for edit in edits), *wanted)
+
+    def holds(self, node: Node) -> bool:
+        """Say whether a node of the text begins in these lines."""
+        return self.is_whole or self.start <= node.start < self.end
 
     @property
     def documents(self) -> list[Document]:
@@ -159,8 +183,8 @@ def _sense(edit: Edit, start: int) -> object:
     return edit.start - start, edit.end - start, edit.replacement, node, gone, meaning
 
 
-def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document], proved: set[object]) -> list[_Stretch]:
-    """Return the lines to prove: all of the text where it cannot be less, nothing that was ``proved``."""
+def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document], planned: Planned) -> list[_Stretch]:
+    """Return the lines to prove: all of the text where it cannot be less."""
     spans: list[tuple[int, int, list[Edit]]] = []
     for edit in edits:
         lines = _lines_around(source, edit, documents)
@@ -172,10 +196,10 @@ def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document],
         else:
             spans.append((*lines, [edit]))
     else:
-        stretches = [stretch for one in spans if (stretch := _Stretch(source, *one)).key not in proved]
+        stretches = [_Stretch(source, *one, planned) for one in spans]
         if all(one.is_whole or one.is_sound for one in stretches):
             return stretches
-    return [_Stretch(source, 0, len(source.text), edits)]
+    return [_Stretch(source, 0, len(source.text), edits, planned)]
 
 
 def _lines_around(source: Source, edit: Edit, documents: Sequence[Document]) -> tuple[int, int] | None:

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TypeVar
 
 from packyard.core.errors import InputError
 from packyard.core.yaml.node import Alias, Child, Collection, Comment, Document, Item, Node, Scalar, Source
-from packyard.core.yaml.values import is_plain_text
+
+OneNode = TypeVar("OneNode", bound=Node)
 
 _BREAKS = "\r\n"
 _HEADER = re.compile(r"(?:[&!][^ \t\r\n]*[ \t\r\n]+)*[|>][-+0-9]*(?:[ \t]+(#[^\r\n]*))?")
@@ -119,13 +121,6 @@ def header_end(block: Scalar) -> int:
     return block.start + len(match[0].removesuffix(match[1] or "").rstrip())
 
 
-def text_of(node: Node) -> str | None:
-    """Return the text of a scalar that every reader takes for text, without a tag or an anchor; None for others."""
-    if not isinstance(node, Scalar) or node.tag is not None or node.anchor is not None:
-        return None
-    return node.value if node.style != "plain" or is_plain_text(node.value) else None
-
-
 def children_below(node: Node) -> list[Child]:
     """Return every entry and item below a node."""
     children: list[Child] = []
@@ -136,6 +131,22 @@ def children_below(node: Node) -> list[Child]:
             children += below.children
             ahead += [child.value for child in below.children]
     return children
+
+
+def has_alias(node: Node) -> bool:
+    """Say whether an alias stands below a node."""
+    return any(isinstance(child.value, Alias) for child in children_below(node))
+
+
+def expanded(node: OneNode) -> OneNode:
+    """Return a list or a mapping of a whole text with what its aliases stand for."""
+    if not has_alias(node):
+        return node
+    from packyard.core.yaml.aliases import followed  # few have any
+
+    roots = [document.root for document in followed(Source(node.source.name, node.source.text)) if document.root]
+    nodes = (each for root in roots for each in (root, *(child.value for child in children_below(root))))
+    return next(each for each in nodes if isinstance(each, type(node)) and each.start == node.start)
 
 
 def aliased(documents: Iterable[Document]) -> set[str]:

@@ -70,6 +70,18 @@ def to_value(node: Node | None, instead: dict[int, object] = _NOTHING) -> object
     return merged(value, (to_value(entry.value, instead) for entry in node.entries if is_merge(entry)))
 
 
+def meaning(node: Node) -> object:
+    """Return types and texts of a node, in lists and mappings, whatever its quotes, brackets, comments and anchors."""
+    if isinstance(node, MappingNode):
+        return "mapping", tuple((meaning(entry.key), meaning(entry.value)) for entry in node.entries)
+    if isinstance(node, SequenceNode):
+        return "list", tuple(meaning(item.value) for item in node.items)
+    if isinstance(node, Scalar):
+        kind = node.tag or type_of(node)
+        return kind, "" if kind == "null" else node.value
+    return node.lexeme
+
+
 def merged(value: dict[str, Read], others: Iterable[object]) -> dict[str, Read]:
     """Give a mapping what merge keys bring, each a mapping or a list of them: the first one wins."""
     for other in others:

@@ -11,6 +11,7 @@ from shlex import quote
 
 from packyard.core.errors import InputError
 from packyard.core.files.tree import Tree
+from packyard.core.yaml.compare import Planned
 from packyard.core.yaml.document import items
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Scalar, SequenceNode
@@ -40,6 +41,7 @@ class Applied:
 
     package: ListedPackage
     edits: Sequence[Edit] = ()
+    planned: Planned = ()
     krmfile: bytes | None = None
     results: Sequence[Result] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -72,7 +74,7 @@ def apply(package: ListedPackage, values: Mapping[str, str], packages: Sequence[
         return Applied(package, results=unbound)
     outside = [*_options_outside(package, texts, packages), *_fields_outside(package, edits.counts)]
     results = [Result(message, "error", file=_file(package)) for message in outside] or results
-    return Applied(package, edits.edits, planned.files.get(NAME), results, edits.counts)
+    return Applied(package, edits.edits, edits.planned, planned.files.get(NAME), results, edits.counts)
 
 
 def listed(package: ListedPackage) -> Iterator[Result]:

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from packyard.core.errors import InputError, suggest
+from packyard.core.yaml.compare import Planned
 from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import Collection, Node
 from packyard.core.yaml.splice import remove
 from packyard.using.functions import defined, listedpackages
 from packyard.using.functions.defined import Applied
@@ -29,11 +31,12 @@ from packyard.using.setters.packages import KPTFILE
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The edits of the list's text, what there is to say, and the Krmfiles that are to have other bytes."""
+    """The edits of the list, what there is to say, the Krmfiles that are to have other bytes, and what is planned."""
 
     edits: Sequence[Edit] = ()
     results: Sequence[Result] = ()
     krmfiles: Sequence[tuple[ListedPackage, bytes]] = field(default=())
+    planned: Planned = ()
 
     @property
     def failed(self) -> bool:
@@ -62,7 +65,7 @@ def run(name: str, data: bytes, directory: Path | None = None) -> FunctionOutput
         answer = _Answer(results=[Result(message=prefix + _told(error), severity="error")])
     if answer.failed:
         return FunctionOutput(resources.with_results([], answer.results), tuple(answer.results), failed=True)
-    output = resources.with_results(answer.edits, answer.results)
+    output = resources.with_results(answer.edits, answer.results, answer.planned)
     return FunctionOutput(listedpackages.with_krmfiles(output, answer.krmfiles), tuple(answer.results))
 
 
@@ -85,6 +88,7 @@ def _apply_setters(resources: ResourceList, directory: Path | None) -> _Answer:
         [*by_comments.edits, *(edit for each in applied for edit in each.edits)],
         [*by_comments.results, *(result for each in applied for result in each.results), *_without_fields(applied)],
         [(each.package, each.krmfile) for each in applied if each.krmfile is not None],
+        [*by_comments.planned, *(plan for each in applied for plan in each.planned)],
     )
 
 
@@ -114,16 +118,18 @@ def _error(message: str) -> Result:
 def _apply_tagged(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
     """Set the fields that kpt's comments tag."""
     edits: list[Edit] = []
+    planned: list[tuple[Node, str | Node | Sequence[str]]] = []
     results: list[Result] = []
     for item in resources.items:
-        applied = apply(item.root, values)
-        edits += applied.edits
-        results += (Result.of_field(item, each.path, each.old, each.new) for each in applied.settings)
-        if any(setting.emptied for setting in applied.settings):
+        settings = apply(item.root, values)
+        edits += (edit for each in settings for edit in each.edits)
+        planned += ((each.node, each.shows) for each in settings)
+        results += (Result.of_field(item, each.path, each.old, each.new) for each in settings)
+        if any(isinstance(each.node, Collection) and not (each.node.flow or each.shows) for each in settings):
             comment_edits = _let_comments_go(item)
             edits += comment_edits
             results += [_let_go(item)] if comment_edits else []
-    return _Answer(edits, results)
+    return _Answer(edits, results, planned=planned)
 
 
 def _let_comments_go(item: ResourceItem) -> list[Edit]:

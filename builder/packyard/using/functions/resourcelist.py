@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.yaml import items
+from packyard.core.yaml.compare import Planned
 from packyard.core.yaml.content import Tree, block, double, flow, in_brackets, reading
 from packyard.core.yaml.document import decode, mappings, parse_text
 from packyard.core.yaml.edit import Edit, exchange
@@ -150,10 +151,10 @@ class ResourceList:
         data = self.config.mapping("data") or self.config.mapping("spec", "setters") if self.config else None
         return {entry.name: config_text(entry.value) for entry in data.entries} if data else {}
 
-    def with_results(self, edits: Iterable[Edit], results: Iterable[Result]) -> bytes:
-        """Return the list with edits made and these results in place of any others."""
+    def with_results(self, edits: Iterable[Edit], results: Iterable[Result], planned: Planned = ()) -> bytes:
+        """Return the list with edits made, which show what is planned, and these results in place of any others."""
         documents: list[object] = [result.document() for result in results]
-        text = apply_to_text(self.source, [*edits, *self._put(documents)])
+        text = apply_to_text(self.source, [*edits, *self._put(documents)], planned=planned)
         return (self.mark + text).encode()
 
     def _put(self, documents: list[object]) -> list[Edit]:

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from packyard.core.errors import InputError, Problem, refuse, suggest
+from packyard.core.errors import InputError, Problem, refuse, shown, suggest
 from packyard.core.files.tree import Keep, Tree
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_file
@@ -88,9 +88,20 @@ class PackageSetters:
         first = plan(package, ours, shipped=shipped, memo=self._memo) if ours.names else Plan()
         values = assignment.among(self._tagged).values
         kpt = _read_kpt(package.with_files(first.files)) if first.files else self._kpt
-        return first.then(kpt.set(values, as_kustomize=assignment.as_kustomize) if values else Plan()).then(
-            Plan(left=left)
+        both = first.then(kpt.set(values, as_kustomize=assignment.as_kustomize) if values else Plan())
+        again = plan(package.with_files(both.files), ours, shipped=shipped) if ours.names and values else Plan()
+        hint = "set one of the two, or remove one of the field's comments"
+        refuse(
+            Problem(
+                f"{each.path} would be set to {shown(each.new)} and to {shown(each.old)}",
+                each.file,
+                each.line,
+                hint=hint,
+            )
+            for each in again.changes
+            if each.old != each.new and each.file.removeprefix(package.where) in again.files
         )
+        return both.then(Plan(left=left))
 
 
 def _read_kpt(package: PackageFiles) -> KptPackage:

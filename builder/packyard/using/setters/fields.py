@@ -123,6 +123,7 @@ class FieldEdits:
         self.names = () if "" in names else names  # of what reaches a changed setter, where that is known
         self.counts = dict.fromkeys(changed, 0)
         self.edits: list[Edit] = []
+        self.planned: list[tuple[Node, str | list[str]]] = []  # what each field has to show
         self.changes: list[FieldChange] = []
 
     def visit(self, documents: Iterable[Document]) -> None:
@@ -138,6 +139,7 @@ class FieldEdits:
 
     def _scalar(self, document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution) -> None:
         new = definition.text if isinstance(definition, Setter) else self.definitions.expand(definition)
+        self.planned.append((old, new))
         self._note(bound, definition, old.value, new, is_misread=is_misread(document.root, bound.path, old.value, new))
         read_as = _wanted(document, bound, old, definition, new)
         if old.value == new and read_as in (None, type_of(old)):
@@ -145,8 +147,9 @@ class FieldEdits:
         self.edits += set_text(old, new, read_as, flow=bound.flow)
 
     def _list(self, bound: Binding, old: SequenceNode, definition: Setter) -> None:
-        node, values = items.complete(old), definition.values or ()
-        self._note(bound, definition, node.lexeme, ",".join(values))
+        node, values = items.complete(old), list(definition.values or ())
+        self.planned.append((node, values))
+        self._note(bound, definition, node.lexeme, ",".join(values) or "[]")
         self.edits += items.exchange(node, [*map(double, values)], bound.part)
 
     def _note(

@@ -14,13 +14,13 @@ openAPI:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.content import Text, Tree, double, in_brackets
 from packyard.core.yaml.document import check_keys, mappings, parse_text
-from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.edit import Edit, Reading
 from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.proof import apply_to_file
 from packyard.core.yaml.span import aliased
@@ -80,7 +80,19 @@ class Krmfile:
             raise InputError(Problem(f'setter "{name}" is not found', file=self.source.name))
         return definition, setter
 
-    def record(self, setter: Setter, *, description: str = "") -> list[Edit]:
+    def recorded(
+        self, data: bytes, setters: Iterable[Setter], descriptions: Mapping[str, str], proved: set[object] | None
+    ) -> bytes | None:
+        """Return the file with values and descriptions of setters; None where it stays as it is."""
+        edits: list[Edit] = []
+        planned: list[tuple[Node, Mapping[str, Reading | None]]] = []
+        for setter in setters:
+            edits += self._record(setter, description=descriptions.get(setter.name, ""))
+            value = {"listValues": [*(setter.values or ())]} if setter.is_list else {"value": setter.value}
+            planned.append((self.setter_entry(setter.name)[1], {**value, "setBy": setter.set_by or None}))
+        return apply_to_file(data, self.source, edits, self.documents, proved, planned=planned)
+
+    def _record(self, setter: Setter, *, description: str = "") -> list[Edit]:
         """Return the edits that make the entry state ``setter``: its value, isSet, setBy and, if given, description.
 
         What is required and has no value is not marked as set.

@@ -29,6 +29,20 @@ _NO_DEFINITIONS = Definitions()
 Shipped = Mapping[str, "str | Sequence[str] | None"]
 
 
+class Listed(tuple[str, ...]):
+    """The texts of a list in YAML, the list as it is ``written`` there, and what is ``unfit`` in a list of texts."""
+
+    written: str
+    unfit: Problem | None
+
+    @classmethod
+    def of(cls, texts: Sequence[str], written: str, unfit: Problem | None = None) -> Listed:
+        """Make one."""
+        listed = cls(texts)
+        listed.written, listed.unfit = written, unfit
+        return listed
+
+
 class Assignment(NamedTuple):
     """What a command asks of setters: values for some, a list setter any number of them; others taken back.
 
@@ -99,11 +113,9 @@ def plan(
     accepted = _accept(krmfile.definitions, assignment, package)
     changed |= {name: setter._replace(is_set=True, set_by=assignment.set_by) for name, setter in accepted.items()}
 
-    edits = []
-    for name, setter in changed.items():
-        edits += krmfile.record(setter, description=assignment.description if name in accepted else "")
     proved = once(memo, "proved", set[object])
-    recorded = krmfile.edited(package.krmfile, edits, proved)
+    descriptions = dict.fromkeys(accepted, assignment.description)
+    recorded = krmfile.recorded(package.krmfile, changed.values(), descriptions, proved)
     fields = _set_fields(package, krmfile.definitions, changed, proved, memo)
     if not assignment.as_kustomize:
         _check_numbers(fields, accepted, package, assignment.command)
@@ -196,6 +208,8 @@ def _accept(definitions: Definitions, assignment: Assignment, package: PackageFi
         setter = setters.get(name)
         if setter is None:
             problems.append(unknown(name, setters, package, definitions, assignment.command))
+        elif isinstance(texts, Listed) and texts.unfit:
+            problems.append(texts.unfit)
         elif value.faults(setter, texts) or (not assignment.as_kustomize and stricter.refuses(setter, texts)):
             from packyard.using.setters.refusal import explain
 
@@ -234,7 +248,8 @@ def _set_fields(
         source = source_of(data, name)
         documents = parse_shared(source, parsed, around=names)
         fields.visit(documents)
-        return apply_to_file(data, source, fields.edits, documents, proved, parsed), fields.changes, fields.counts
+        new = apply_to_file(data, source, fields.edits, documents, proved, parsed, fields.planned)
+        return new, fields.changes, fields.counts
 
     for path, data in package.resources.items():
         if comment.is_marked(data, names):

@@ -8,21 +8,26 @@ ARGUMENTS: [--verbose, --seed=1]
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packyard.core.errors import InputError, Problem, refuse
-from packyard.core.yaml.content import flow
+from packyard.core.yaml.content import flow, flow_text
 from packyard.core.yaml.document import items, parse_one
 from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
+from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import is_null, quoted
+from packyard.using.setters.plan import Listed
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The texts that a values file gives one setter, more than one for a list setter alone, and the place."""
+    """The texts that a values file gives one setter, more than one for a list setter alone, and the place.
+
+    They are `Listed` where the file has a list, which only a setter of kpt's may take with more than texts in it.
+    """
 
     name: str
-    texts: list[str]
+    texts: Sequence[str]
     file: str
     line: int
 
@@ -39,42 +44,49 @@ class ValuesFile:
     by_name: dict[str, Given]
 
 
-def parse(data: bytes, file: str) -> ValuesFile:
-    """Read a values file; all names without a text or a list of texts are reported at once."""
+def parse(data: bytes, file: str, *, any_list: bool = False) -> ValuesFile:
+    """Read a values file; all names without a text or a list of texts, or of ``any_list``, are reported at once."""
     root = parse_one(data, file).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("a values file must be a mapping of names to values", file=file))
-    values = read(root, file)
+    values = read(root, file, any_list=any_list)
     head = root.entries[0].head if root.entries else []
     return ValuesFile(" ".join(comment.text.removeprefix("#").strip() for comment in head), values)
 
 
-def read(mapping: MappingNode, file: str) -> dict[str, Given]:
+def read(mapping: MappingNode, file: str, *, any_list: bool = False) -> dict[str, Given]:
     """Read a mapping of names to values, as `parse` does."""
     problems: list[Problem] = []
     values: dict[str, Given] = {}
     for entry in mapping.entries:
-        nodes = items(entry.value) if isinstance(entry.value, SequenceNode) else [entry.value]
-        texts = [node.value for node in nodes if isinstance(node, Scalar)]
-        if not nodes:
-            texts = [""]  # no item, as NAME= on a command line
-        item = values[entry.name] = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0])
-        if nodes and len(texts) != len(nodes):
-            problems.append(item.problem(f"{entry.name} needs a text or a list of texts"))
+        is_list = isinstance(entry.value, SequenceNode)
+        value = expanded(entry.value)
+        nodes = items(value) if is_list else [value]
+        texts: Sequence[str] = [node.value if isinstance(node, Scalar) else flow_text(node) for node in nodes]
+        item, fault = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0]), None
+        if not all(isinstance(node, Scalar) for node in nodes):
+            fault = item.problem(f"{entry.name} needs a text or a list of texts")
         elif any(map(is_null, nodes)):
             hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
-            problems.append(item.problem(f"{entry.name} has no value", hint))
+            fault = item.problem(f"{entry.name} has no value", hint)
+        if is_list:
+            item = replace(item, texts=Listed.of(texts, flow_text(value, plain=True), fault))
+        if fault and not (is_list and any_list):
+            problems.append(fault)
+        values[entry.name] = item
     refuse(problems)
     return values
 
 
 def write(values: Mapping[str, str | Sequence[str]]) -> str:
     """Return the text of a values file from which `parse` reads these values, a list where a setter sets lists."""
-    lines = [
-        f"{_lexeme(name)}: {_lexeme(value) if isinstance(value, str) else flow([*map(_lexeme, value)])}\n"
-        for name, value in values.items()
-    ]
-    return "".join(lines) or "{}\n"
+    return "".join(f"{_lexeme(name)}: {_written(value)}\n" for name, value in values.items()) or "{}\n"
+
+
+def _written(value: str | Sequence[str]) -> str:
+    if isinstance(value, Listed):
+        return value.written
+    return _lexeme(value) if isinstance(value, str) else flow([*map(_lexeme, value)])
 
 
 def _lexeme(text: str) -> str:

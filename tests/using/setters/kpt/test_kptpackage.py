@@ -40,7 +40,7 @@ def test_lists_setters_with_the_pipelines_values_and_those_of_fields(package: Pa
     assert [(each.name, each.value, each.type, count, Path(each.file).name, each.line) for each, count in found] == [
         ("app", "web", "string", 3, "Kptfile", 9),
         ("host", "web.example.com", "string", 1, "setters.yaml", 4),
-        ("hosts", "[x, y]", "array", 1, "r.yaml", 11),
+        ("hosts", '[x, "y"]', "array", 1, "r.yaml", 11),
         ("replicas", "3", "integer", 1, "setters.yaml", 4),
         ("tag", "1.7", "string", 1, "Kptfile", 10),
         ("zones", "[a, b]", "array", 1, "Kptfile", 11),

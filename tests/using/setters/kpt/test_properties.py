@@ -55,7 +55,9 @@ TEXTS = st.text(st.sampled_from(string.printable + "äé日\u2028\x85\ufeff😀"
 def applied(text: str, **values: str) -> str:
     source = Source("r.yaml", text)
     (document,) = parse_text(source)
-    return apply_to_text(source, apply(document.root, values, keep_types=True).edits)
+    settings = apply(document.root, values, keep_types=True)
+    edits, planned = [edit for each in settings for edit in each.edits], [(each.node, each.shows) for each in settings]
+    return apply_to_text(source, edits, planned=planned)
 
 
 @pytest.mark.parametrize("style", FIELDS)

@@ -10,18 +10,19 @@ a: "x" # C      a: "y" # C          b: | # C        b: | # C        l: # C      
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.yaml import items
-from packyard.core.yaml.content import Written, block
-from packyard.core.yaml.document import parse_text
-from packyard.core.yaml.edit import AS_IS, Edit, set_text
-from packyard.core.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.core.yaml.values import double_quoted, fits_plain, implicit_type, is_null, single_quoted, type_of
+from packyard.core.yaml.content import Written, block, flow_text
+from packyard.core.yaml.document import items as nodes
+from packyard.core.yaml.document import parse_text, walk
+from packyard.core.yaml.edit import AS_IS, Edit, exchange, set_text
+from packyard.core.yaml.node import Collection, Item, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.span import expanded
+from packyard.core.yaml.values import double_quoted, implicit_type, is_null, meaning, type_of
 from packyard.using.setters.fields import is_misread, path_text, type_at
 from packyard.using.setters.kpt.tagged import Pattern, Tagged, find
 from packyard.using.setters.stricter import whole_number
@@ -32,22 +33,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One field that was given a value, which may be the one that it had; a list's texts are in brackets."""
+    """One field that was given a value, which may be the one that it had; a list's texts are in brackets.
+
+    ``shows`` is what it has to show once the ``edits`` are made: the text, or what is read in the list.
+    """
 
     path: str
     pattern: Pattern
     node: Node
     old: str
     new: str
-    emptied: bool = False  # a list that had a line for each item and has none now
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """The edits to an object's text, and its settings in kpt's order: lists before what is below."""
-
-    edits: tuple[Edit, ...]
-    settings: tuple[Setting, ...]
+    shows: str | Node | Sequence[str]
+    edits: Sequence[Edit]
 
 
 def apply(
@@ -57,53 +54,65 @@ def apply(
     known: Mapping[str, str] | None = None,
     keep_types: bool = False,
     without_value: bool = False,
-) -> Applied:
-    """Set every field below ``root`` whose pattern has one of the names of ``new_values``.
+) -> list[Setting]:
+    """Set every field below ``root`` whose pattern has one of the names of ``new_values``, lists before what is below.
 
     ``known`` are values for other names of those patterns; without one a name keeps its text in the field.
-    ``keep_types`` lets text stay text where kpt lets it become a number; fields ``without_value`` get one, which kpt
-    passes over. Raises `InputError` with every fault.
+    ``keep_types`` lets text stay text where kpt lets it become a number, and sets fields in items that stay in a list
+    that is set; fields ``without_value`` get one, which kpt passes over. Raises `InputError` with every fault.
     """
     values = {**(known or {}), **new_values}
-    edits: list[Edit] = []
     settings: list[Setting] = []
     problems: list[Problem] = []
-    replaced: list[tuple[int, int]] = []  # the spans of lists, in the order of the text
+    gone: set[int] = set()  # the ids of what was in a list that is set
     for field in find(root, without_value=without_value):
-        before = bisect_left(replaced, (field.node.start + 1, 0))
-        inside = before > 0 and field.node.start < replaced[before - 1][1]
-        if inside or not field.pattern.uses(new_values):
+        if id(field.node) in gone or not field.pattern.uses(new_values):
             continue
         try:
-            if isinstance(field.node, Scalar):
+            if isinstance(field.node, Scalar) and (listed := _unwritten(field, values, known or {})):
+                settings.append(listed)
+            elif isinstance(field.node, Scalar):
                 text = field.pattern.expand(values, field.node.value)
                 if keep_types and is_misread(root, field.path, field.node.value, text):
                     hint = f"did you mean {number}?" if (number := whole_number(text)) else ""
                     raise InputError(Problem(f"takes a whole number in decimal digits, not {text!r}", hint=hint))
                 known_type = type_at(root, field.path)
-                edits += set_scalar(field.node, text, known=known_type, flow=field.flow, keep_type=keep_types)
-                settings.append(Setting(path_text(field.path), field.pattern, field.node, field.node.value, text))
+                edits = set_scalar(field.node, text, known=known_type, flow=field.flow, keep_type=keep_types)
+                path = path_text(field.path)
+                settings.append(Setting(path, field.pattern, field.node, field.node.value, text, text, edits))
             else:
-                setting, list_edits = _list(field, new_values)
-                settings.append(setting)
-                edits += list_edits
-                replaced.insert(before, (field.node.start, field.node.end))
+                settings.append(_list(field, field.node, new_values))
+                items_gone = (
+                    child.value for edit in settings[-1].edits for child in edit.gone if isinstance(child, Item)
+                )
+                gone |= {id(below) for node in (items_gone if keep_types else [field.node]) for below in walk(node)}
         except InputError as error:
             problems += (field.node.problem(each.message, each.hint) for each in error.problems)  # in kpt's own words
     refuse(problems)
-    return Applied(tuple(edits), tuple(settings))
+    return settings
 
 
-def _list(field: Tagged, values: Mapping[str, str]) -> tuple[Setting, list[Edit]]:
+def _list(field: Tagged, node: SequenceNode, values: Mapping[str, str]) -> Setting:
     name = field.pattern.sole_name
     if name is None:
         raise InputError(f"invalid setter pattern for array node: {double_quoted(field.pattern.text)}")
     new = parse_list(values[name])
-    assert not isinstance(field.node, Scalar)
-    emptied = new is None and not field.node.flow
-    old = flow_text(field.node)
-    setting = Setting(path_text(field.path), field.pattern, field.node, old, values[name], emptied)
-    return setting, _new_items(field, new)
+    edits = _new_items(field, node, new)
+    path, old = path_text(field.path), flow_text(node)
+    text = values[name] if edits else old
+    return Setting(path, field.pattern, node, old, text, new or [], edits)
+
+
+def _unwritten(field: Tagged, values: Mapping[str, str], known: Mapping[str, str]) -> Setting | None:
+    """Write a list where a field has no value; None where it has one, or is given what is, and was, no list."""
+    name = field.pattern.sole_name
+    texts = [values[name], known.get(name, "")] if name and not field.node.lexeme else []
+    if not any(is_list(text) for text in texts[: 1 if texts[:1] != [""] else 2]):
+        return None
+    new = parse_list(texts[0])
+    text = flow_text(new) if new else "[]"
+    edits = exchange(field.node, text, [_reading(item.value, "null") for item in new.items] if new else [])
+    return Setting(path_text(field.path), field.pattern, field.node, "", text, new or [], edits)
 
 
 def set_scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: bool) -> list[Edit]:
@@ -128,6 +137,11 @@ def roots_of(text: str) -> list[Node]:
         return []
 
 
+def is_list(text: str) -> bool:
+    """Say whether a setter's value is a list."""
+    return isinstance(next(iter(roots_of(text)), None), SequenceNode)
+
+
 def sorted_texts(node: SequenceNode) -> list[str]:
     """Return the texts of a list's items, sorted; an item that is not a scalar has an empty one."""
     return sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items)
@@ -142,24 +156,28 @@ def parse_list(text: str) -> SequenceNode | None:
         shown = double_quoted(text)
         message = f"input to array setter must be an array of values, but found {shown}"
         raise InputError(Problem(message, hint="a list is written [a, b]"))
-    return roots[0] if roots[0].items else None
+    root = expanded(roots[0])
+    if any(isinstance(node, Scalar | Collection) and node.anchor for node in walk(root)):
+        return parse_list(
+            flow_text(root, plain=True)
+        )  # without anchors, which could be some of the file that it comes into
+    return root if root.items else None
 
 
-def _new_items(field: Tagged, new: SequenceNode | None) -> list[Edit]:
+def _new_items(field: Tagged, node: SequenceNode, new: SequenceNode | None) -> list[Edit]:
     """Return the edits that give a list new items, in brackets or a line each as it is written now.
 
     A block without items has no form of its own: it becomes ``[]``, with the comment behind. Items that stay keep
-    their lines and comments.
+    their lines, quotes and comments.
     """
-    node = field.node
-    assert isinstance(node, SequenceNode)
     null = "null" if node.flow else ""
     entries = [
         Written(flow_text(item.value), _reading(item.value, null), _item_lines(item.value))
         for item in (new.items if new else ())
     ]
-    old = [None if isinstance(item.value, Alias) else flow_text(item.value) for item in node.items]
-    return items.replace(node, entries, items.match(old, [item.flow for item in entries]), field.entry)
+    old = [meaning(item) for item in nodes(expanded(node))]
+    same = items.match(old, [meaning(item) for item in nodes(new)])
+    return items.replace(node, entries, same, field.entry)
 
 
 def _reading(node: Node, null: str) -> Reading:
@@ -170,7 +188,7 @@ def _reading(node: Node, null: str) -> Reading:
         return [(_reading(entry.key, null), _reading(entry.value, null)) for entry in node.entries]
     if isinstance(node, Scalar):
         return node.value if node.lexeme else null
-    raise InputError(node.problem("an alias cannot be put into a list", "write the value out"))
+    raise AssertionError(node)  # an alias, which no value has any more
 
 
 def block_text(new: SequenceNode) -> str:
@@ -185,24 +203,6 @@ def _item_lines(node: Node) -> list[str]:
     column = node.start - node.source.line_start(node.start)
     first, *others = re.split(r"\r\n?|\n", node.lexeme.rstrip("\r\n"))
     return [first, *(line[column:] if line.strip() else "" for line in others)]
-
-
-def flow_text(node: Node, *, inside: bool = False) -> str:
-    """Write a node in brackets; its scalars stay as they are where they stood ``inside`` brackets, or could have."""
-    if isinstance(node, SequenceNode):
-        inside = inside or node.flow
-        return "[" + ", ".join(flow_text(item.value, inside=inside) for item in node.items) + "]"
-    if isinstance(node, MappingNode):
-        inside = inside or node.flow
-        pairs = ((flow_text(entry.key, inside=inside), flow_text(entry.value, inside=inside)) for entry in node.entries)
-        return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
-    if not isinstance(node, Scalar) or (inside and node.lexeme and "\n" not in node.lexeme):
-        return node.lexeme
-    if node.style == "plain":
-        if not node.lexeme:
-            return "null"
-        return node.lexeme if fits_plain(node.lexeme, flow=True) else single_quoted(node.value)
-    return double_quoted(node.value) if "\n" in node.lexeme else node.lexeme
 
 
 def config_text(node: Node) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from packyard.core.yaml.content import flow_text
 from packyard.core.yaml.node import Node, SequenceNode
 from packyard.core.yaml.values import is_null, type_of
-from packyard.using.setters.kpt.apply import flow_text, roots_of, sorted_texts
+from packyard.using.setters.kpt.apply import roots_of, sorted_texts
 from packyard.using.setters.kpt.kptfile import TAGS
 from packyard.using.setters.kpt.tagged import Tagged, find
 
@@ -27,6 +28,10 @@ class KptSetter:
     def is_list(self) -> bool:
         """Whether it sets whole lists."""
         return self.type == "array"
+
+    def takes_text(self, is_list: bool) -> bool:
+        """Say whether its fields take one text, as far as they say what they are: a field without value may be any."""
+        return bool(self.count and not self.is_list and (self.value or not is_list))
 
     @property
     def schema_type(self) -> str:

@@ -13,12 +13,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packyard.core.errors import InputError, Problem, refuse
-from packyard.core.yaml.document import parse_file
+from packyard.core.errors import InputError, Problem, refuse, shown
+from packyard.core.yaml.content import flow_text
+from packyard.core.yaml.document import items, parse_file
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.proof import apply_to_file
-from packyard.core.yaml.values import fits_plain, single_quoted
+from packyard.core.yaml.span import expanded
+from packyard.core.yaml.values import fits_plain, is_plain_text, meaning, single_quoted, type_of
 from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.fields import FieldChange
 from packyard.using.setters.kpt import kptfile
@@ -27,7 +29,10 @@ from packyard.using.setters.kpt.derived import KptSetter, derive
 from packyard.using.setters.kpt.kptfile import Mutator
 from packyard.using.setters.kpt.tagged import MARK, Tagged, find
 from packyard.using.setters.packages import KPTFILE, PackageFiles
-from packyard.using.setters.plan import Plan
+from packyard.using.setters.plan import Listed, Plan
+
+#: A node, what it has to show, and the edits for that.
+_Planned = tuple[Node, "str | Node | Sequence[str]", Sequence[Edit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +43,6 @@ class Declaration:
     path: str
     node: Node
     mutator: Mutator
-
-    def problem(self, message: str, hint: str = "") -> Problem:
-        """Describe something wrong with it, by its place."""
-        return self.node.problem(message, hint)
 
 
 class KptPackage:
@@ -74,8 +75,12 @@ class KptPackage:
         """Return every setter; its count is that of the fields it reaches, its place that of its value or comment."""
         tagged = self.tagged
         roots = [item.root for documents in self._documents.values() for item in documents]
+        lists = [(field.pattern.sole_name or "", field.node) for field in reversed(tagged)]
+        values = {
+            name: flow_text(expanded(node), plain=True) for name, node in lists if isinstance(node, SequenceNode)
+        } | self.values
         derived: dict[str, KptSetter] = {}
-        for setter in derive(roots, self.values):
+        for setter in derive(roots, values):
             listed = derived.get(setter.name)  # it comes before one of the same name that is text
             with_value = replace(listed, value=setter.value) if listed and not setter.count else listed
             derived[setter.name] = with_value or setter
@@ -99,33 +104,39 @@ class KptPackage:
         Raises `InputError` with every fault.
         """
         where = self.package.where + KPTFILE
-        several = {name for name, texts in values.items() if len(texts) > 1 and not as_kustomize}
+        given = {name: texts for name, texts in values.items() if len(texts) > 1 or isinstance(texts, Listed)}
+        setters = {each.name: each for each in self.setters()} if given else {}
         refuse(
-            Problem(f"{each.name} takes one value, not {len(values[each.name])}", file=each.file, line=each.line)
-            for each in (self.setters() if several else ())
-            if each.name in several and each.count and not each.is_list
+            Problem(f"{name} takes one value, not {len(texts)}", file=setters[name].file, line=setters[name].line)
+            for name, texts in given.items()
+            if len(texts) > 1 and not as_kustomize and setters[name].takes_text(isinstance(texts, Listed))
         )
-        new_values = {name: _text(texts) for name, texts in values.items()}
+        new_values = {name: _text(texts, setters.get(name)) for name, texts in values.items()}
         own_values = self.values
-        edits: dict[str, list[Edit]] = {path: list(file_edits) for path, file_edits in self._record(new_values).items()}
+        planned = self._record(new_values)
+        lists: set[str] = set()
         changes: list[FieldChange] = []
         counts = dict.fromkeys(new_values, 0)
         problems: list[Problem] = []
         for path, documents in self._documents.items():
             for document in documents:
                 try:
-                    applied = apply(document.root, new_values, known=own_values, keep_types=True, without_value=True)
+                    settings = apply(document.root, new_values, known=own_values, keep_types=True, without_value=True)
                 except InputError as error:
                     problems += error.problems
                     continue
-                edits.setdefault(path, []).extend(applied.edits)
-                for setting in applied.settings:
+                for setting in settings:
+                    planned.setdefault(path, []).append((setting.node, setting.shows, setting.edits))
                     changes += _changes(setting, new_values)
+                    lists |= set() if isinstance(setting.shows, str) else {*setting.pattern.names}
                     for name in new_values.keys() & set(setting.pattern.names):
                         counts[name] += 1
         refuse(problems)
-        files = {path: self._applied(path, file_edits) for path, file_edits in edits.items()}
-        definitions = Definitions({name: Setter(name, value=text, file=where) for name, text in new_values.items()}, {})
+        files = {path: self._applied(path, file_plans) for path, file_plans in planned.items()}
+        types = {name: "array" if name in lists else "" for name in new_values}
+        definitions = Definitions(
+            {name: Setter(name, text, type=types[name], file=where) for name, text in new_values.items()}
+        )
         return Plan(
             tuple(changes), {path: data for path, data in files.items() if data is not None}, counts, definitions
         )
@@ -159,30 +170,37 @@ class KptPackage:
         roots = [document.root for document in self._parse(path) if document.root is not None]
         return roots[0].mapping("data") if roots and isinstance(roots[0], MappingNode) else None
 
-    def _record(self, new_values: Mapping[str, str]) -> dict[str, list[Edit]]:
-        """Return the edits that put the values where the pipeline has them."""
-        edits: dict[str, list[Edit]] = {}
+    def _record(self, new_values: Mapping[str, str]) -> dict[str, list[_Planned]]:
+        """Plan to put the values where the pipeline has them, by files."""
+        planned: dict[str, list[_Planned]] = {}
         problems: list[Problem] = []
         for item in self.declarations:
             if item.name not in new_values:
                 continue
             if item.mutator.is_selective:
                 hint = "change the Kptfile, then: kpt fn render"
-                problems.append(item.problem(f"setter {item.name!r} is given to some objects only", hint))
+                problems.append(item.node.problem(f"setter {item.name!r} is given to some objects only", hint))
             elif not isinstance(item.node, Scalar):
-                problems.append(item.problem(f"the value of setter {item.name!r} must be a text"))
+                problems.append(item.node.problem(f"the value of setter {item.name!r} must be a text"))
             else:
                 text, data = _in_form_of(item.node, new_values[item.name]), item.mutator.config_map
-                scalar_edits = set_scalar(item.node, text, known=None, flow=bool(data and data.flow), keep_type=True)
-                edits.setdefault(item.path, []).extend(scalar_edits)
+                edits = set_scalar(item.node, text, known=None, flow=bool(data and data.flow), keep_type=True)
+                planned.setdefault(item.path, []).append((item.node, text, edits))
         refuse(problems)
-        return edits
+        return planned
 
-    def _applied(self, path: str, edits: list[Edit]) -> bytes | None:
-        """Return a file with its edits made, the first of two on one place; None where it stays as it is."""
-        places = {(edit.start, edit.end): edit for edit in reversed(edits)}
-        documents = self._parse(path)
-        return apply_to_file(self.package.files[path], documents[0].source, places.values(), documents)
+    def _applied(self, path: str, planned: Sequence[_Planned]) -> bytes | None:
+        """Return a file with its edits made, once for a node that is reached twice; None where it stays as it is."""
+        by_node = {node: (shows, edits) for node, shows, edits in reversed(planned)}
+        refuse(
+            node.problem(f"this would be set to {shown(str(first))} and to {shown(str(shows))}", "set one of the two")
+            for node, shows, _ in planned
+            if isinstance(first := by_node[node][0], str) and first != shows
+        )
+        edits = [edit for _, node_edits in by_node.values() for edit in node_edits]
+        source, documents = self._parse(path)[0].source, self._parse(path)
+        expected = [(node, shows) for node, shows, _ in planned]
+        return apply_to_file(self.package.files[path], source, edits, documents, planned=expected)
 
 
 def find_uncounted(package: PackageFiles, name: str) -> Iterator[Problem]:
@@ -197,25 +215,33 @@ def find_uncounted(package: PackageFiles, name: str) -> Iterator[Problem]:
                     yield Problem(message, file=field.node.source.name, line=line, hint=hint)
 
 
-def _text(texts: Sequence[str]) -> str:
+def _text(texts: Sequence[str], setter: KptSetter | None) -> str:
+    """Return a value as YAML; words that are to be items stay texts where all items are texts now."""
+    if isinstance(texts, Listed) and setter and not setter.takes_text(is_list=True):
+        return texts.written
     if len(texts) < 2:
         return "".join(texts)
-    return "[" + ", ".join(text if fits_plain(text, flow=True) else single_quoted(text) for text in texts) + "]"
+    old = parse_list(setter.value) if setter and setter.is_list else None
+    are_texts = old is not None and all(isinstance(each, Scalar) and type_of(each) == "string" for each in items(old))
+    fits = is_plain_text if are_texts else fits_plain
+    return "[" + ", ".join(text if fits(text, flow=True) else single_quoted(text) for text in texts) + "]"
 
 
 def _in_form_of(old: Scalar, text: str) -> str:
-    """Write a list an item a line where the old one was written so."""
-    if old.style not in "|>" or not old.value.startswith("- "):
-        return text
+    """Return a list as it is written now where it says the same, else an item a line where the old one was so."""
     try:
-        listed = parse_list(text)
+        listed, now = parse_list(text), parse_list(old.value)
     except InputError:  # a field that is a list refuses it, and says where
         return text
-    return block_text(listed) + "\n" if listed else text
+    if listed is None or now is None:
+        return text
+    if meaning(listed) == meaning(now):
+        return old.value
+    return block_text(listed) + "\n" if old.style in "|>" and old.value.startswith("- ") else text
 
 
 def _changes(setting: Setting, new_values: Mapping[str, str]) -> Iterable[FieldChange]:
     line, column = setting.node.source.locate(setting.node.start)
     name = next(name for name in setting.pattern.names if name in new_values)
-    new = setting.new if not isinstance(setting.node, SequenceNode) or setting.new else "[]"
+    new = setting.new if isinstance(setting.shows, str) else setting.new or "[]"
     yield FieldChange(name, setting.node.source.name, line, column, setting.path, setting.old, new)
