@@ -53,7 +53,6 @@ def test_words_of_other_tools_lead_to_verbs_that_there_are() -> None:
         ("get p --repo=https://h", "did you mean '--from'?"),
         ("render . --set A=1", "type NAME=VALUE without a flag"),
         ("set . --set A=1", "type NAME=VALUE without a flag"),
-        ("set . -f values.yaml", "did you mean '--values'?"),
         ("set . A=1 --recursive", "did you mean '-R'?"),
         ("enable . x --recursive", "did you mean '-R'?"),
         ("deploy . --dry-run", "did you mean '--diff'?"),

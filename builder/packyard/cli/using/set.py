@@ -2,7 +2,7 @@
 
 packyard set [DIR] NAME VALUE       one setter (a list setter takes several values)
 packyard set [DIR] NAME=VALUE ...   several, checked and written together
-packyard set [DIR] --values FILE    those of a YAML file, a line NAME: VALUE each;
+packyard set [DIR] -f FILE          those of a YAML file, a line NAME: VALUE each;
                                     - is standard input
 packyard set [DIR] --preset NAME    those of a file presets/NAME.yaml of the package
 packyard set [DIR] --unset NAME     back to the value that the package shipped
@@ -38,7 +38,7 @@ FLAGS = Declared(
         "output": ("text", "json", "yaml"),
         "color": colors.MODES,
     },
-    {"o": "output", "q": "quiet", "v": "verbose", "h": "help"},
+    {"f": "values", "o": "output", "q": "quiet", "v": "verbose", "h": "help"},
     bare=("site",),
     numbers=True,
     as_kustomize=False,

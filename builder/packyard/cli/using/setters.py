@@ -119,10 +119,10 @@ def _chosen(arguments: argparse.Namespace, setters: Sequence[ListedSetter]) -> S
 
 
 def _values(listings: Sequence[_Listing]) -> dict[str, str | Sequence[str]]:
-    """Return one value for each name; a values file has no place for two."""
+    """Return one value for each name that sets a field; a values file has no place for two."""
     by_name: dict[str, Setter] = {}
     problems = []
-    for setter in (row.setter for each in listings for row in each.setters):
+    for setter in (row.setter for each in listings for row in each.setters if row.field_count):
         first = by_name.setdefault(setter.name, setter)
         if (first.shown, first.is_list) != (setter.shown, setter.is_list):
             message = f"{setter.name} is {setter.shown!r}, and {first.shown!r} at {first.file}:{first.line}"
