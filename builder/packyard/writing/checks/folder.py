@@ -23,8 +23,8 @@ from packyard.core.kubernetes import images, kustomization, schemas
 from packyard.core.kubernetes.kinds import CUSTOM
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
-from packyard.core.yaml.document import parse_file
-from packyard.core.yaml.node import MappingNode
+from packyard.core.yaml.document import parse_file, walk
+from packyard.core.yaml.node import Document, MappingNode
 from packyard.core.yaml.values import to_value
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.krmfile import EMPTY
@@ -145,10 +145,9 @@ def _of_all(opened: _Opened) -> list[Finding]:
     """Return what is wrong between packages, in documents, and with secrets in other files."""
     tree, contents = opened.tree, opened.contents
     sources = [opened.parsed[folder] for folder in contents.setters if opened.shipped[folder] is None]
-    shared = collisions.check([named for each in sources for named in collisions.names(each)])
     secret = opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
     return [
-        *(replace(each, severity="warning") for each in shared),  # nobody says that they are applied together
+        *collisions.check([named for each in sources for named in collisions.names(each)]),
         *collisions.kinds(sources),
         *collisions.definitions(sources),
         *documents.check({file: tree.read(file) for file in opened.files if _PAGE.search(file)}, contents, tree.prefix),
@@ -203,12 +202,22 @@ def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
 
 
 def _with_templates(found: Iterable[Finding], package: PackageFiles, parsed: Parsed) -> Iterator[Finding]:
-    """Yield findings; of a template that cannot be read, and that no kustomization lists, only warn."""
+    """Yield findings; of a template, which no kustomization lists, only a warning that it cannot be read."""
+    listed, hint = _listed(parsed), "if it is a template, give it another ending, such as .tpl"
+    templates = {each.source.name for each in parsed.documents if "{{" in each.source.text and _is_filled_in(each)}
     for each in found:
-        data = package.resources.get(each.file.removeprefix(package.where), b"") if each.rule == "unreadable" else b""
-        is_template = _TEMPLATE.search(data) and os.path.normpath(each.file) not in _listed(parsed)
-        hint = "if it is a template, give it another ending, such as .tpl"
-        yield replace(each, severity="warning", hint=hint) if is_template else each
+        data = package.resources.get(each.file.removeprefix(package.where), b"")
+        is_open = os.path.normpath(each.file) not in listed
+        if is_open and each.rule == "unreadable" and _TEMPLATE.search(data):
+            yield replace(each, severity="warning", hint=hint)
+        elif not (is_open and each.file in templates):
+            yield each
+
+
+def _is_filled_in(document: Document) -> bool:
+    """Say whether a value is ``{{ .Name }}``, which YAML takes for a mapping whose key is one."""
+    found = (node for node in walk(document.root) if isinstance(node, MappingNode)) if document.root else ()
+    return any(isinstance(entry.key, MappingNode) for node in found for entry in node.entries)
 
 
 def _listed(parsed: Parsed) -> set[str]:

@@ -95,7 +95,9 @@ def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judg
         elif own:
             yield judge, _no_such_kind(item, "another version of Kubernetes serves it")
         else:
-            yield from ((judge, fault) for fault in _parts(judge, parts, is_known=bool(custom)))
+            is_guess = not pods.are_known(item.value)
+            for fault in _parts(judge, parts, is_known=bool(custom)):
+                yield judge, replace(fault, is_guess=is_guess and fault.path[:1] != ("metadata",))
 
 
 def _called(judge: Judge) -> str:
@@ -203,7 +205,8 @@ class _Noted:
     def findings(self, order: Sequence[Judge]) -> Iterator[tuple[Finding, list[Judge]]]:
         """Yield a finding for each fault, with the judges that report it."""
         for (rule, place, message), (fault, fix, judges) in self._found.items():
-            severity: Severity = "warning" if fault.counts_as_missing or _is_newer(fault, judges) else "error"
+            is_open = fault.counts_as_missing or fault.is_guess or _is_newer(fault, judges)
+            severity: Severity = "warning" if is_open else "error"
             message = f"{message} in {versions(judges, order)}"
             hint = fault.hint or (_OWN_DEFINITION if _is_newer(fault, judges) else "")
             yield breach(rule, place, message, hint, fix, severity=severity), judges

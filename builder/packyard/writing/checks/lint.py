@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
 from packyard.using.setters.krmfile import NAME as KRMFILE
@@ -150,8 +152,19 @@ def _of_builds(parsed: Parsed, *, shipped: bool) -> list[Finding]:
     findings = dict[Finding, None]()
     for build in map(parsed.of, parsed.builds):
         families = [*(family.check(build) for family in _OF_BUILDS), practice.check(build, shipped=shipped)]
-        findings.update(dict.fromkeys(_said_once([finding for family in families for finding in family])))
+        found = [finding for family in families for finding in family]
+        findings.update(dict.fromkeys(_said_once(list(_as_certain(found, build)))))
     return list(findings)
+
+
+def _as_certain(findings: Iterable[Finding], build: Parsed) -> Iterator[Finding]:
+    """Yield findings; in what may be part of a pod, or a template of one, nothing is certain, and an error a warning."""
+    open_lines: dict[str, set[int]] = {}
+    for pod in (pod for root in build.objects if not pods.are_known(root) for pod in build.pods_of(root)):
+        source, lines = pod.spec.source, open_lines.setdefault(pod.spec.source.name, set())
+        lines.update(range(source.locate(pod.spec.start)[0], source.locate(pod.spec.end)[0] + 1))
+    for each in findings:
+        yield replace(each, severity="warning") if each.line in open_lines.get(each.file, ()) else each
 
 
 def _by_schema(
