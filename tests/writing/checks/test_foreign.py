@@ -70,7 +70,7 @@ def test_an_account_may_have_the_name_that_a_prefix_gives_it(found: Lint) -> Non
     assert [each for each in found(files) if "dangling" in each] == []
     files["web.yaml"] = files["web.yaml"].replace("stack-manager", "other-manager")
     assert [each for each in found(files) if "dangling" in each] == [
-        "web.yaml:8 error dangling-reference: ServiceAccount 'other-manager' is not in the package"
+        "web.yaml:8 warning dangling-reference: ServiceAccount 'other-manager' is not in the package"
     ]
 
 

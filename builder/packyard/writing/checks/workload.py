@@ -63,8 +63,10 @@ def _objects(build: Build) -> Iterator[Finding]:
         if first is not name:
             hint = f"also at {first.place}"
             message = f"{root.text('kind')} {name.value!r} occurs twice"
-            severity: Severity = "error" if build.kustomizations else "warning"
-            message += "" if build.kustomizations else ": of the two, the one applied last counts"
+            severity: Severity = "error"
+            if not build.kustomizations and first.source is not name.source:
+                severity = "warning"
+                message += " in this folder: of the two, the one applied last counts"
             yield breach("duplicate-name", name, message, hint, severity=severity)
 
 
