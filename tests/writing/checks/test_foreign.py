@@ -156,24 +156,6 @@ def test_links_lead_to_anchors_and_pages_as_generators_of_sites_name_them(found:
     ]
 
 
-@pytest.mark.parametrize(
-    ("before", "command", "is_found"),
-    [
-        ("cd tools", "bash run.sh", True),
-        ("ls", "bash run.sh", False),
-        ("git clone https://example.com/other.git\ncd other", "kubectl apply -k base", True),
-        ("cd other/more", "ls", False),
-        ("ls", "docker build . -f Dockerfile -t name:test", True),
-        ("ls", "docker build nowhere", False),
-    ],
-)
-def test_commands_of_a_page_go_on_where_those_before_went(
-    found: Lint, before: str, command: str, is_found: bool
-) -> None:
-    page = f"```sh\n{before}\n```\n\nThen:\n\n```sh\n{command}\n```\n"
-    assert ("no-such-path" not in " ".join(found({"a.md": page, "tools/run.sh": "true\n"}))) == is_found
-
-
 BROKEN = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    {{- include labels . }}\n  name: a\n"
 
 

@@ -66,7 +66,6 @@ _PODS: Mapping[Kind, tuple[str, ...]] = {
     (JOBSET, "JobSet"): (_JOB_SETS,),
     (LWS, "LeaderWorkerSet"): tuple(f"spec/leaderWorkerTemplate/{role}Template/spec" for role in ("leader", "worker")),
     **dict.fromkeys(of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"), (f"spec/template/{_JOB_SETS}",)),
-    (ARGO, "Rollout"): _TEMPLATE,
     ("batch.volcano.sh", "Job"): ("spec/tasks/*/template/spec",),
     (RAY, "RayCluster"): tuple(f"spec/{group}" for group in _RAY),
     (RAY, "RayJob"): (*(f"spec/rayClusterSpec/{group}" for group in _RAY), "spec/submitterPodTemplate/spec"),

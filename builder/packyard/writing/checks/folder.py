@@ -31,7 +31,6 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
 from packyard.writing.checks import collisions, documents, exception, secret_texts
-from packyard.writing.checks.builds import RENAMING
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.pages import Folder
@@ -119,7 +118,7 @@ def _open(tree: Tree, *, is_closed: bool) -> _Opened:
     own = parsed.items() if is_known else ()
     setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
     whole = [] if any(each.unreadable for each in parsed.values()) else list(parsed.values())
-    contents = Folder(files, setters, images_of(whole), objects=_objects(whole), is_closed=is_closed)
+    contents = Folder(files, setters, images_of(whole), is_closed=is_closed)
     shipped = {folder: False if _is_copy(tree, folder) else None for folder in packages}
     return _Opened(tree, files, packages, parsed, shipped, contents, memo)
 
@@ -272,13 +271,6 @@ def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
                     shown = tree.prefix + os.path.relpath(f"{root}/{path}", here)
                     rules_by_file[os.path.normpath(shown)] = rules.keys()
     return rules_by_file
-
-
-def _objects(parsed: Iterable[Parsed]) -> list[MappingNode]:
-    """Return the objects of builds by whose names commands find them: none renames its objects."""
-    builds = [build for each in parsed for build in each.builds]
-    is_renamed = any(root.get(field) for build in builds for root in build.kustomizations for field in RENAMING)
-    return [] if is_renamed else [root for build in builds for root in build.objects]
 
 
 def images_of(parsed: Iterable[Parsed]) -> dict[str, set[str]]:

@@ -52,7 +52,8 @@ class _Object:
 def check(parsed: Parsed, judges: Sequence[Judge], *, newest: bool = False) -> Iterator[Finding]:
     """Find what the schemas of these versions of Kubernetes and of these operators reject.
 
-    With ``newest`` nobody says for which versions a tree is: what the last one serves is a warning.
+    With ``newest`` nobody says for which versions a tree is: what the last one serves is a warning, and so is a kind
+    of a group of which a definition is there in another version.
     """
     kubernetes = [judge for judge in judges if judge.name == KUBERNETES]
     operators = [judge for judge in judges if judge.name != KUBERNETES]
@@ -69,11 +70,9 @@ def check(parsed: Parsed, judges: Sequence[Judge], *, newest: bool = False) -> I
         for judge, fault in _faults(item, kubernetes, operators):
             if fault.rule != "missing-field" or id(item.root) in finished:
                 noted.add(judge, fault)
-        last = kubernetes[-1:] if newest else []
-        yield from (
-            replace(each, severity="warning") if last and not set(by) & {*last, *operators} else each
-            for each, by in noted.findings(judges)
-        )
+        for each, by in noted.findings(judges):
+            certain = {*kubernetes[-1:], *(operators if each.rule != "unserved-kind" else ())}
+            yield replace(each, severity="warning") if newest and not certain & set(by) else each
 
 
 def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
+from packyard.core.yaml.document import walk
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import (
@@ -159,12 +160,11 @@ def _of_builds(parsed: Parsed, *, shipped: bool) -> list[Finding]:
 
 def _as_certain(findings: Iterable[Finding], build: Parsed) -> Iterator[Finding]:
     """Yield findings; in what may be part of a pod, or a template of one, nothing is certain, and an error a warning."""
-    open_lines: dict[str, set[int]] = {}
-    for pod in (pod for root in build.objects if not pods.are_known(root) for pod in build.pods_of(root)):
-        source, lines = pod.spec.source, open_lines.setdefault(pod.spec.source.name, set())
-        lines.update(range(source.locate(pod.spec.start)[0], source.locate(pod.spec.end)[0] + 1))
+    found = [pod for root in build.objects if not pods.are_known(root) for pod in build.pods_of(root)]
+    nodes = [node for pod in found for node in walk(pod.spec)]
+    lines = {(node.source.name, node.source.locate(node.start)[0]) for node in nodes}
     for each in findings:
-        yield replace(each, severity="warning") if each.line in open_lines.get(each.file, ()) else each
+        yield replace(each, severity="warning") if (each.file, each.line) in lines else each
 
 
 def _by_schema(
