@@ -20,7 +20,7 @@ SET = ' # {"$openapi":"A"}'
         ("a: 2\nb: 3\n", "a: 7\nb: 8\n", f"a: 2{SET}\nb: 3{SET}\n", f"a: 7{SET}\nb: 8{SET}\n"),
         ("a: 2\nb: 3\n", "a: 7\nb: 3\n", f"a: 2{SET}\nb: 3{SET}\n", f"a: 7{SET}\nb: 3{SET}\n"),
         ("a: 2\n", "a: 7\nmine: 1\n", f"a: 2{SET}\n", f"a: 7{SET}\nmine: 1\n"),
-        ("a: '2 # no'\n", "a: \"7 # no\"\n", f"a: '2 # no'{SET}\n", f'a: "7 # no"{SET}\n'),
+        ("a: '2 # no'\n", 'a: "7 # no"\n', f"a: '2 # no'{SET}\n", f'a: "7 # no"{SET}\n'),
         ("a: 2\r\nb: 3\r\n", "a: 7\r\nb: 3\r\n", f"a: 2{SET}\r\nb: 3\r\n", f"a: 7{SET}\r\nb: 3\r\n"),
         ("a: 2", "a: 7", f"a: 2{SET}", f"a: 7{SET}"),
         ("a: é\n", "a: ü\n", f"a: é{SET}\n", f"a: ü{SET}\n"),
@@ -31,7 +31,7 @@ SET = ' # {"$openapi":"A"}'
         ("a: 2\n---\na: 2\n", "a: 2\n---\na: 7\n", f"a: 2{SET}\n---\na: 2{SET}\n", f"a: 2{SET}\n---\na: 7{SET}\n"),
     ],
 )
-def test_a_value_of_one_side_stays_with_the_comment_of_the_other(base: str, ours: str, theirs: str, merged: str) -> None:
+def test_a_value_stays_with_the_comment_of_the_other_side(base: str, ours: str, theirs: str, merged: str) -> None:
     sides = (text.encode() for text in (base, ours, theirs))
     assert onefile.merge("a.yaml", *sides, "", "2.0") == (merged.encode(), [])
 

@@ -86,12 +86,14 @@ def _with_faults(here: Workspace, imported: Imported, origin: str) -> Imported:
     if not errors:
         return imported
     rules = sorted({each.rule for each in errors} & {*explanation.IN_USE} - here.severities.keys())
-    lint = {rule: f"{{severity: warning, reason: {imported.name} was imported with it}}" for rule in rules}
+    lint = dict.fromkeys(rules, f"{{severity: warning, reason: {imported.name} was imported with it}}")
     files = {WORKSPACE: workspace.with_lint(here.sources.read(WORKSPACE), lint)} if lint else {}
     notes = [
         Note(DOUBTFUL, f"what {WORKSPACE} makes a warning now", "correct it, and remove the rule there", (str(each),))
         if each.rule in lint
-        else Note(DOUBTFUL, "what packyard build refuses", "correct it: kustomize or a cluster refuses it, too", (str(each),))
+        else Note(
+            DOUBTFUL, "what packyard build refuses", "correct it: kustomize or a cluster refuses it, too", (str(each),)
+        )
         for each in errors
     ]
     told = replace(imported, files=files, notes=[*imported.notes, *notes]).with_checklist(origin)

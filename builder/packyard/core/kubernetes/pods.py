@@ -182,7 +182,7 @@ def knows(kind: Kind) -> bool:
 
 
 def are_known(root: Mapping[str, Any] | MappingNode) -> bool:
-    """Say whether the pods of an object are made as they stand in it, by what is known of its kind or it says itself."""
+    """Say whether pods are made as they stand in an object, by what is known of its kind or it says itself."""
     kind = group_of(_text(_get(root, "apiVersion"))), _text(_get(root, "kind"))
     is_whole = kind in ((CORE, "List"), (TRAINER, "TrainJob"))  # whose items and overrides are what they are
     return kind in _PODS or kind in _WORKFLOWS or is_whole or declared(root) is not None

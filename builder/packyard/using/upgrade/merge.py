@@ -134,7 +134,7 @@ def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tupl
     result[manifest.FILE] = versions.theirs[manifest.FILE]
     is_readable = not conflicts or decision in ("ours", "theirs")  # otherwise there may be markers
     new = _new_setters(versions, result) if is_readable else set()
-    there = {path: data for path, data in result.items() if data is not None}
+    there: Files = {path: data for path, data in result.items() if data is not None}
     shown = kept_values.read_shown(there, new - set(given_up))
     there, refused = kept_values.with_values(there, shown)
     result.update(there)

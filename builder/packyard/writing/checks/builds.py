@@ -259,10 +259,12 @@ def _objects(documents: Iterable[Document]) -> Iterator[MappingNode]:
 
 
 def _is_object(root: MappingNode) -> bool:
-    """Say whether a document is applied as it stands: no kustomization, and nothing that is local or still encrypted."""
+    """Say whether a document is applied as it stands: no kustomization, and nothing local or encrypted."""
     local = root.find("metadata", "annotations", LOCAL)
     is_left_out = local is not None and is_local(local.value if isinstance(local, Scalar) else None)
     is_encrypted = root.find("sops", "mac") is not None
-    return bool(root.text("kind")) and not root.text("apiVersion").startswith(f"{GROUP}/") and not (
-        is_left_out or is_encrypted
+    return (
+        bool(root.text("kind"))
+        and not root.text("apiVersion").startswith(f"{GROUP}/")
+        and not (is_left_out or is_encrypted)
     )

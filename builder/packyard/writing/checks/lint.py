@@ -159,7 +159,7 @@ def _of_builds(parsed: Parsed, *, shipped: bool) -> list[Finding]:
 
 
 def _as_certain(findings: Iterable[Finding], build: Parsed) -> Iterator[Finding]:
-    """Yield findings; in what may be part of a pod, or a template of one, nothing is certain, and an error a warning."""
+    """Yield findings; what is wrong in what may be part of a pod, or a template of one, is a warning."""
     found = [pod for root in build.objects if not pods.are_known(root) for pod in build.pods_of(root)]
     nodes = [node for pod in found for node in walk(pod.spec)]
     lines = {(node.source.name, node.source.locate(node.start)[0]) for node in nodes}

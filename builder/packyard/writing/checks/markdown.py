@@ -22,8 +22,9 @@ _DROPPED = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of code: its lines with their numbers."""
+    """A block of code: its language, and its lines with their numbers."""
 
+    language: str
     lines: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -63,7 +64,7 @@ def parse(text: str) -> Page:
                 page.blocks[-1].lines.append((number, line))
         elif marks:
             fence, table = marks["marks"], None
-            page.blocks.append(Block())
+            page.blocks.append(Block(marks["language"]))
         elif table is not None and "|" in line:
             table.rows.append((number, cells(line)))
             _note(page, number, line)

@@ -37,13 +37,13 @@ def read(documents: Sequence[Document], notes: list[Note]) -> NamedFields:
     named = NamedFields()
     roots = [document.root for document in documents]
     fields = [each for root in roots for each in tagged.find(root)]
-    texts = [each for each in fields if isinstance(each.node, Scalar) and not is_null(each.node)]
+    texts = [(each.pattern, node) for each in fields if isinstance(node := each.node, Scalar) and not is_null(node)]
     values = {setter.name: setter.value for setter in derive(roots) if not setter.is_list}
-    for each in texts:  # kpt itself derives nothing from an empty text, and sets it nevertheless
-        values = {**each.pattern.derive(each.node.value, empty=True), **values}
-    for name, value in values.items():
-        types = {type_of(each.node) for each in texts if each.pattern.sole_name == name}
-        named.words[name] = Word(name, value, is_setter=True, schema=typed(types))
+    for pattern, node in texts:  # kpt itself derives nothing from an empty text, and sets it nevertheless
+        values = {**pattern.derive(node.value, empty=True), **values}
+    for setter, value in values.items():
+        types = {type_of(node) for pattern, node in texts if pattern.sole_name == setter}
+        named.words[setter] = Word(setter, value, is_setter=True, schema=typed(types))
     patterns: dict[str, str] = {}
     for each in fields:
         fault = _list(each, each.node, named) if isinstance(each.node, SequenceNode) else _text(each, values)
