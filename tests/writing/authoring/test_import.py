@@ -127,6 +127,13 @@ def test_an_empty_field_of_kpt_keeps_its_setters(
     assert {each["name"].lower(): each["value"] for each in values} == setters
 
 
+def test_a_block_that_ends_with_its_file_keeps_its_value(here: Path, tmp_path: Path) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: |\n    x\n    y"
+    run(here, write(tmp_path / "web", {"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": text}))
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert manifests(folder) == objects(text)
+
+
 def test_a_null_of_kpt_is_named(here: Path, tmp_path: Path) -> None:
     text = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  type: null # kpt-set: ${type}\n"
     said = run(here, write(tmp_path / "web", {"Kptfile": KPT["Kptfile"].partition("pipeline")[0], "web.yaml": text}))

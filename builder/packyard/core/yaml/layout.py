@@ -175,8 +175,9 @@ def _block(node: Scalar, lexeme: str, indent: str) -> list[str]:
     if "+" not in header:
         while lines and not lines[-1].strip():
             lines.pop()
+    ended = header.rstrip() if node.value.endswith("\n") or header.rstrip()[1:] else f"{header.rstrip()}-"  # by the file
     depth = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
-    return [header.rstrip(), *(indent + line[depth:] if line.strip() else "" for line in lines)]
+    return [ended, *(indent + line[depth:] if line.strip() else "" for line in lines)]
 
 
 def _check(node: Collection) -> None:
