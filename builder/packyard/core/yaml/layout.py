@@ -175,9 +175,10 @@ def _block(node: Scalar, lexeme: str, indent: str) -> list[str]:
     if "+" not in header:
         while lines and not lines[-1].strip():
             lines.pop()
-    ended = header.rstrip() if node.value.endswith("\n") or header.rstrip()[1:] else f"{header.rstrip()}-"  # by the file
+    if header.rstrip() in ("|", ">") and not node.value.endswith("\n"):  # the file ends with it
+        header = f"{header.rstrip()}-"
     depth = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
-    return [ended, *(indent + line[depth:] if line.strip() else "" for line in lines)]
+    return [header.rstrip(), *(indent + line[depth:] if line.strip() else "" for line in lines)]
 
 
 def _check(node: Collection) -> None:
