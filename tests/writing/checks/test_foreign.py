@@ -404,6 +404,10 @@ LOCAL = "annotations: {config.kubernetes.io/local-config: 'true'}"
         ("example.com/v1 Server", f"spec: {{containers: {PARTIAL}}}"),
         ("example.com/v1 Server", f"spec: {{template: {{spec: {{containers: {PARTIAL}}}}}}}"),
         ("argoproj.io/v1alpha1 ApplicationSet", f"spec: {{generators: [{GENERATOR}], template: {{}}}}"),
+        (
+            "external-secrets.io/v1 SecretStore",
+            "spec: {provider: {aws: {auth: {secretRef: {accessKeyIDSecretRef: {}}}}}}",
+        ),
         ("rbac.authorization.k8s.io/v1 ClusterRoleBinding", "roleRef: {kind: ClusterRole, name: view, apiGroup: ''}"),
         ("v1 ConfigMap", "data: {a: {{ .Values.a }}}"),
         ("v1 ConfigMap", "data: {a: 'ENC[AES256_GCM]', b: 1}\nsops: {mac: 'ENC[AES256_GCM]', version: 3.7.1}"),

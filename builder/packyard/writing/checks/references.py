@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes import job_sets, kustomization
+from packyard.core.kubernetes import job_sets, kustomization, pods
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.kinds import (
     APPS,
@@ -220,6 +220,7 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
         entry.name in _LENIENT
         or not (isinstance(value, MappingNode) or is_null(value))
         or any(_is_unset(value, key) for key in keys)
+        or not (kind_of(root)[0] in BUILT_IN_GROUPS or pods.are_known(root))  # whose field may be another
     ):
         return None
     message = f"{entry.name} does not name a {kind}: nothing is read from it"
