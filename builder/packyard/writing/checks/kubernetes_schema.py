@@ -53,7 +53,7 @@ def check(parsed: Parsed, judges: Sequence[Judge], *, newest: bool = False) -> I
     """Find what the schemas of these versions of Kubernetes and of these operators reject.
 
     With ``newest`` nobody says for which versions a tree is: what the last one serves is a warning, and so is a kind
-    of a group of which a definition is there in another version.
+    of which a definition stands in the tree in another version.
     """
     kubernetes = [judge for judge in judges if judge.name == KUBERNETES]
     operators = [judge for judge in judges if judge.name != KUBERNETES]
@@ -71,8 +71,11 @@ def check(parsed: Parsed, judges: Sequence[Judge], *, newest: bool = False) -> I
             if fault.rule != "missing-field" or id(item.root) in finished:
                 noted.add(judge, fault)
         for each, by in noted.findings(judges):
-            certain = {*kubernetes[-1:], *(operators if each.rule != "unserved-kind" else ())}
-            yield replace(each, severity="warning") if newest and not certain & set(by) else each
+            certain = [
+                *kubernetes[-1:],
+                *(judge for judge in operators if each.rule != "unserved-kind" or not judge.is_given),
+            ]
+            yield replace(each, severity="warning") if newest and not any(judge in certain for judge in by) else each
 
 
 def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
