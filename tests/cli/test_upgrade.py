@@ -569,3 +569,24 @@ def test_diff_names_files_that_were_edited_by_hand() -> None:
         'p/run/nfs\n  setter WORKERS: value 2 → 8\n  ConfigMap run: data.workers "2" → "8" (set by WORKERS)\n'
         "  file kustomization.yaml changed: edited by hand\n"
     )
+
+
+def test_a_new_setter_has_the_value_that_the_user_wrote_before_there_was_one(here: Path) -> None:
+    bound = {"one": "ONE", "two": "TWO", "three": "TWO", "four": "FOUR"}
+    new = CM
+    for key, name in bound.items():
+        new = re.sub(rf'(  {key}: "\d")', rf'\1 # {{"$openapi":"{name}"}}', new)
+    setters = "".join(SETTER.format(name=name, value=value) for name, value in (("ONE", 1), ("TWO", 2), ("FOUR", 4)))
+    pack(here, "1.1", {**FILES, "run/nfs/Krmfile": FILES["run/nfs/Krmfile"] + setters, "run/nfs/cm.yaml": new})
+    file = here / USE_CASE / "cm.yaml"
+    mine = CM.replace('one: "1"', 'one: "9"').replace('two: "2"', 'two: "8"').replace('"4"', '"7" # mine')
+    file.write_text(mine)
+    said = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--ours").stderr
+    assert "kept: 1 value of yours (ONE)" in said
+    assert "no field of run/nfs has the comment of FOUR, which is new: your lines stayed as they were" in said
+    assert file.read_text() == new.replace('one: "1"', 'one: "9"').replace('two: "2"', 'two: "8"').replace(
+        '"4" # {"$openapi":"FOUR"}', '"7" # mine'
+    )
+    shown = yaml.safe_load((here / USE_CASE / "Krmfile").read_text())["openAPI"]["definitions"]
+    values = {name.rpartition(".")[2]: each["x-k8s-cli"]["setter"]["value"] for name, each in shown.items()}
+    assert values == {"WORKERS": "2", "OLD": "", "ONE": "9", "TWO": "2", "FOUR": "4"}

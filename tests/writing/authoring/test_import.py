@@ -104,6 +104,59 @@ def test_a_package_of_kpt_keeps_its_setters_and_names_what_it_loses(here: Path, 
     assert other.startswith("below/conf.yaml:6: data.other: ${image}:${tag}: yields 'nginx:1.25'")
 
 
+@pytest.mark.parametrize(
+    ("field", "setters"),
+    [
+        ('""  # kpt-set: ${proxy}', {"proxy": ""}),
+        ("''  # kpt-set: ${proxy}", {"proxy": ""}),
+        ('":80" # kpt-set: ${host}:${port}', {"host": "", "port": "80"}),
+        ('"x-" # kpt-set: x-${tail}', {"tail": ""}),
+        ('"" # kpt-set: ${one}${two}', {"one": "", "two": ""}),
+    ],
+)
+def test_an_empty_field_of_kpt_keeps_its_setters(
+    here: Path, tmp_path: Path, field: str, setters: dict[str, str]
+) -> None:
+    text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: web}}\ndata:\n  a: {field.replace('  #', ' #')}\n"
+    said = run(here, write(tmp_path / "web", {"Kptfile": KPT["Kptfile"].partition("pipeline")[0], "web.yaml": text}))
+    assert cases(said, "kpt-set comments that cannot be kept") == []
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert manifests(folder) == objects(text)
+    found = yaml.safe_load((folder / "Krmfile").read_text())["openAPI"]["definitions"].values()
+    values = (each["x-k8s-cli"]["setter"] for each in found if "setter" in each["x-k8s-cli"])
+    assert {each["name"].lower(): each["value"] for each in values} == setters
+
+
+def test_a_block_that_ends_with_its_file_keeps_its_value(here: Path, tmp_path: Path) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: |\n    x\n    y"
+    run(here, write(tmp_path / "web", {"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": text}))
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert manifests(folder) == objects(text)
+
+
+def test_a_null_of_kpt_is_named(here: Path, tmp_path: Path) -> None:
+    text = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  type: null # kpt-set: ${type}\n"
+    said = run(here, write(tmp_path / "web", {"Kptfile": KPT["Kptfile"].partition("pipeline")[0], "web.yaml": text}))
+    (case,) = cases(said, "kpt-set comments that cannot be kept")
+    assert case == "web.yaml:5: spec.type: ${type}: null is no text, and setters give texts"
+
+
+def test_what_was_in_use_with_a_fault_builds_and_what_is_refused_is_listed(here: Path, tmp_path: Path) -> None:
+    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: qu1etly}\n"
+    write(tmp_path / "db", {"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": secret})
+    said = run(here, tmp_path / "db")
+    (case,) = cases(said, "what packyard.yaml makes a warning now")
+    assert "[plain-secret]" in case
+    reason = "lint:\n  plain-secret: {severity: warning, reason: db was imported with it}\n"
+    assert (here / "packyard.yaml").read_text() == importing.WORKSPACE + reason
+    build = ("build", "--workspace", here, "--version", "1", "--out", tmp_path / "out")
+    assert tiny.run(*build, "db")[0] == 0
+    write(tmp_path / "web", {"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": secret + "more: x\n"})
+    (case,) = cases(run(here, tmp_path / "web"), "what packyard build refuses")
+    assert "[unknown-field]" in case
+    assert tiny.run(*build, "web")[0] == 1
+
+
 KUSTOMIZATIONS = {
     "base/kustomization.yaml": "resources: [pod.yaml]\nlabels: [{pairs: {app: web}}]\n",
     "base/pod.yaml": POD,

@@ -97,7 +97,7 @@ def test_what_is_renamed_is_not_there_twice(found: Lint) -> None:
 
 
 def test_files_beside_no_kustomization_are_objects_as_they_are(found: Lint) -> None:
-    assert found({"a.yaml": CM, "sub/b.yaml": CM}) == ["sub/b.yaml error duplicate-name"]
+    assert found({"a.yaml": CM, "sub/b.yaml": CM}) == ["sub/b.yaml warning duplicate-name"]
     files = {
         f"k/{KUSTOMIZATION}": "resources: [cm.yaml]\n",
         "k/cm.yaml": CM,
@@ -105,7 +105,7 @@ def test_files_beside_no_kustomization_are_objects_as_they_are(found: Lint) -> N
         "plain/cm.yaml": CM,
     }
     assert found(files) == []
-    assert found(files | {"plain/zz.yaml": CM}) == ["plain/zz.yaml error duplicate-name"]
+    assert found(files | {"plain/zz.yaml": CM}) == ["plain/zz.yaml warning duplicate-name"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def shared(*texts: str) -> list[str]:
         PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}, f"p{index}/") for index, text in enumerate(texts)
     ]
     found = collisions.check([named for package in packages for named in collisions.names(parse(package, Memo()))])
-    return [f"{finding.file}:{finding.line}:{finding.column} {finding.hint}" for finding in found]
+    return [f"{each.file}:{each.line}:{each.column} {each.severity} {each.hint.partition(';')[0]}" for each in found]
 
 
 JOB = OBJECT.format(version="batch/v1", kind="Job", name="run")
@@ -25,8 +25,8 @@ JOB = OBJECT.format(version="batch/v1", kind="Job", name="run")
 
 def test_finds_use_cases_that_overwrite_each_others_objects() -> None:
     assert shared(JOB, JOB.replace("run", "ran"), JOB, JOB) == [
-        "p2/a.yaml:4:9 also at p0/a.yaml:4",
-        "p3/a.yaml:4:9 also at p0/a.yaml:4",
+        "p2/a.yaml:4:9 warning also at p0/a.yaml:4",
+        "p3/a.yaml:4:9 warning also at p0/a.yaml:4",
     ]
 
 

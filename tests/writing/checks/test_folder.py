@@ -127,31 +127,6 @@ def test_a_damaged_archive_is_a_finding(tmp_path: Path, cut: int) -> None:
     assert [each.rule for each in archive.lint(file, judges=()).findings] == ["unreadable"]
 
 
-COMMANDS = [
-    ("cd package/train\nkubectl apply -f job.yaml", ""),
-    ("cd train\nkubectl apply -f jobs.yaml", "no-such-path"),
-    ("cd $HOME/train\nkubectl apply -f jobs.yaml", ""),
-    ("kubectl apply -f https://example.com/a.yaml -f train/job.yaml", ""),
-    ("kustomize build train | kubectl apply -f -", ""),
-    ("kustomize build trian | kubectl apply -f -", "no-such-path"),
-    ("kustomize cfg set train EPOCHS 3", ""),
-    ("kustomize cfg set train EPOCH 3", "no-such-parameter-here"),
-    ("packyard set train EPOCHS=3 EPOCH=4", "no-such-parameter-here"),
-    ("cat > a.sh <<EOF\nkubectl apply -f nothing.yaml\nEOF\nsh a.sh", ""),
-    ("kubectl get pods -n ml | grep train", "pods-by-text"),
-    ("kubectl get pods -l app=train | head -1", ""),
-    ("kubectl logs -f 'unclosed", ""),
-]
-
-
-@pytest.mark.parametrize(("block", "rule"), COMMANDS)
-def test_reads_commands_without_running_them(tmp_path: Path, block: str, rule: str) -> None:
-    tiny.write(tmp_path / "train/Krmfile", KRMFILE)
-    tiny.write(tmp_path / "train/job.yaml", CONFIG_MAP + 'data:\n  A: "1" # {"$openapi":"EPOCHS"}\n')
-    tiny.write(tmp_path / "README.md", f"# Train\n\n```sh\n{block}\n```\n")
-    assert [line.split()[1] for line in rules(tmp_path)] == ([rule] if rule else [])
-
-
 def test_what_the_newest_version_serves_is_a_warning_where_nobody_says_for_which_a_tree_is(tmp_path: Path) -> None:
     context = "securityContext: {appArmorProfile: {type: RuntimeDefault}}"
     spec = f"containers: [{{name: a, image: 'a:1', {context}}}]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def test_an_account_may_have_the_name_that_a_prefix_gives_it(found: Lint) -> Non
     assert [each for each in found(files) if "dangling" in each] == []
     files["web.yaml"] = files["web.yaml"].replace("stack-manager", "other-manager")
     assert [each for each in found(files) if "dangling" in each] == [
-        "web.yaml:8 error dangling-reference: ServiceAccount 'other-manager' is not in the package"
+        "web.yaml:8 warning dangling-reference: ServiceAccount 'other-manager' is not in the package"
     ]
 
 
@@ -156,24 +157,6 @@ def test_links_lead_to_anchors_and_pages_as_generators_of_sites_name_them(found:
     ]
 
 
-@pytest.mark.parametrize(
-    ("before", "command", "is_found"),
-    [
-        ("cd tools", "bash run.sh", True),
-        ("ls", "bash run.sh", False),
-        ("git clone https://example.com/other.git\ncd other", "kubectl apply -k base", True),
-        ("cd other/more", "ls", False),
-        ("ls", "docker build . -f Dockerfile -t name:test", True),
-        ("ls", "docker build nowhere", False),
-    ],
-)
-def test_commands_of_a_page_go_on_where_those_before_went(
-    found: Lint, before: str, command: str, is_found: bool
-) -> None:
-    page = f"```sh\n{before}\n```\n\nThen:\n\n```sh\n{command}\n```\n"
-    assert ("no-such-path" not in " ".join(found({"a.md": page, "tools/run.sh": "true\n"}))) == is_found
-
-
 BROKEN = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    {{- include labels . }}\n  name: a\n"
 
 
@@ -221,12 +204,6 @@ def test_a_rule_of_a_job_set_gets_its_name_by_a_webhook(found: Lint) -> None:
     jobs = f"replicatedJobs: [{{name: a, template: {{spec: {{template: {{spec: {pod}}}}}}}}}]"
     text = f"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\nspec: {{{rules}, {jobs}}}\n"
     assert [each for each in found({"a.yaml": text}) if " error " in each] == []
-
-
-def test_a_site_has_its_files_elsewhere(found: Lint) -> None:
-    page = "```sh\nkubectl apply -f sample.yaml\n```\n"
-    assert [each.partition(" ")[0] for each in found({"a.md": page})] == ["a.md:2"]
-    assert found({"a.md": f"---\ntitle: Jobs\n---\n\n{page}"}) == []
 
 
 def test_variables_of_kustomize_and_keys_of_generated_maps_are_known(found: Lint) -> None:
@@ -353,3 +330,111 @@ def test_triggers_of_keda_are_written_in_lower_case(found: Lint) -> None:
     assert [each for each in found(files) if " error " in each] == [
         "a.yaml:4 error wrong-value: KEDA has no trigger 'Prometheus'"
     ]
+
+
+SOURCE = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: source, annotations: {a.b/c: x}}
+data: {host.name: x, key: y}
+---
+apiVersion: example.com/v1
+kind: Target
+metadata: {name: target}
+spec: {names: [a, b], hosts: [{name: one, port: one}, {name: two, port: two}], host.name: z}
+"""
+#: Paths of a source and of a target, and whether kustomize takes them.
+PATHS = [
+    ("metadata.name", "spec.names.0", True),
+    (".metadata.name", ".spec.names.1", True),
+    ("data.host\\.name", "spec.host\\.name", True),
+    ("data.[host.name]", "spec.[host.name]", True),
+    ("metadata.annotations.[a.b/c]", "spec.names.*", True),
+    (".data.key", "spec.hosts.[name=two].port", True),
+    ("data.key", "spec.hosts.[name=t.*].port", True),
+    ("data.key", "spec.hosts.*.name", True),
+    ("data.key", "spec.names.[=b]", True),
+    ("data.key", "spec.hosts.1.port", True),
+    ("data.key", "metadata.labels.new, options: {create: true}", True),
+    ("data.key", "spec.more.deep, options: {create: true}", True),
+    ("data.none", "spec.names.0", False),
+    ("data.key", "spec.none", False),
+    ("data.key", ".spec.none", False),
+    ("data.key", "spec.names.2", False),
+    ("data.key", "spec.hosts.[name=three].port", False),
+]
+
+
+@pytest.mark.parametrize(("source", "target", "is_taken"), PATHS)
+def test_a_path_of_a_replacement_is_read_as_kustomize_reads_it(
+    found: Lint, source: str, target: str, is_taken: bool, tmp_path: Path, kustomize5: Path
+) -> None:
+    path, comma, options = target.partition(",")
+    targets = f"[{{select: {{kind: Target}}, fieldPaths: ['{path}']{comma}{options}}}]"
+    replacement = f"- source: {{kind: ConfigMap, fieldPath: '{source}'}}\n  targets: {targets}\n"
+    errors = found({KUSTOMIZATION: f"resources: [a.yaml]\nreplacements:\n{replacement}", "a.yaml": SOURCE})
+    built = subprocess.run([kustomize5, "build", tmp_path], capture_output=True, check=False)
+    assert (built.returncode == 0) == is_taken
+    assert any(" error " in each or "entry-without-target" in each for each in errors) != is_taken
+
+
+PATTERN = (
+    "[{name: '*', (image): '*:latest', resources: {limits: {memory: '?*'}}, livenessProbe: {periodSeconds: '>0'}}]"
+)
+PARTIAL = "[{name: a, volumeMounts: [{name: from-the-operator, mountPath: /a}], ports: [{containerPort: web}]}]"
+SERVED = WEB.replace("ports: [{containerPort: 80}]", "ports: [{containerPort: 80}], args: [--requirepass $(PASS)]")
+SERVED += (
+    "---\napiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}, ports: [{port: 8443}]}\n"
+)
+GENERATOR = "{clusterDecisionResource: {configMapRef: placement}}"
+LOCAL = "annotations: {config.kubernetes.io/local-config: 'true'}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "rest"),
+    [
+        (
+            "kyverno.io/v1 ClusterPolicy",
+            f"spec: {{rules: [{{validate: {{pattern: {{spec: {{containers: {PATTERN}}}}}}}}}]}}",
+        ),
+        (
+            "mutations.gatekeeper.sh/v1 Assign",
+            f"spec: {{parameters: {{assign: {{value: {{containers: {PATTERN}}}}}}}}}",
+        ),
+        ("example.com/v1 Server", f"spec: {{containers: {PARTIAL}}}"),
+        ("example.com/v1 Server", f"spec: {{template: {{spec: {{containers: {PARTIAL}}}}}}}"),
+        ("argoproj.io/v1alpha1 ApplicationSet", f"spec: {{generators: [{GENERATOR}], template: {{}}}}"),
+        (
+            "external-secrets.io/v1 SecretStore",
+            "spec: {provider: {aws: {auth: {secretRef: {accessKeyIDSecretRef: {}}}}}}",
+        ),
+        ("rbac.authorization.k8s.io/v1 ClusterRoleBinding", "roleRef: {kind: ClusterRole, name: view, apiGroup: ''}"),
+        ("v1 ConfigMap", "data: {a: {{ .Values.a }}}"),
+        ("v1 ConfigMap", "data: {a: 'ENC[AES256_GCM]', b: 1}\nsops: {mac: 'ENC[AES256_GCM]', version: 3.7.1}"),
+    ],
+)
+def test_what_nobody_refuses_is_no_error(found: Lint, kind: str, rest: str) -> None:
+    version, _, name = kind.partition(" ")
+    text = f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: a}}\n{rest}\n"
+    assert [each for each in found({"a.yaml": text}) if " error " in each] == []
+
+
+@pytest.mark.parametrize("text", [SERVED, WEB.replace("name: web}", f"name: '${{NAME}}', {LOCAL}, labels: x}}", 1)])
+def test_what_is_applied_or_left_out_as_it_is_is_no_error(found: Lint, text: str) -> None:
+    assert [each for each in found({"a.yaml": text}) if " error " in each] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        ("apps/v1 Deployment", "template"),
+        ("kubeflow.org/v1 PyTorchJob", "pytorchReplicaSpecs: {Worker: {replicas: 1, template"),
+        ("batch.volcano.sh/v1alpha1 Job", "tasks: [{template"),
+    ],
+)
+def test_a_pod_of_a_known_kind_is_judged(found: Lint, kind: str, field: str) -> None:
+    version, _, name = kind.partition(" ")
+    close = "".join({"{": "}", "[": "]"}.get(each, "") for each in reversed(field))
+    pod = "{containers: [{name: a, image: 'a:1', resources: {limits: {memory: lots}}}]}"
+    text = f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: a}}\nspec: {{{field}: {{spec: {pod}}}{close}}}\n"
+    assert "a.yaml:4 error no-quantity: 'lots' is not an amount of memory" in found({"a.yaml": text})

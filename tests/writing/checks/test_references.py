@@ -64,7 +64,7 @@ def test_what_only_looks_like_a_reference_is_no_finding(found: Found) -> None:
 
 def test_finds_a_reference_to_an_object_that_is_not_there(found: Found) -> None:
     pod = POD.replace("        name: run" + COMMENT, "        name: ran")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:12:15 error dangling-reference"]
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:12:15 warning dangling-reference"]
 
 
 def test_where_the_package_has_no_such_kind_the_cluster_may_have_it(found: Found) -> None:
@@ -153,7 +153,7 @@ def test_a_subdomain_needs_its_service(found: Found) -> None:
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=service) == []
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:8:14 warning dangling-reference"]
     other = service.replace("name: run" + COMMENT, "name: ran")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=other) == ["b.yaml:8:14 error dangling-reference"]
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=other) == ["b.yaml:8:14 warning dangling-reference"]
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,8 @@ def test_a_binding_needs_its_role_and_account(found: Found) -> None:
     )
     assert found(a_yaml=own, b_yaml=binding) == []
     assert found(a_yaml=own.replace("run", "ran"), b_yaml=binding) == [
-        "b.yaml:4:29 error dangling-reference",
-        "b.yaml:5:41 error dangling-reference",
+        "b.yaml:4:29 warning dangling-reference",
+        "b.yaml:5:41 warning dangling-reference",
     ]
     assert found(b_yaml=binding.replace("Role, name", "ClusterRole, name")) == [
         "b.yaml:5:41 warning dangling-reference"
@@ -222,7 +222,7 @@ def test_a_service_that_selects_a_pod_has_no_findings(found: Found) -> None:
 
 def test_finds_a_service_that_selects_nothing(found: Found) -> None:
     service = SERVICE.replace("also: run" + ALSO, "also: ran")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=service) == ["c.yaml:6:5 error selects-nothing"]
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=service) == ["c.yaml:6:5 warning selects-nothing"]
     given = service.replace("also:", "batch.kubernetes.io/job-name:")
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=given) == []
 
@@ -240,14 +240,14 @@ OPEN = "  - name: web\n    ports:\n    - {name: http, containerPort: 8080}\n"
 @pytest.mark.parametrize(("target", "sound"), [("8080", True), ("http", True), ("8081", False), ("grpc", False)])
 def test_a_port_of_a_service_leads_to_one_of_a_container(found: Found, target: str, sound: bool) -> None:
     service = PORT.replace("TARGET", target)
-    expected = [] if sound else ["c.yaml:9:17 error no-such-port"]
+    expected = [] if sound else ["c.yaml:9:17 warning no-such-port"]
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD + OPEN, c_yaml=service) == expected
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=service) == []  # nothing is declared
 
 
 def test_without_a_target_the_port_is_the_target(found: Found) -> None:
     service = PORT.replace("    targetPort: TARGET\n", "")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD + OPEN, c_yaml=service) == ["c.yaml:8:11 error no-such-port"]
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD + OPEN, c_yaml=service) == ["c.yaml:8:11 warning no-such-port"]
 
 
 def test_a_port_changes_with_that_of_the_container(found: Found) -> None:

@@ -116,10 +116,6 @@ CASES = [
         "entry-without-target",
         False,
     ),
-    # what `kustomize edit add` takes by name
-    ({"README.md": "```sh\nkustomize edit add configmap settings --from-literal=a=b\n```\n"}, "no-such-path", False),
-    ({"README.md": "```sh\nkustomize edit add patch --path p.yaml --kind Job\n```\n"}, "no-such-path", False),
-    ({"README.md": "```sh\nkustomize edit add resource job.yaml\n```\n", "a.yaml": LOADER}, "no-such-path", True),
     # an operator that nobody knows gives its pods an account; rights of the account "default" need its token
     ({"a.yaml": named(DEPLOYMENT, "a").replace("apps/v1", "example.com/v1")}, "token-mounted", False),
     ({"a.yaml": named(DEPLOYMENT, "a") + BINDING.replace("ACCOUNT", "default")}, "token-mounted", False),

@@ -111,7 +111,8 @@ def test_finds_names_that_are_there_twice(found: Found) -> None:
 
 def test_finds_objects_that_are_there_twice(found: Found) -> None:
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
-    assert found(a_yaml=text, b_yaml=text) == ["b.yaml:3:18 error duplicate-name"]
+    assert found(a_yaml=text, b_yaml=text) == ["b.yaml:3:18 warning duplicate-name"]
+    assert found(a_yaml=f"{text}---\n{text}") == ["a.yaml:7:18 error duplicate-name"]
     elsewhere = found(a_yaml=text, b_yaml=text.replace("x}", "x, namespace: n}"))
     assert elsewhere == ["b.yaml:3:21 warning own-namespace"]
 

@@ -37,8 +37,6 @@ MISTAKES = [
     (CHAT, "mode: inference", "mode: «inferencing", "odd-word"),
     (PAGE, "(#storage)", "«(#storages)", "dead-link"),
     (PAGE, "(LICENSE)", "«(LICENCE)", "dead-link"),
-    (PAGE, "LOG_LEVEL=debug", "«LOGLEVEL=debug", "no-such-parameter-here"),
-    (PAGE, "name=chat", "«name=chats", "no-such-object"),
     (PAGE, "| `MEMORY` | `64Gi` |", "«| `MEMORY` | `32Gi` |", "stale-default"),
     ("packages/learn/patches/job.yaml", "name: run", "name: «runs", "does-not-compose"),
     (JOB, 'completions: 2 # {"$openapi":"NODES"}', "completions: «2", "forgotten-field"),

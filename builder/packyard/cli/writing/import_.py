@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
 from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.errors import BeyondError, InputError, UsageError
+from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import builtin
 from packyard.using.render import programs
 from packyard.using.render.programs import Program
 from packyard.writing.authoring.import_ import conversion, disagreement, incoming, propose
 from packyard.writing.authoring.import_.conversion import Imported, Wishes
-from packyard.writing.source import package
+from packyard.writing.authoring.import_.note import DOUBTFUL, Note
+from packyard.writing.build import workspace_lint
+from packyard.writing.checks import explanation
+from packyard.writing.source import package, workspace
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, useCases, files, lines, notes (kind, what, do=todo, cases)")
@@ -68,10 +73,32 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         imported = _of_use_cases(here, Path(arguments.source), arguments)
     conversion.write_to(here, imported)
+    imported = _with_faults(workspaces.find(arguments), imported, arguments.source or " and ".join(arguments.rendering))
     row = (imported.name, imported.use_cases, list(imported.files), imported.lines, imported.notes)
     if ROWS.show([row], arguments.output):
         _report(here, imported)
     return 0
+
+
+def _with_faults(here: Workspace, imported: Imported, origin: str) -> Imported:
+    """Note the errors of lint; those of rules that objects in use break become warnings, so that the package builds."""
+    errors = [each for each in workspace_lint.lint(here, imported.name) if each.severity == "error"]
+    if not errors:
+        return imported
+    rules = sorted({each.rule for each in errors} & {*explanation.IN_USE} - here.severities.keys())
+    lint = dict.fromkeys(rules, f"{{severity: warning, reason: {imported.name} was imported with it}}")
+    files = {WORKSPACE: workspace.with_lint(here.sources.read(WORKSPACE), lint)} if lint else {}
+    notes = [
+        Note(DOUBTFUL, f"what {WORKSPACE} makes a warning now", "correct it, and remove the rule there", (str(each),))
+        if each.rule in lint
+        else Note(
+            DOUBTFUL, "what packyard build refuses", "correct it: kustomize or a cluster refuses it, too", (str(each),)
+        )
+        for each in errors
+    ]
+    told = replace(imported, files=files, notes=[*imported.notes, *notes]).with_checklist(origin)
+    conversion.write_to(here, told, over=True)
+    return replace(told, files={**imported.files, **told.files})
 
 
 def _propose(arguments: argparse.Namespace) -> int:

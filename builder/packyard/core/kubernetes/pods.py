@@ -9,7 +9,8 @@ The pods of a kind in the table are found by its paths alone, and those of any o
 says, ``packyard/pods: spec.predictor/model, spec.tasks[*].template.spec``: a pod at each path, of which fields behind a
 slash are containers, too. Without it an object is searched: each mapping with a list of ``containers`` is taken for a
 pod, and each object inside, such as an item of a List, is found by its own kind. Of a TrainJob this finds what it
-overrides in the pods of its runtime.
+overrides in the pods of its runtime. What is found so may be part of a pod, or a template of one: no more than the
+kinds that `are_known` make it as it stands. In a policy there is none: it has patterns, such as ``memory: "?*"``.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ _PODS: Mapping[Kind, tuple[str, ...]] = {
     (JOBSET, "JobSet"): (_JOB_SETS,),
     (LWS, "LeaderWorkerSet"): tuple(f"spec/leaderWorkerTemplate/{role}Template/spec" for role in ("leader", "worker")),
     **dict.fromkeys(of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"), (f"spec/template/{_JOB_SETS}",)),
+    ("batch.volcano.sh", "Job"): ("spec/tasks/*/template/spec",),
     (RAY, "RayCluster"): tuple(f"spec/{group}" for group in _RAY),
     (RAY, "RayJob"): (*(f"spec/rayClusterSpec/{group}" for group in _RAY), "spec/submitterPodTemplate/spec"),
     (RAY, "RayService"): tuple(f"spec/rayClusterConfig/{group}" for group in _RAY),
@@ -83,6 +85,8 @@ _OF_ROLES: Mapping[str | int, str] = {
     "headGroupSpec": "head",
     "submitterPodTemplate": "submitter",
 }
+#: Groups of policies, and of objects that others fill in with what they say of them.
+_OF_POLICIES = ("kyverno.io", "gatekeeper.sh", "apiextensions.crossplane.io", "policy.open-cluster-management.io")
 _COMPONENT = "app.kubernetes.io/component"
 _CLAIMS = ("volumeClaimTemplates/*", "volumeClaimPolicies/*/templates/*")
 
@@ -177,6 +181,13 @@ def knows(kind: Kind) -> bool:
     return kind in _PODS
 
 
+def are_known(root: Mapping[str, Any] | MappingNode) -> bool:
+    """Say whether pods are made as they stand in an object, by what is known of its kind or it says itself."""
+    kind = group_of(_text(_get(root, "apiVersion"))), _text(_get(root, "kind"))
+    is_whole = kind in ((CORE, "List"), (TRAINER, "TrainJob"))  # whose items and overrides are what they are
+    return kind in _PODS or kind in _WORKFLOWS or is_whole or declared(root) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class PodPlace:
     """Where pods are, as an annotation says it: a path, and the fields of what is there that are containers."""
@@ -213,7 +224,7 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
     if _is_mapping(value):
         chain = (*chain, (path, value))
         kind = group_of(_text(_get(value, "apiVersion"))), _text(_get(value, "kind"))
-        if kind == CUSTOM:  # whose schema only looks like objects
+        if kind == CUSTOM or kind[0].endswith(_OF_POLICIES):  # which only look like objects
             return
         if kind in _PODS:
             yield from (Pod(end) for pattern in _PODS[kind] for end in _follow(chain, pattern))

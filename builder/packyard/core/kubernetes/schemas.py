@@ -47,7 +47,7 @@ class Fault:
 
     ``field`` is an unknown or a missing key of the mapping at ``path``. Where nothing but its quotes is wrong with a
     value, ``quotes`` says whether it needs them. A null ``counts_as_missing``: the API server drops it. An unknown
-    field ``is_slip`` where a known one is a letter away.
+    field ``is_slip`` where a known one is a letter away. What only an operator would refuse ``is_guess``.
     """
 
     rule: str
@@ -58,6 +58,7 @@ class Fault:
     quotes: bool | None = None
     counts_as_missing: bool = False
     is_slip: bool = False
+    is_guess: bool = False
 
 
 class Judge:

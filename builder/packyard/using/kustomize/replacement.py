@@ -5,8 +5,9 @@
       - select: {kind: Job}
         fieldPaths: ["spec.template.spec.volumes.[name=storage]"]
 
-A path has steps joined by dots: a key (one with dots is written ``a\\.b`` or ``[a.b]``), an index, ``*`` for all items,
-``[key=value]`` for the items with that value. It must lead to something. Options of kustomize's are refused.
+A path has steps joined by dots, and may begin with one: a key (one with dots is written ``a\\.b`` or ``[a.b]``), an
+index, ``-`` for the last item, ``*`` for all, ``[key=value]`` for the items with that value, ``[=value]`` for the texts
+in a list. It must lead to something. Options of kustomize's are refused.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import implicit_type
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.patch import Working
+from packyard.using.setters import regexp
 
-_STEP = re.compile(r"\[([^=\]]+)=([^\]]*)\]\Z")
+_STEP = re.compile(r"\[([^=\]]*)=(.*)\]\Z")
 _DOT = re.compile(r"(?<!\\)\.")
 
 
@@ -147,7 +149,7 @@ def _steps(path: str) -> list[str]:
                 joined[-1] = joined[-1].strip("[]")
         else:
             joined.append(piece)
-    return [piece.replace("\\.", ".") for piece in joined]
+    return [piece.replace("\\.", ".") for piece in joined if piece] or [path]
 
 
 def _follow(node: Node, steps: Sequence[str], working: Working) -> Iterator[Child]:
@@ -166,16 +168,25 @@ def _children(node: Node, step: str) -> list[Child]:
         entry = node.entry(step)
         return [entry] if entry else []
     items = node.items if isinstance(node, SequenceNode) else []
-    if step == "*":
-        return [*items]
-    match = _STEP.match(step)
-    if match:
-        key, text = match.groups()
-        return [
-            item
-            for item in items
-            if isinstance(item.value, MappingNode)
-            and isinstance(value := item.value.get(key), Scalar)
-            and value.value == text
-        ]
+    if step in ("*", "-"):
+        return [*items] if step == "*" else [*items[-1:]]
+    if match := _STEP.match(step):
+        key, wanted = match.groups()
+        texts = [_text(item.value, key) for item in items]
+        equal = [item for item, text in zip(items, texts, strict=True) if text == wanted]
+        return [*equal] or [item for item, text in zip(items, texts, strict=True) if _is_like(wanted, text)]
     return [items[int(step)]] if step.isdigit() and int(step) < len(items) else []
+
+
+def _text(item: Node, key: str) -> str | None:
+    """Return the text of an item, or that of one of its fields."""
+    value = item.get(key) if key and isinstance(item, MappingNode) else None if key else item
+    return value.value if isinstance(value, Scalar) else None
+
+
+def _is_like(pattern: str, text: str | None) -> bool:
+    """Say whether a text has what a regular expression describes somewhere: so kustomize finds the items of targets."""
+    try:
+        return text is not None and regexp.matches(pattern, text)
+    except regexp.PatternError:
+        return False

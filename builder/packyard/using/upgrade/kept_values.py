@@ -8,13 +8,17 @@ Values are set by the engine of `set`, which leaves the very bytes that it left 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from posixpath import basename, dirname
 
 from packyard.core.errors import InputError, Problem
+from packyard.core.yaml.document import scalars
+from packyard.core.yaml.items import complete
+from packyard.core.yaml.node import SequenceNode
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters.definition import Definitions, Setter
+from packyard.using.setters.fields import defined_in
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.listing import count_fields
 from packyard.using.setters.packages import PackageFiles, read_krmfile
@@ -102,6 +106,24 @@ def with_defaults(files: Files, defaults: Mapping[Key, Setter]) -> tuple[Files, 
                 edited.add((where, name))
         changed.update({_prefix(where) + path: data for path, data in package.files.items()})
     return changed, edited
+
+
+def read_shown(files: Files, names: Collection[Key]) -> dict[Key, Setter]:
+    """Return setters with the value that all of their fields show, where they have another: a user wrote it there."""
+    shown = {}
+    for where, group in groupby(sorted(names), key=lambda key: key[0]):
+        package, texts = _package(files, where), dict[str, set[tuple[str, ...]]]()
+        definitions = read_krmfile(package).definitions
+        for path, data in package.resources.items():
+            for bound, definition in defined_in(data, path, definitions):
+                nodes = scalars(complete(bound.node)) if isinstance(bound.node, SequenceNode) else [bound.node]
+                texts.setdefault(definition.name, set()).add(tuple(each.value for each in nodes))
+        for name in {name for _, name in group} & texts.keys() & definitions.setters.keys():
+            setter, (found, *others) = definitions.setters[name], texts[name]
+            values = {text: value for value, text in setter.enum_values.items()}
+            if not others and found != (setter.texts if setter.is_list else (setter.text,)):
+                shown[where, name] = setter.with_value([values.get(text, text) for text in found])
+    return shown
 
 
 def renamed(

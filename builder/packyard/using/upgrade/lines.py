@@ -28,7 +28,7 @@ class Clash:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class Change:
     """Lines of the base, from ``start`` up to ``end``, that one side replaced."""
 
     start: int
@@ -39,7 +39,7 @@ class _Change:
 def merge(base: bytes, ours: bytes, theirs: bytes) -> list[Lines | Clash]:
     """Merge two versions of a text: runs of lines, and what clashes, in their order."""
     old, one, other = map(split, (base, ours, theirs))
-    mine, yours = deque(_changes(old, one)), deque(_changes(old, other))
+    mine, yours = deque(changes(old, one)), deque(changes(old, other))
     merged: list[Lines | Clash] = []
     at = shift = 0  # the next line of the base; how much further it stands in ours
     while mine or yours:
@@ -96,7 +96,7 @@ def split(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
-def _changes(old: Lines, new: Lines) -> Iterator[_Change]:
+def changes(old: Lines, new: Lines) -> Iterator[Change]:
     """Yield what one side replaced, in the order of the base."""
     most = min(len(old), len(new))
     begin = next((at for at in range(most) if old[at] != new[at]), most)
@@ -104,16 +104,16 @@ def _changes(old: Lines, new: Lines) -> Iterator[_Change]:
     before, after = old[begin : len(old) - tail], new[begin : len(new) - tail]
     counts = Counter(before)
     if sum(counts[line] for line in after) > _MOST_WORK:
-        yield _Change(begin, begin + len(before), after)
+        yield Change(begin, begin + len(before), after)
         return
-    changes: list[_Change] = []
+    found: list[Change] = []
     for tag, start, end, first, last in reversed(SequenceMatcher(None, before, after, autojunk=False).get_opcodes()):
         if tag != "equal":
-            _add(changes, _Change(begin + start, begin + end, after[first:last]), old)
-    yield from reversed(changes)
+            _add(found, Change(begin + start, begin + end, after[first:last]), old)
+    yield from reversed(found)
 
 
-def _add(changes: list[_Change], change: _Change, old: Lines) -> None:
+def _add(changes: list[Change], change: Change, old: Lines) -> None:
     """Put a change before those found; lines added or removed beside others like them are the last of these, as in git.
 
     So two sides that add or remove the same line do it at the same place.
@@ -125,23 +125,23 @@ def _add(changes: list[_Change], change: _Change, old: Lines) -> None:
         while is_pure and end + moved < limit and old[end + moved] == _first(old, change, moved):
             moved += 1
         turned = moved % len(new) if new else 0
-        change = _Change(start + moved, end + moved, [*new[turned:], *new[:turned]])
+        change = Change(start + moved, end + moved, [*new[turned:], *new[:turned]])
         if not changes or change.end < limit:
             changes.append(change)
             return
         later = changes.pop()
-        change = _Change(change.start, later.end, [*change.new, *later.new])
+        change = Change(change.start, later.end, [*change.new, *later.new])
 
 
-def _first(old: Lines, change: _Change, moved: int) -> bytes:
+def _first(old: Lines, change: Change, moved: int) -> bytes:
     """Return the first of the lines that a change adds, or else removes, once it was moved down."""
     return change.new[moved % len(change.new)] if change.new else old[change.start + moved]
 
 
-def _next(mine: deque[_Change], yours: deque[_Change]) -> tuple[list[_Change], list[_Change], int, int]:
+def _next(mine: deque[Change], yours: deque[Change]) -> tuple[list[Change], list[Change], int, int]:
     """Take the first change, and all that overlap or touch it, off two queues; return them and the lines they span."""
     start = end = min(side[0].start for side in (mine, yours) if side)
-    overlapping: tuple[list[_Change], list[_Change]] = ([], [])
+    overlapping: tuple[list[Change], list[Change]] = ([], [])
     grows = True
     while grows:
         grows = False
@@ -152,7 +152,7 @@ def _next(mine: deque[_Change], yours: deque[_Change]) -> tuple[list[_Change], l
     return *overlapping, start, end
 
 
-def _replayed(old: Lines, changes: Sequence[_Change], start: int, end: int) -> list[bytes]:
+def _replayed(old: Lines, changes: Sequence[Change], start: int, end: int) -> list[bytes]:
     """Return some lines of the base with changes made."""
     lines: list[bytes] = []
     for change in changes:

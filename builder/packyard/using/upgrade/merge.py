@@ -46,7 +46,8 @@ class Versions:
 class Merged:
     """Files that get other bytes than they have, None for one that goes, and what conflicts.
 
-    ``values`` were kept, each with its setter in the new version; those that no field shows any more are ``unshown``.
+    ``values`` were kept, each with its setter in the new version; those that no field shows any more are ``unshown``,
+    and setters of the new version alone that set no field here, as lines of the user stayed, are ``unbound``.
     ``options`` were kept, by use case; ``edited`` are files that keep edits by hand. ``to_set`` are setters that need a
     value now and did not before; ``defaults`` are the old and the new default of setters that nobody set.
     ``use_cases`` have another name now: the old directory with the new one, which all the rest names.
@@ -56,6 +57,7 @@ class Merged:
     conflicts: tuple[Problem, ...]
     values: Mapping[Key, Key]
     unshown: tuple[Key, ...]
+    unbound: tuple[Key, ...]
     options: tuple[Key, ...]
     edited: tuple[str, ...]
     to_set: tuple[Key, ...]
@@ -130,13 +132,23 @@ def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tupl
         result[path], clashes = onefile.merge(path, *sides, decision, versions.new)
         conflicts += clashes
     result[manifest.FILE] = versions.theirs[manifest.FILE]
+    is_readable = not conflicts or decision in ("ours", "theirs")  # otherwise there may be markers
+    new = _new_setters(versions, result) if is_readable else set()
+    there: Files = {path: data for path, data in result.items() if data is not None}
+    shown = kept_values.read_shown(there, new - set(given_up))
+    there, refused = kept_values.with_values(there, shown)
+    result.update(there)
+    theirs, _ = kept_values.with_values(carried.theirs, shown)
+    values = {**carried.values, **{key: key for key in shown if key not in refused}}
+    unbound = kept_values.without_field(versions.theirs, there, {key: key for key in new}) if new else ()
     merged = Merged(
         files={path: data for path, data in result.items() if data != versions.ours.get(path)},
         conflicts=tuple(conflicts),
-        values=carried.values,
+        values=values,
+        unbound=tuple(sorted(unbound)),
         unshown=tuple(sorted(kept_values.without_field(versions.base, versions.theirs, carried.values))),
         options=tuple(key for key in carried.options if decision != "theirs" or key[0] not in removed),
-        edited=tuple(path for path, data in result.items() if data not in (None, carried.theirs.get(path))),
+        edited=tuple(path for path, data in result.items() if data not in (None, theirs.get(path))),
         to_set=tuple(_to_set(versions.ours, result)),
         defaults=carried.defaults,
     )
@@ -229,6 +241,18 @@ def _krmfiles(files: Mapping[str, bytes | None]) -> Iterator[tuple[str, Krmfile]
                 yield dirname(path), Krmfile(source_of(data, path))
             except InputError:  # with markers
                 continue
+
+
+def _new_setters(versions: Versions, result: Mapping[str, bytes | None]) -> set[Key]:
+    """Return the setters of the result that theirs has and base had not, in directories that base had, too."""
+    before, after = dict(_krmfiles(versions.base)), dict(_krmfiles(versions.theirs))
+    return {
+        (where, name)
+        for where, krmfile in _krmfiles(result)
+        if where in before and where in after
+        for name in krmfile.definitions.setters
+        if name in after[where].definitions.setters and name not in before[where].definitions.setters
+    }
 
 
 def _to_set(ours: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from packyard.core.yaml.node import MappingNode
 from packyard.core.yaml.sources import LIBRARIES
 from packyard.writing.build import readme
 from packyard.writing.build.draft import README, Draft
@@ -30,8 +29,7 @@ def check(here: Workspace, package: Package, draft: Draft, version: str, parsed:
     files = [*(member.path for member in draft.members), "packyard.json"]
     by_folder = {each.where.removeprefix(f"{name}/").rstrip("/"): each for each in parsed}
     setters = {path: each.definitions.setters for path, each in by_folder.items() if each.definitions.setters}
-    objects: list[MappingNode] = [root for each in parsed for root in each.objects]
-    shipped = Folder(files, setters, folder.images_of(parsed), objects=objects)
+    shipped = Folder(files, setters, folder.images_of(parsed))
     text = draft.readme(version)
     lines = text.decode().splitlines()
     fragments = readme.find(here, package)

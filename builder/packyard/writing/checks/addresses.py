@@ -57,7 +57,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         governing = root.scalar("spec", "serviceName") if is_kind(root, APPS, "StatefulSet") else None
         if governing and governing.value in hosts.balanced:
             message = f"Service {governing.value!r} has an address of its own, and no names for the pods of this set"
-            yield breach("dangling-reference", governing, message, "clusterIP: None in the Service", severity="warning")
+            yield breach("dangling-reference", governing, message, "clusterIP: None in the Service")
         data = {entry.name: entry.value for entry in variables.data_of(root)}
         yield from _stated(data, data, hosts)
         yield from _paired(data, data, hosts)
@@ -192,7 +192,7 @@ def _host(host: str, place: Place, hosts: _Known, *, is_said: bool) -> Iterator[
         near = _near(first, hosts.ports)
         if near and not second.startswith(("com", "org", "net", "io")):
             message = f"Service {first!r} is not in the package"
-            yield breach("dangling-reference", place, message, near, severity="warning")
+            yield breach("dangling-reference", place, message, near)
 
 
 def _near(name: str, names: Mapping[str, object]) -> str:
@@ -216,7 +216,7 @@ def _port(host: str, port: str, place: Place, hosts: _Known) -> Iterator[Finding
     open_ports = hosts.ports.get(service or "", set()) - {""}
     if open_ports and port not in open_ports:
         message = f"Service {service!r} has no port {port}"
-        yield breach("no-such-port", place, message, f"it has {', '.join(sorted(open_ports))}", severity="warning")
+        yield breach("no-such-port", place, message, f"it has {', '.join(sorted(open_ports))}")
 
 
 def _paired(own: Mapping[str, Node | None], stated: Mapping[str, Node | None], hosts: _Known) -> Iterator[Finding]:

@@ -79,11 +79,11 @@ def _container(container: MappingNode, parsed: Parsed, extra: Sequence[str], *, 
 
 
 def _glued(texts: list[Scalar]) -> Iterator[Finding]:
-    """Find an option and its value in one word, which no program reads as two."""
+    """Find an option and its value in one word, which few programs read as two."""
     for before, text in zip([None, *texts], texts, strict=False):
         match = _GLUED.match(text.value)
         if match and not (before and _TAKES_NEXT.match(before.value)):
-            message = f"{match[1]} and its value are one word: the program has no option of that name"
+            message = f"{match[1]} and its value are one word, which most programs take for the name of an option"
             yield breach("torn-option", text, message, f"make it two words, or write {match[1]}=VALUE")
 
 

@@ -52,8 +52,7 @@ def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parse
     near = suggest(name.value, services)
     if name.value not in services and not name.value.endswith(_MADE) and (near or not parsed.is_loose):
         hint = near or f"there is {', '.join(sorted(services))}"
-        message, is_certain = f"Service {name.value!r} is not in the package", near or parsed.is_own
-        yield breach("dangling-reference", name, message, hint, severity="error" if is_certain else "warning")
+        yield breach("dangling-reference", name, f"Service {name.value!r} is not in the package", hint)
 
 
 def _of_pool(backend: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -136,7 +135,7 @@ def _opened(rule: MappingNode, chosen: list[Pod[MappingNode]]) -> Iterator[Findi
         if isinstance(port, Scalar) and port.value and port.value not in declared and not policy_port.get("endPort"):
             message = f"no pod that the policy is for declares port {port.value}"
             hint = suggest(port.value, declared) or f"they declare {_listed(declared)}; a policy is about ports of pods"
-            yield breach("no-such-port", port, message, hint, severity="warning")
+            yield breach("no-such-port", port, message, hint)
 
 
 def _peers(rule: MappingNode, field: str, found_pods: list[Pod[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
@@ -153,7 +152,7 @@ def _peers(rule: MappingNode, field: str, found_pods: list[Pod[MappingNode]], pa
                 near = suggest(value.value, values_by_label[entry.name])
                 if near and not parsed.changed_by(value):
                     message = f"no pod of the package has the label {entry.name}: {value.value}"
-                    yield breach("selects-nothing", value, message, near, severity="warning")
+                    yield breach("selects-nothing", value, message, near)
 
 
 def _listed(names: set[str]) -> str:

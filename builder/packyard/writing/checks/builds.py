@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.kubernetes import images, kustomization
+from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.kubernetes.kustomization import GROUP, NAMES, referred
 from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import Document, MappingNode, Scalar
@@ -258,5 +259,12 @@ def _objects(documents: Iterable[Document]) -> Iterator[MappingNode]:
 
 
 def _is_object(root: MappingNode) -> bool:
-    version = root.text("apiVersion")
-    return bool(root.text("kind")) and not version.startswith(f"{GROUP}/")
+    """Say whether a document is applied as it stands: no kustomization, and nothing local or encrypted."""
+    local = root.find("metadata", "annotations", LOCAL)
+    is_left_out = local is not None and is_local(local.value if isinstance(local, Scalar) else None)
+    is_encrypted = root.find("sops", "mac") is not None
+    return (
+        bool(root.text("kind"))
+        and not root.text("apiVersion").startswith(f"{GROUP}/")
+        and not (is_left_out or is_encrypted)
+    )

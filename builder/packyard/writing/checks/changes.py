@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, suggest
 from packyard.core.kubernetes import kustomization
+from packyard.core.kubernetes.kinds import namespace_of
 from packyard.core.yaml import aliases, make
 from packyard.core.yaml.document import entries, items, mappings, parse_text, scalars
 from packyard.core.yaml.fields import Fields
@@ -87,15 +88,23 @@ def apply(
                 _label(item, pairs, selectors=selectors, templates=templates)
             except InputError:  # a text where labels stand, of which the schema tells
                 changes.complete = False
-    for each in mappings(root.get("replacements")):
+    replacements = mappings(root.get("replacements"))
+    creating = [each for item in replacements for each in mappings(item.get("targets")) if _creates(each)]
+    is_known = changes.complete and not creating  # otherwise there may be fields of which nothing is known here
+    for each in replacements:
         try:
-            _replacement(each, root, changes, is_certain=is_certain)
+            _replacement(each, root, changes, is_certain=is_certain, is_known=is_known)
         except InputError:  # a pattern that cannot be read
             changes.complete = False
     return changes
 
 
-def _replacement(root: MappingNode, top: MappingNode, changes: Changes, *, is_certain: bool) -> None:
+def _creates(target: MappingNode) -> bool:
+    """Say whether a target gets the field that it lacks."""
+    return bool((options := target.mapping("options")) and options.text("create") == "true")
+
+
+def _replacement(root: MappingNode, top: MappingNode, changes: Changes, *, is_certain: bool, is_known: bool) -> None:
     """Copy a value as one of ``replacements`` says, and find what it does not lead to; options are left to kustomize.
 
     It acts after what renames in ``top``, its kustomization: it may say the name before or after that.
@@ -110,15 +119,22 @@ def _replacement(root: MappingNode, top: MappingNode, changes: Changes, *, is_ce
             names = (each.identity[3] for each in changes.objects)
             changes.findings.append(_reaches(source.get("name") or source, message, names))
     values = replacement.find_fields(sources[0].root, path.value) if len(sources) == 1 and path else []
-    if path and len(sources) == 1 and not values and not path.value.startswith("metadata."):
+    if path and len(sources) == 1 and not values and is_known and not _may_come(path.value):
         message = f"{sources[0].identity[1]} {sources[0].identity[3]} has nothing at {path.value}, and kustomize fails"
         changes.findings.append(_reaches(path, message))
     changes.complete = changes.complete and source is not None and source.get("options") is None
     for target in mappings(root.get("targets")):
-        _target(target, values, top, changes, is_certain=is_certain)
+        _target(target, values, top, changes, is_certain=is_certain, is_known=is_known)
 
 
-def _target(target: MappingNode, values: list[Node], top: MappingNode, changes: Changes, *, is_certain: bool) -> None:
+def _may_come(path: str) -> bool:
+    """Say whether kustomize itself may add what a path leads to, such as a namespace."""
+    return path.lstrip(".").startswith("metadata.")
+
+
+def _target(
+    target: MappingNode, values: list[Node], top: MappingNode, changes: Changes, *, is_certain: bool, is_known: bool
+) -> None:
     """Put a value into the fields of the targets of a replacement, and find those that are not there."""
     select = target.mapping("select")
     options = [each for each in entries(target.get("options")) if each.name != "create"]
@@ -131,9 +147,9 @@ def _target(target: MappingNode, values: list[Node], top: MappingNode, changes: 
             if replacement.find_fields(each.root, path.value):
                 if values and not options:
                     each.replace(replacement.Target({}, (path.value,), target), values[0])
-            elif target.find("options", "create") is not None:
+            elif _creates(target):
                 changes.complete = changes.complete and "annotations" in path.value
-            elif not path.value.startswith("metadata."):
+            elif is_known and not _may_come(path.value):
                 message = f"{each.identity[1]} {each.identity[3]} has nothing at {path.value}, and kustomize fails"
                 changes.findings.append(_reaches(path, message))
     changes.complete = changes.complete and not options and target.get("reject") is None and len(values) == 1
@@ -145,7 +161,8 @@ def _is_meant(words: MappingNode, item: SourceObject, top: MappingNode) -> bool:
     texts = {word: words.text(word) for word in ("group", "version", "kind") if words.text(word)}
     name, called = words.text("name"), own["name"]
     is_named = not name or selector.matches(name, called) or kustomization.may_call(name, called, [top])
-    return is_named and all(selector.matches(text, own[word]) for word, text in texts.items())
+    spaces = {words.text("namespace"), namespace_of(item.root)} - {"", top.text("namespace")}
+    return len(spaces) < 2 and is_named and all(selector.matches(text, own[word]) for word, text in texts.items())
 
 
 def _is_made(words: MappingNode, kind: str, name: str) -> bool:

@@ -91,7 +91,7 @@ def _role(root: MappingNode) -> Iterator[Fault]:
 
 def _binding(root: MappingNode) -> Iterator[Fault]:
     role = root.mapping("roleRef")
-    if role and role.text("apiGroup", RBAC) != RBAC:
+    if role and (role.text("apiGroup") or RBAC) != RBAC:
         yield from at(role, "apiGroup", f"the apiGroup of a role is {RBAC}", f"apiGroup: {RBAC}")
     if role and root.text("kind") == "ClusterRoleBinding" and role.text("kind") == "Role":
         message = "a ClusterRoleBinding binds a ClusterRole, and no Role"

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from packyard.core.errors import suggest
 from packyard.using.setters.definition import Setter
-from packyard.writing.checks import commands, markdown
+from packyard.writing.checks import markdown
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.markdown import Page, Table
 from packyard.writing.checks.pages import Folder, at
@@ -39,7 +39,6 @@ def check(pages: Mapping[str, bytes], folder: Folder, prefix: str = "") -> Itera
         yield from _links(path, page, read, folder, place)
         yield from _tables(path, page, folder, place)
         yield from _images(page, folder, place)
-        yield from commands.check(posixpath.dirname(path), page, folder, place)
 
 
 def _links(path: str, page: Page, pages: Mapping[str, Page], folder: Folder, place: str) -> Iterator[Finding]:

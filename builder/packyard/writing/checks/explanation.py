@@ -18,6 +18,13 @@ from packyard.core.yaml.values import to_value
 #: An error breaks the package when it is set or applied; a warning should be looked at.
 Severity = Literal["error", "warning"]
 
+#: Rules whose errors neither kustomize nor the API server refuses: a package that is imported was used with them.
+IN_USE = (
+    *("plain-secret", "no-such-key", "probe-port", "no-program", "no-such-shell", "port-not-told", "process-count"),
+    *("empty-storage-class", "unreadable-mount", "results-read-only", "root-with-fs-group", "reference-left-behind"),
+    *("workflow-cannot-report", "list-replaced", "unguarded-index"),
+)
+
 _FOLDER = Path(__file__).with_name("explained")
 
 

@@ -23,15 +23,14 @@ from packyard.core.kubernetes import images, kustomization, schemas
 from packyard.core.kubernetes.kinds import CUSTOM
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
-from packyard.core.yaml.document import parse_file
-from packyard.core.yaml.node import MappingNode
+from packyard.core.yaml.document import parse_file, walk
+from packyard.core.yaml.node import Document, MappingNode
 from packyard.core.yaml.values import to_value
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
 from packyard.writing.checks import collisions, documents, exception, secret_texts
-from packyard.writing.checks.builds import RENAMING
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.pages import Folder
@@ -119,7 +118,7 @@ def _open(tree: Tree, *, is_closed: bool) -> _Opened:
     own = parsed.items() if is_known else ()
     setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
     whole = [] if any(each.unreadable for each in parsed.values()) else list(parsed.values())
-    contents = Folder(files, setters, images_of(whole), objects=_objects(whole), is_closed=is_closed)
+    contents = Folder(files, setters, images_of(whole), is_closed=is_closed)
     shipped = {folder: False if _is_copy(tree, folder) else None for folder in packages}
     return _Opened(tree, files, packages, parsed, shipped, contents, memo)
 
@@ -145,10 +144,9 @@ def _of_all(opened: _Opened) -> list[Finding]:
     """Return what is wrong between packages, in documents, and with secrets in other files."""
     tree, contents = opened.tree, opened.contents
     sources = [opened.parsed[folder] for folder in contents.setters if opened.shipped[folder] is None]
-    shared = collisions.check([named for each in sources for named in collisions.names(each)])
     secret = opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
     return [
-        *(replace(each, severity="warning") for each in shared),  # nobody says that they are applied together
+        *collisions.check([named for each in sources for named in collisions.names(each)]),
         *collisions.kinds(sources),
         *collisions.definitions(sources),
         *documents.check({file: tree.read(file) for file in opened.files if _PAGE.search(file)}, contents, tree.prefix),
@@ -203,12 +201,22 @@ def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
 
 
 def _with_templates(found: Iterable[Finding], package: PackageFiles, parsed: Parsed) -> Iterator[Finding]:
-    """Yield findings; of a template that cannot be read, and that no kustomization lists, only warn."""
+    """Yield findings; of a template, which no kustomization lists, only a warning that it cannot be read."""
+    listed, hint = _listed(parsed), "if it is a template, give it another ending, such as .tpl"
+    templates = {each.source.name for each in parsed.documents if "{{" in each.source.text and _is_filled_in(each)}
     for each in found:
-        data = package.resources.get(each.file.removeprefix(package.where), b"") if each.rule == "unreadable" else b""
-        is_template = _TEMPLATE.search(data) and os.path.normpath(each.file) not in _listed(parsed)
-        hint = "if it is a template, give it another ending, such as .tpl"
-        yield replace(each, severity="warning", hint=hint) if is_template else each
+        data = package.resources.get(each.file.removeprefix(package.where), b"")
+        is_open = os.path.normpath(each.file) not in listed
+        if is_open and each.rule == "unreadable" and _TEMPLATE.search(data):
+            yield replace(each, severity="warning", hint=hint)
+        elif not (is_open and each.file in templates):
+            yield each
+
+
+def _is_filled_in(document: Document) -> bool:
+    """Say whether a value is ``{{ .Name }}``, which YAML takes for a mapping whose key is one."""
+    found = (node for node in walk(document.root) if isinstance(node, MappingNode)) if document.root else ()
+    return any(isinstance(entry.key, MappingNode) for node in found for entry in node.entries)
 
 
 def _listed(parsed: Parsed) -> set[str]:
@@ -263,13 +271,6 @@ def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
                     shown = tree.prefix + os.path.relpath(f"{root}/{path}", here)
                     rules_by_file[os.path.normpath(shown)] = rules.keys()
     return rules_by_file
-
-
-def _objects(parsed: Iterable[Parsed]) -> list[MappingNode]:
-    """Return the objects of builds by whose names commands find them: none renames its objects."""
-    builds = [build for each in parsed for build in each.builds]
-    is_renamed = any(root.get(field) for build in builds for root in build.kustomizations for field in RENAMING)
-    return [] if is_renamed else [root for build in builds for root in build.objects]
 
 
 def images_of(parsed: Iterable[Parsed]) -> dict[str, set[str]]:

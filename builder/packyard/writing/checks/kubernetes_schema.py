@@ -53,7 +53,8 @@ class _Object:
 def check(parsed: Parsed, judges: Sequence[Judge], *, newest: bool = False) -> Iterator[Finding]:
     """Find what the schemas of these versions of Kubernetes and of these operators reject.
 
-    With ``newest`` nobody says for which versions a tree is: what the last one serves is a warning.
+    With ``newest`` nobody says for which versions a tree is: what the last one serves is a warning, and so is a kind
+    of which a definition stands in the tree in another version.
     """
     kubernetes = [judge for judge in judges if judge.name == KUBERNETES]
     operators = [judge for judge in judges if judge.name != KUBERNETES]
@@ -70,11 +71,12 @@ def check(parsed: Parsed, judges: Sequence[Judge], *, newest: bool = False) -> I
         for judge, fault in _faults(item, kubernetes, operators):
             if fault.rule != "missing-field" or id(item.root) in finished:
                 noted.add(judge, fault)
-        last = kubernetes[-1:] if newest else []
-        yield from (
-            replace(each, severity="warning") if last and not set(by) & {*last, *operators} else each
-            for each, by in noted.findings(judges)
-        )
+        for each, by in noted.findings(judges):
+            certain = [
+                *kubernetes[-1:],
+                *(judge for judge in operators if each.rule != "unserved-kind" or not judge.is_given),
+            ]
+            yield replace(each, severity="warning") if newest and not any(judge in certain for judge in by) else each
 
 
 def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
@@ -96,7 +98,9 @@ def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judg
         elif own:
             yield judge, _no_such_kind(item, "another version of Kubernetes serves it")
         else:
-            yield from ((judge, fault) for fault in _parts(judge, parts, is_known=bool(custom)))
+            is_guess = not pods.are_known(item.value)
+            for fault in _parts(judge, parts, is_known=bool(custom)):
+                yield judge, replace(fault, is_guess=is_guess and fault.path[:1] != ("metadata",))
 
 
 def _called(judge: Judge) -> str:
@@ -207,7 +211,8 @@ class _Noted:
     def findings(self, order: Sequence[Judge]) -> Iterator[tuple[Finding, list[Judge]]]:
         """Yield a finding for each fault, with the judges that report it."""
         for (rule, place, message), (fault, fix, judges) in self._found.items():
-            severity: Severity = "warning" if fault.counts_as_missing or _is_newer(fault, judges) else "error"
+            is_open = fault.counts_as_missing or fault.is_guess or _is_newer(fault, judges)
+            severity: Severity = "warning" if is_open else "error"
             message = f"{message} in {versions(judges, order)}"
             hint = fault.hint or (_OWN_DEFINITION if _is_newer(fault, judges) else "")
             yield breach(rule, place, message, hint, fix, severity=severity), judges

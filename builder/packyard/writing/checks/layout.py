@@ -9,6 +9,7 @@ from packyard.core.work.memo import Memo
 from packyard.core.yaml import fixedpoint
 from packyard.core.yaml.node import Document, MappingNode
 from packyard.core.yaml.rewritten import WIDTH
+from packyard.core.yaml.values import is_null
 from packyard.writing.checks.finding import Finding, breach, finding
 
 
@@ -27,7 +28,7 @@ def find(documents: Sequence[Document], memo: Memo) -> list[Problem]:
 def roots(documents: Iterable[Document]) -> Iterator[Finding]:
     """Find roots at which a set by kustomize 3.8.7 fails."""
     for document in documents:
-        if document.root is not None and not isinstance(document.root, MappingNode):
+        if document.root is not None and not isinstance(document.root, MappingNode) and not is_null(document.root):
             message = "the root of this file is not a mapping, and kustomize cfg set then fails for the whole directory"
             hint = "name a file of RFC 6902 operations *.json6902, or put them into the kustomization"
             yield breach("root-no-mapping", document.root, message, hint)

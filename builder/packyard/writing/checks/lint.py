@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
+from packyard.core.yaml.document import walk
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import (
@@ -150,8 +153,18 @@ def _of_builds(parsed: Parsed, *, shipped: bool) -> list[Finding]:
     findings = dict[Finding, None]()
     for build in map(parsed.of, parsed.builds):
         families = [*(family.check(build) for family in _OF_BUILDS), practice.check(build, shipped=shipped)]
-        findings.update(dict.fromkeys(_said_once([finding for family in families for finding in family])))
+        found = [finding for family in families for finding in family]
+        findings.update(dict.fromkeys(_said_once(list(_as_certain(found, build)))))
     return list(findings)
+
+
+def _as_certain(findings: Iterable[Finding], build: Parsed) -> Iterator[Finding]:
+    """Yield findings; what is wrong in what may be part of a pod, or a template of one, is a warning."""
+    found = [pod for root in build.objects if not pods.are_known(root) for pod in build.pods_of(root)]
+    nodes = [node for pod in found for node in walk(pod.spec)]
+    lines = {(node.source.name, node.source.locate(node.start)[0]) for node in nodes}
+    for each in findings:
+        yield replace(each, severity="warning") if (each.file, each.line) in lines else each
 
 
 def _by_schema(

@@ -22,10 +22,9 @@ _DROPPED = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of code: its language, and its lines with their numbers. ``heading`` is the one that it stands below."""
+    """A block of code: its language, and its lines with their numbers."""
 
     language: str
-    heading: str
     lines: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -53,7 +52,7 @@ class Page:
 def parse(text: str) -> Page:
     """Read a page."""
     page = Page(is_source=text.startswith(("---\n", "+++\n")))
-    fence, heading = "", ""
+    fence = ""
     table: Table | None = None
     before = ""
     for number, line in enumerate(text.splitlines(), start=1):
@@ -65,7 +64,7 @@ def parse(text: str) -> Page:
                 page.blocks[-1].lines.append((number, line))
         elif marks:
             fence, table = marks["marks"], None
-            page.blocks.append(Block(marks["language"], heading))
+            page.blocks.append(Block(marks["language"]))
         elif table is not None and "|" in line:
             table.rows.append((number, cells(line)))
             _note(page, number, line)
@@ -75,8 +74,7 @@ def parse(text: str) -> Page:
         else:
             table = None
             if match := _HEADING.match(line):
-                heading = match["text"]
-                page.anchors.update(_anchors(heading, page.anchors))
+                page.anchors.update(_anchors(match["text"], page.anchors))
             elif before.strip() and _UNDERLINE.match(line):
                 page.anchors.update(_anchors(before, page.anchors))
             _note(page, number, line)

@@ -38,7 +38,7 @@ _SCRATCH = ("/tmp", "/scratch", "/var/tmp")
 #: A word of a command that is a file, or an option with one.
 _FILE = re.compile(r"(?:--?[\w-]+=)?(/[\w./-]+)")
 _OTHERS_READ = 0o004
-_OTHERS_EXECUTE = 0o001
+_EXECUTE = 0o111
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +261,6 @@ def _not_executable(mounts: list[_Mount], container: MappingNode) -> Iterator[Fi
         held = mount.written
         if first and held and mount.holds(first.value) and held.get("items") is None:
             mode = _mode(held.get("defaultMode"))
-            if held.get("defaultMode") is None or (mode is not None and not mode & _OTHERS_EXECUTE):
+            if held.get("defaultMode") is None or (mode is not None and not mode & _EXECUTE):
                 message = f"{first.value} is a file of volume {mount.node.text('name')!r}, which nobody may execute"
                 yield breach("not-executable", first, message, "defaultMode: 0555, or name its program")

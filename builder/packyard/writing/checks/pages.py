@@ -1,14 +1,10 @@
-"""What the pages of a folder may speak of: its files, the setters of its packages, its objects and their images."""
+"""What the pages of a folder may speak of: its files, the setters of its packages, the images of its pods."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
-from packyard.core.kubernetes.groups import resource_of
-from packyard.core.kubernetes.kinds import name_of
-from packyard.core.yaml.document import entries
-from packyard.core.yaml.node import MappingNode
 from packyard.using.setters.definition import Setter
 from packyard.writing.checks.finding import Finding
 
@@ -25,7 +21,6 @@ class Folder:
         setters: Setters,
         images: Mapping[str, set[str]],
         *,
-        objects: Iterable[MappingNode] = (),
         is_closed: bool = False,
     ) -> None:
         self.files = frozenset(files)
@@ -33,18 +28,6 @@ class Folder:
         self.setters = setters
         self.images = images
         self.is_closed = is_closed
-        self.names: dict[str, dict[str, MappingNode]] = {}
-        self.labels: dict[str, set[str]] = {}
-        for root in objects:
-            self._note(root)
-
-    def _note(self, root: MappingNode) -> None:
-        """Note what commands may call an object, and the labels of it and of its pods."""
-        if name := name_of(root):
-            self.names.setdefault(resource_of(root.text("kind")), {})[name.value] = root
-        for holder in (root, root.mapping("spec", "template")):
-            for entry in entries(holder.find("metadata", "labels") if holder else None):
-                self.labels.setdefault(entry.name, set()).add(entry.text)
 
     def has(self, path: str) -> bool | None:
         """Say whether there is such a file or folder; None where the path leads out, and others may be there."""

@@ -51,7 +51,7 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
             yield breach("no-such-resource", entry, message, hint)
         elif name := _slip(entry.name):
             message = f"no driver has a device {entry.name!r}: the pod waits for it for ever"
-            yield breach("no-such-resource", entry, message, f"did you mean {name!r}?")
+            yield breach("no-such-resource", entry, message, f"did you mean {name!r}?", severity="warning")
         amount = quantity.parse(entry.text)
         if _is_device(entry.name) and amount and amount % _ONE:
             message = f"{entry.text} of {entry.name} is part of a device: the API server rejects the pod"
@@ -95,7 +95,8 @@ def _amount(node: object, name: str, *, is_some: bool = False) -> Iterator[Findi
             message = f"{node.value!r} is not an amount of {name}"
             yield breach("no-quantity", node, message, "16Gi, 500m or 2, for example")
         elif name == "cpu" and amount >= _MOST_CPUS:
-            yield breach("no-quantity", node, f"{node.value} are more CPUs than any node has", "500m or 2, for example")
+            message = f"{node.value} are more CPUs than any node has"
+            yield breach("no-quantity", node, message, "500m or 2, for example", severity="warning")
         elif name == "memory" and 0 < amount < _LEAST_MEMORY:
             message = f"{node.value} is less memory than any program needs"
-            yield breach("no-quantity", node, message, "512Mi or 16Gi, for example")
+            yield breach("no-quantity", node, message, "512Mi or 16Gi, for example", severity="warning")

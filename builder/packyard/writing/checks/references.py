@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes import job_sets, kustomization
+from packyard.core.kubernetes import job_sets, kustomization, pods
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.kinds import (
     APPS,
@@ -31,6 +31,7 @@ from packyard.core.kubernetes.kinds import (
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.core.yaml.document import entries, mappings, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
+from packyard.core.yaml.values import is_null
 from packyard.using.setters.comment import parse
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
@@ -116,7 +117,7 @@ def _not_renamed(reference: _Reference, root: MappingNode, parsed: Parsed, *, is
     hint = "name it in a nameReference of configurations" + (
         ", or disableNameSuffixHash: true" if "hash" in what else ""
     )
-    return breach("reference-left-behind", reference.name, message, hint)
+    return breach("reference-left-behind", reference.name, message, hint, severity="warning")
 
 
 def _is_renamed_to(name: str, own: Iterable[str], parsed: Parsed) -> bool:
@@ -217,8 +218,9 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
         return _Reference((CORE, kind), name, optional=optional)
     if (
         entry.name in _LENIENT
-        or not isinstance(value, MappingNode | Scalar)
+        or not (isinstance(value, MappingNode) or is_null(value))
         or any(_is_unset(value, key) for key in keys)
+        or not (kind_of(root)[0] in BUILT_IN_GROUPS or pods.are_known(root))  # whose field may be another
     ):
         return None
     message = f"{entry.name} does not name a {kind}: nothing is read from it"
@@ -271,9 +273,7 @@ def _missing(
         if not near and name.source.name in parsed.added:
             return
         hint = near or f"there is {', '.join(sorted(own))}"
-        may_be_there = parsed.is_loose or (reference.kind == (CORE, "ConfigMap") and not parsed.is_own)
-        is_certain = (near or not may_be_there) and not reference.is_loose
-        yield breach("dangling-reference", name, message, hint, severity="error" if is_certain else "warning")
+        yield breach("dangling-reference", name, message, hint)
     elif name.source.name not in parsed.added:
         hint = "add it to the package, unless the cluster has it"
-        yield breach("dangling-reference", name, message, hint, severity="warning")
+        yield breach("dangling-reference", name, message, hint)

@@ -73,7 +73,7 @@ def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         if not there or there.value != entry.text:
             has = f"has {there.value!r}" if there else "does not have"
             message = f"the selector wants label {entry.name}: {entry.text}, which the pod {has}"
-            yield breach("selects-nothing", entry, message, "write the same in both")
+            yield breach("selects-nothing", entry, message, "write the same in both", severity="error")
         else:
             yield from _parted(entry.value, entry.name, [there], "the pod", parsed)
 
@@ -93,7 +93,7 @@ def _spread(pod: Pod[MappingNode]) -> Iterator[Finding]:
         selector = constraint.mapping("labelSelector", "matchLabels")
         if labels and selector and not any(map(_is_given, selector.entries)) and not _matches(labels, selector):
             message = "the pod does not have these labels, so that it is spread as if it were not there"
-            yield breach("selects-nothing", selector, message, "name labels of the pod", severity="warning")
+            yield breach("selects-nothing", selector, message, "name labels of the pod")
 
 
 def _empty(root: MappingNode) -> Iterator[Finding]:
@@ -104,7 +104,7 @@ def _empty(root: MappingNode) -> Iterator[Finding]:
     terms = [each for each in entries(held) if isinstance(each.value, Collection) and each.value.children]
     if entry and isinstance(held, MappingNode) and not terms:
         message = "the selector selects by nothing: the API server rejects it"
-        yield breach("selects-nothing", entry, message, "name a label of the pod")
+        yield breach("selects-nothing", entry, message, "name a label of the pod", severity="error")
 
 
 def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
@@ -118,9 +118,7 @@ def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, op
         and not any(_matches(each, selector) for each in labels)
     ):
         message = "no pod of the package has the labels of this selector"
-        is_certain = is_kind(root, POLICY, "PodDisruptionBudget")  # a policy may be for others
-        hint = "compare it with the pod's labels"
-        yield breach("selects-nothing", selector, message, hint, severity="error" if is_certain else "warning")
+        yield breach("selects-nothing", selector, message, "compare it with the pod's labels")
 
 
 def _chosen(root: MappingNode) -> MappingNode | None:
@@ -214,8 +212,7 @@ def _selected(selector: MappingNode, labels: list[MappingNode], parsed: Parsed, 
     matching = [each for each in labels if all(each.text(name) == value.value for name, value in wanted.items())]
     if not matching and parsed.complete and not operated and (labels or not parsed.is_loose):
         message = "no pod of the package has the labels of this selector"
-        hint = "compare it with the pod's labels"
-        yield breach("selects-nothing", selector, message, hint, severity="warning" if parsed.is_loose else "error")
+        yield breach("selects-nothing", selector, message, "compare it with the pod's labels")
     for name, value in wanted.items() if matching else ():
         yield from _parted(value, name, [each.get(name) for each in matching], "the pods", parsed)
 

@@ -64,7 +64,7 @@ def _objects(build: Build) -> Iterator[Finding]:
             hint = f"also at {first.place}"
             message = f"{root.text('kind')} {name.value!r} occurs twice"
             severity: Severity = "error"
-            if build.is_loose and first.source is not name.source:
+            if not build.kustomizations and first.source is not name.source:
                 severity = "warning"
                 message += " in this folder: of the two, the one applied last counts"
             yield breach("duplicate-name", name, message, hint, severity=severity)

@@ -93,7 +93,7 @@ def test_bases_and_components_stay_parts_byte_for_byte(here: Path, tmp_path: Pat
     assert "- ../../overlays/programs/web-fast\n" in dev
     assert sum((here / file).read_text().count("nginx:1.25") for file in said["files"]) == 1
     assert "prod: {base: web-prod, namespace: prod}" in (here / "packages/web/package.yaml").read_text()
-    assert {note["what"] for note in said["notes"]} == {"what the model is"}
+    assert {note["what"] for note in said["notes"]} == {"what packyard build refuses", "what the model is"}
 
 
 def test_kustomize_builds_the_same_of_the_parts(here: Path, tmp_path: Path, served5: Served) -> None:

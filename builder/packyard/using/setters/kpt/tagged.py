@@ -48,8 +48,9 @@ class Pattern:
         """The name, where the pattern is one name and nothing else: what a list must have."""
         return self.names[0] if self.names and self._literals == ["", ""] else None
 
-    def derive(self, value: str) -> dict[str, str]:
-        """Return what the names stand for in ``value``; nothing where it does not match, or leaves one of them empty.
+    def derive(self, value: str, *, empty: bool = False) -> dict[str, str]:
+        """Return what the names stand for in ``value``; nothing where it does not match, or leaves one of them empty,
+        unless that is asked for.
 
         The literals are looked for anywhere in one line of ``value``, and each name takes as much as it can, the first
         one first: ``${x}/${y}`` of ``a/b/c`` is x=a/b and y=c. A name that occurs twice has its last text. Takes time
@@ -58,7 +59,7 @@ class Pattern:
         for line in value.split("\n") if self.names else ():
             groups = self._match(line)
             if groups is not None:
-                return dict(zip(self.names, groups, strict=True)) if all(groups) else {}
+                return dict(zip(self.names, groups, strict=True)) if empty or all(groups) else {}
         return {}
 
     def _match(self, line: str) -> list[str] | None:

@@ -234,8 +234,8 @@ def _silent(variants: Sequence[Variant], files: Mapping[str, bytes]) -> Iterable
                 yield Note(LOST, "comments", "write those again that users need", (f"{place}: {text}",))
 
 
-def write_to(here: Workspace, imported: Imported) -> None:
-    """Write all files into a workspace, or none."""
+def write_to(here: Workspace, imported: Imported, *, over: bool = False) -> None:
+    """Write all files into a workspace, or none; ``over`` those that are there, if that is said."""
     tree = Tree(here.root_dir)
     new_folders: list[Path] = []
     try:
@@ -244,6 +244,8 @@ def write_to(here: Workspace, imported: Imported) -> None:
                 for each in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
                     new_folders.append(each)
                     each.mkdir()
+            for path in imported.files if over else ():
+                tree.read(path)
             tree.write(imported.files)
     except BaseException:
         for folder in reversed(new_folders):

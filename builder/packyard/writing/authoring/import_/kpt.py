@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import entries, mappings, scalars
 from packyard.core.yaml.node import Document, Node, Scalar, SequenceNode
-from packyard.core.yaml.values import type_of
+from packyard.core.yaml.values import is_null, type_of
 from packyard.using.setters.fields import path_text
 from packyard.using.setters.kpt import kptfile, tagged
 from packyard.using.setters.kpt.derived import derive
@@ -37,12 +37,13 @@ def read(documents: Sequence[Document], notes: list[Note]) -> NamedFields:
     named = NamedFields()
     roots = [document.root for document in documents]
     fields = [each for root in roots for each in tagged.find(root)]
-    for setter in derive(roots):
-        if not setter.is_list:
-            alone = (each.node for each in fields if each.pattern.sole_name == setter.name)
-            types = {type_of(node) for node in alone if isinstance(node, Scalar)}
-            named.words[setter.name] = Word(setter.name, setter.value, is_setter=True, schema=typed(types))
-    values = {name: word.value for name, word in named.words.items()}
+    texts = [(each.pattern, node) for each in fields if isinstance(node := each.node, Scalar) and not is_null(node)]
+    values = {setter.name: setter.value for setter in derive(roots) if not setter.is_list}
+    for pattern, node in texts:  # kpt itself derives nothing from an empty text, and sets it nevertheless
+        values = {**pattern.derive(node.value, empty=True), **values}
+    for setter, value in values.items():
+        types = {type_of(node) for pattern, node in texts if pattern.sole_name == setter}
+        named.words[setter] = Word(setter, value, is_setter=True, schema=typed(types))
     patterns: dict[str, str] = {}
     for each in fields:
         fault = _list(each, each.node, named) if isinstance(each.node, SequenceNode) else _text(each, values)
@@ -91,6 +92,8 @@ def _list(each: Tagged, node: SequenceNode, named: NamedFields) -> str:
 
 def _text(each: Tagged, values: Mapping[str, str]) -> str:
     assert isinstance(each.node, Scalar)
+    if is_null(each.node):
+        return "null is no text, and setters give texts"
     try:
         text = each.pattern.expand(values, "")
     except InputError as error:
