@@ -9,13 +9,13 @@ the old one, so that a patch without a comment unbinds the setter; comments abov
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from packyard.core.errors import InputError
-from packyard.core.kubernetes.fieldtypes import Step, is_known, merge_key
+from packyard.core.errors import BeyondError, InputError
+from packyard.core.kubernetes.fieldtypes import Step, merge_keys
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.make import clone, copy, like, scalar
 from packyard.core.yaml.node import (
@@ -236,16 +236,21 @@ class _Place:
 
 
 def merge(root: MappingNode, patch: MappingNode, working: Working) -> None:
-    """Apply a strategic merge patch to an object; ``working`` has what is its own below its root.
+    """Apply a strategic merge patch to an object's own root; ``working`` has what else is its own.
 
-    kustomize knows the merge keys of lists for Kubernetes' own kinds only: in a custom resource a list replaces the
-    list. What a patch says of a merged list goes in front, in the patch's order: new elements, and old ones that it
-    changes. ``$patch: delete`` takes a mapping, a list or an element out; that of an object is for `deletes`.
+    Kubernetes' own kinds have lists that are merged, by the keys that kustomize 5 knows; all others, and all lists of
+    custom resources, are replaced. What a patch says of a merged list goes in front, in the patch's order: new elements,
+    and old ones that it changes. These keep their places where a second key (``protocol``) tells elements apart.
+    The whole object loses its fields without value, as if the patch were for all of it; so its lists are read, too.
+    ``$patch: delete`` takes a mapping, a list or an element out; that of an object is for `deletes`.
     ``$patch: replace`` puts the patch's mapping or list in the place of the old one. Other directives are refused, and
-    those that versions of kustomize take differently.
+    what versions of kustomize take differently, or pass over: elements of one key, and a second key that only some of
+    the elements with the same first one have.
     """
     _refuse_replacing(patch)
-    _Merge(root.text("apiVersion"), root.text("kind"), working).mapping(root, patch, ())
+    merging = _Merge(root.text("apiVersion"), root.text("kind"), working)
+    merging.without(root, (), _is_blank)
+    merging.mapping(root, patch, ())
 
 
 def deletes(patch: Node | None) -> bool:
@@ -254,9 +259,7 @@ def deletes(patch: Node | None) -> bool:
 
 
 def _directive(node: Node | None) -> str:
-    """Return what a mapping of a patch says of itself, or a list in an element of its own: ``merge`` where nothing."""
-    if isinstance(node, SequenceNode):
-        return next((_directive(item.value) for item in node.items if _is_directive(item.value)), _MERGE)
+    """Return what a mapping of a patch says of itself: ``merge`` where nothing."""
     entry = node.entry(_PATCH) if isinstance(node, MappingNode) else None
     text = node.text(_PATCH) if isinstance(node, MappingNode) else ""
     if entry and text not in _DIRECTIVES:
@@ -264,20 +267,20 @@ def _directive(node: Node | None) -> str:
     return text or _MERGE
 
 
-def _is_directive(node: Node) -> bool:
-    return isinstance(node, MappingNode) and [entry.name for entry in node.entries] == [_PATCH]
+def _directive_item(node: Node) -> Item | None:
+    """Return the element of a list that says something of the list: the first one with a directive, and nothing else."""
+    items = node.items if isinstance(node, SequenceNode) else []
+    first = next((each for each in items if isinstance(each.value, MappingNode) and each.value.entry(_PATCH)), None)
+    return first if first and isinstance(first.value, MappingNode) and len(first.value.entries) == 1 else None
 
 
-def _bare(node: Node) -> Node:
-    """Return what a patch puts in a place, without what it says of itself there."""
-    if isinstance(node, MappingNode) and node.entry(_PATCH):
-        node = copy(node)
-        node.children = [entry for entry in node.entries if entry.name != _PATCH]
-    elif isinstance(node, SequenceNode) and any(_is_directive(item.value) for item in node.items):
-        node = copy(node)
-        node.children = [item for item in node.items if not _is_directive(item.value)]
-    _refuse_directives(node)
-    return node
+def _is_blank(node: Node) -> bool:
+    """Say whether a field has no value at all; kustomize 5 keeps a null that is written."""
+    return isinstance(node, Scalar) and is_null(node) and not node.value
+
+
+def _text(node: Node | None) -> str:
+    return node.value if isinstance(node, Scalar) and not is_null(node) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,80 +299,120 @@ class _Merge:
                 continue
             if entry.name.startswith("$"):
                 raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
+            below = (*path, entry.name)
             existing = target.entry(entry.name)
-            if is_null(entry.value) or deletes(entry.value):
+            if is_null(entry.value) or self._says(entry.value, below) == "delete":
                 target.children = [other for other in target.entries if other is not existing]
                 continue
             if existing is None:
-                added = like(entry, partial(self._new, path=(*path, entry.name)))
+                added = like(entry, partial(self._new, path=below))
                 target.children = [*target.entries[:place], added, *target.entries[place:]]
             else:
-                self._entry(existing, entry, (*path, entry.name))
+                self._entry(existing, entry, below)
                 place = next(index for index, other in enumerate(target.entries) if other is existing)
             place += 1
 
+    def without(self, node: Node, path: tuple[Step, ...], is_absent: Callable[[Node], bool]) -> Node:
+        """Leave out the entries whose value is absent, but for those in lists that are replaced as a whole."""
+        if isinstance(node, MappingNode):
+            parts: list[tuple[Child, Node]] = [
+                (each, self.without(each.value, (*path, each.name), is_absent))
+                for each in node.entries
+                if not is_absent(each.value)
+            ]
+        elif isinstance(node, SequenceNode) and (keys := self._keys(path)) is not None:
+            self._elements(node, keys, path)
+            parts = [(each, self.without(each.value, (*path, 0), is_absent)) for each in node.items]
+        else:
+            return node
+        if len(parts) < len(node.children) or any(each.value is not value for each, value in parts):
+            node = self.working.owned(node)
+            node.children = [like(each, lambda _, value=value: value) for each, value in parts]
+        return node
+
     def _entry(self, existing: Entry, entry: Entry, path: tuple[Step, ...]) -> None:
         old, new = existing.value, entry.value
-        if isinstance(old, Collection) != isinstance(new, Collection) and not is_null(old):
-            message = f"{'.'.join(map(str, path))}: a patch cannot turn a collection into text, or back"
+        if not is_null(old) and type(old) is not type(new):
+            message = f"{'.'.join(map(str, path))}: a patch cannot turn a mapping, a list or text into another of these"
             raise InputError(new.problem(message))
-        is_merged = _directive(new) == _MERGE
+        is_merged = self._says(new, path) == _MERGE
         if isinstance(old, MappingNode) and isinstance(new, MappingNode) and is_merged:
             existing.value = own = self.working.owned(old)
             self.mapping(own, new, path)
             return
-        if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and is_merged:
-            key = self._key(path)
-            if key == "":
-                message = "merging a list of plain values is not supported"
-                raise InputError(new.problem(message, "use an RFC 6902 patch"))
-            if key:
-                existing.value = own_list = self.working.owned(old)
-                self._items(own_list, new, key, path)
-                return
+        keys = self._keys(path)
+        if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and is_merged and keys is not None:
+            existing.value = own_list = self.working.owned(old)
+            self._items(own_list, new, keys, path)
+            return
         existing.value = self.working.instead(old, self._new(new, path))
         existing.comment = entry.comment
 
-    def _key(self, path: tuple[Step, ...]) -> str | None:
-        """Return what the elements of a list are told apart by, as `merge_key` does; kustomize knows no other kinds."""
-        return merge_key(self.version, self.kind, path) if is_known(self.version, self.kind) else None
+    def _keys(self, path: tuple[Step, ...]) -> list[str] | None:
+        """Return what the elements of a list are told apart by, as `merge_keys` does."""
+        return merge_keys(self.version, self.kind, path)
+
+    def _says(self, node: Node, path: tuple[Step, ...]) -> str:
+        """Return what a value of a patch says of itself; a list that is not merged is what it is."""
+        if isinstance(node, SequenceNode):
+            item = _directive_item(node) if self._keys(path) is not None else None
+            return _directive(item.value) if item else _MERGE
+        return _directive(node)
+
+    def _bare(self, node: Node, path: tuple[Step, ...]) -> Node:
+        """Return what a patch puts in a place, without what it says of itself there."""
+        if isinstance(node, MappingNode) and node.entry(_PATCH):
+            node = copy(node)
+            node.children = [entry for entry in node.entries if entry.name != _PATCH]
+        elif isinstance(node, SequenceNode) and self._keys(path) is not None and (item := _directive_item(node)):
+            node, items = copy(node), node.items
+            node.children = [child for child, each in zip(node.items, items, strict=True) if each is not item]
+        return node
 
     def _new(self, node: Node, path: tuple[Step, ...]) -> Node:
         """Return what a patch puts in a place, without what it says of itself there, and what it takes away."""
-        return self._without_nulls(_bare(node), path)
+        node = self._bare(node, path)
+        _refuse_directives(node)
+        return self.without(node, path, is_null)
 
-    def _without_nulls(self, node: Node, path: tuple[Step, ...]) -> Node:
-        """Leave out the entries without value, but for those in lists that are replaced as a whole."""
-        if isinstance(node, MappingNode):
-            parts: list[tuple[Child, Node]] = [
-                (each, self._without_nulls(each.value, (*path, each.name)))
-                for each in node.entries
-                if not is_null(each.value)
-            ]
-        elif isinstance(node, SequenceNode) and self._key(path):
-            parts = [(each, self._without_nulls(each.value, (*path, 0))) for each in node.items]
-        else:
-            return node
-        if len(parts) == len(node.children) and all(each.value is value for each, value in parts):
-            return node
-        node, values = copy(node), {id(each.value): value for each, value in parts}
-        node.children = [like(each, lambda value: values[id(value)]) for each, _ in parts]
-        return node
+    def _elements(self, node: SequenceNode, keys: list[str], path: tuple[Step, ...]) -> dict[tuple[str, ...], Item]:
+        """Return the elements of a list by what tells them apart: the texts of its keys, or their own without keys."""
+        place = ".".join(map(str, path))
+        elements: dict[tuple[str, ...], Item] = {}
+        for item in node.items:
+            value = item.value
+            texts = tuple(_text(value.get(key)) if isinstance(value, MappingNode) else "" for key in keys)
+            texts = texts or (_text(value),)
+            if not texts[0]:
+                what = f"needs its key {keys[0]!r}" if keys else "must be text"
+                raise InputError(value.problem(f"an element of {place} {what}"))
+            if texts in elements:
+                message = f"{place} has {', '.join(filter(None, texts))} twice, of which kustomize keeps one"
+                raise BeyondError(value.problem(message, "take one of them out"))
+            elements[texts] = item
+        return elements
 
-    def _items(self, old: SequenceNode, new: SequenceNode, key: str, path: tuple[Step, ...]) -> None:
+    def _items(self, old: SequenceNode, new: SequenceNode, keys: list[str], path: tuple[Step, ...]) -> None:
+        there = self._elements(old, keys, path)
+        patch = self._bare(new, path)
+        assert isinstance(patch, SequenceNode)
+        said = self._elements(patch, keys, path)
+        full = {texts[0] for texts in (*there, *said) if texts[-1]}
+        for texts, item in said.items():
+            if not texts[-1] and texts[0] in full or texts[-1] and (texts[0], "") in there:
+                message = f"only some elements of {'.'.join(map(str, path))} with {keys[0]} {texts[0]} have {keys[1]}"
+                raise BeyondError(item.value.problem(f"{message}: versions of kustomize differ", f"write {keys[1]} here"))
         front: list[Item] = []
         gone: list[Item] = []
-        for item in (each for each in new.items if not _is_directive(each.value)):
-            value = item.value
-            if not isinstance(value, MappingNode) or value.get(key) is None:
-                raise InputError(value.problem(f"an element of {'.'.join(map(str, path))} needs its key {key!r}"))
-            for other in old.items:
-                if isinstance(other.value, MappingNode) and other.value.text(key) == value.text(key):
-                    self._element(other, value, (*path, 0))
-                    (gone if deletes(value) else front).append(other)
-                    break
-            else:
-                front += [] if deletes(value) else [like(item, partial(self._new, path=(*path, 0)))]
+        for texts, item in said.items():
+            other = there.get(texts)
+            if deletes(item.value):
+                gone += [other] if other else []
+            elif other is None:
+                front.append(like(item, partial(self._new, path=(*path, 0))))
+            elif isinstance(item.value, MappingNode):
+                self._element(other, item.value, (*path, 0))
+                front += [] if len(keys) > 1 and full else [other]
         old.children = [*front, *(item for item in old.items if not any(item is other for other in (*front, *gone)))]
 
     def _element(self, other: Item, value: MappingNode, path: tuple[Step, ...]) -> None:
