@@ -4,9 +4,9 @@
     python tests/tools/kubernetes_types.py TYPED.json MERGED.json > builder/packyard/core/kubernetes/fieldtypes.json
 
 Setters type fields as kustomize 3.8.7 does, by the document of Kubernetes 1.17.0: TYPED.json is
-`openapi/kubernetesapi/swagger.json` in the Go module sigs.k8s.io/kustomize/kyaml v0.9.4. Strategic merges join lists as
-kustomize 5 does, by the document of the pinned version. Of their 5 MB the table keeps, per kind, the type of each field,
-and under ``merged`` the lists that are joined, the way to them, and their keys: none for a list of texts.
+`openapi/kubernetesapi/swagger.json` in the Go module sigs.k8s.io/kustomize/kyaml v0.9.4. Strategic merges join lists
+as kustomize 5 does, by the document of the pinned version. Of their 5 MB the table keeps, per kind, the type of each
+field, and under ``merged`` the lists that are joined, the way to them, and their keys: none for a list of texts.
 """
 
 import json

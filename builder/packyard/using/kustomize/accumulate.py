@@ -16,7 +16,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml import layout
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.values import is_merge, to_value
+from packyard.core.yaml.values import is_merge, to_value, type_of
 from packyard.using.kustomize import anchors, patch, replacement, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.idle import Idle
@@ -218,7 +218,7 @@ class _Parts:
         for item in new:
             if len(objects) >= MAX_OBJECTS:
                 raise InputError(item.problem(f"a use case has at most {MAX_OBJECTS} objects"))
-            if any(other.identity == item.identity for other in objects):
+            if any(selector.is_same(other.identity, item.identity) for other in objects):
                 raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is defined twice"))
             objects.append(item)
 
@@ -306,10 +306,10 @@ def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:
     if isinstance(root, MappingNode) and not all(selector.identity(root)[part] for part in (0, 1, 3)):
         raise InputError(item.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
     if item.target is not None:
+        _refuse_untexts(root)
         matched = [other for other in objects if selector.selects(item.target, other.root, other.identity)]
     elif isinstance(root, MappingNode):
-        identity = selector.identity(root)
-        matched = [other for other in objects if other.identity == identity]
+        matched = [other for other in objects if selector.is_same(other.identity, selector.identity(root))]
         if not matched:
             raise InputError(_unmatched(root, objects))
     else:
@@ -325,6 +325,17 @@ def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:
     for other in matched:
         other.settle(item)
     return matched
+
+
+def _refuse_untexts(root: Node | None) -> None:
+    """Refuse labels and annotations that are no text where a merge has a target: kustomize makes text of null, too."""
+    for name in ("labels", "annotations"):
+        value = root.find("metadata", name) if isinstance(root, MappingNode) else None
+        values = [each.value for each in value.entries] if isinstance(value, MappingNode) else []
+        for each in values or [value]:
+            if each is not None and not (isinstance(each, Scalar) and type_of(each) == "string"):
+                message = f"kustomize makes text of {name} in a merge with a target, of what is null, too"
+                raise InputError(each.problem(message, "put it in quotes, or use an RFC 6902 patch"))
 
 
 def _unmatched(root: MappingNode, objects: Sequence[SourceObject]) -> Problem:

@@ -13,18 +13,16 @@ from collections.abc import Mapping, Sequence
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.core.yaml.strict import Value
+from packyard.using.kustomize import selector
 from packyard.using.kustomize.objects import Object
 
 #: Kinds that name a namespace in further places, which kustomize knows and we do not.
 _BEYOND = ("APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
-#: What kustomize takes an object for that names no namespace.
-_DEFAULT = "default"
-
 
 def effective(item: Object) -> str:
-    """Return the namespace that an object is compared by; empty for a cluster-scoped one."""
-    return "" if is_cluster_scoped(item.api_version, item.kind) else item.namespace or _DEFAULT
+    """Return the namespace that an object is compared by."""
+    return selector.effective((item.api_version, item.kind, item.namespace, item.name))[2]
 
 
 def apply(items: Sequence[Object], namespace: str, hint: str) -> None:

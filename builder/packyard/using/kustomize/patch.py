@@ -9,7 +9,7 @@ the old one, so that a patch without a comment unbinds the setter; comments abov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -30,7 +30,7 @@ from packyard.core.yaml.node import (
     SequenceNode,
 )
 from packyard.core.yaml.pointer import steps
-from packyard.core.yaml.values import YAML11_BOOLEANS, implicit_type, is_null
+from packyard.core.yaml.values import YAML11_BOOLEANS, implicit_type, is_null, type_of
 
 _Collection = TypeVar("_Collection", bound=Collection)
 #: What the operations on one object copy or move at most, and how deep they lead.
@@ -239,9 +239,9 @@ def merge(root: MappingNode, patch: MappingNode, working: Working) -> None:
     """Apply a strategic merge patch to an object's own root; ``working`` has what else is its own.
 
     Kubernetes' own kinds have lists that are merged, by the keys that kustomize 5 knows; all others, and all lists of
-    custom resources, are replaced. What a patch says of a merged list goes in front, in the patch's order: new elements,
-    and old ones that it changes. These keep their places where a second key (``protocol``) tells elements apart.
-    The whole object loses its fields without value, as if the patch were for all of it; so its lists are read, too.
+    custom resources, are replaced. What a patch says of a merged list goes in front, in the patch's order: new
+    elements, and old ones that it changes. These keep their places where a second key (``protocol``) tells elements
+    apart. As kustomize walks through the whole object, that loses its fields without value.
     ``$patch: delete`` takes a mapping, a list or an element out; that of an object is for `deletes`.
     ``$patch: replace`` puts the patch's mapping or list in the place of the old one. Other directives are refused, and
     what versions of kustomize take differently, or pass over: elements of one key, and a second key that only some of
@@ -268,10 +268,20 @@ def _directive(node: Node | None) -> str:
 
 
 def _directive_item(node: Node) -> Item | None:
-    """Return the element of a list that says something of the list: the first one with a directive, and nothing else."""
+    """Return the element of a list that speaks of the list: the first with a directive, if it has nothing else."""
     items = node.items if isinstance(node, SequenceNode) else []
     first = next((each for each in items if isinstance(each.value, MappingNode) and each.value.entry(_PATCH)), None)
     return first if first and isinstance(first.value, MappingNode) and len(first.value.entries) == 1 else None
+
+
+def _bare(node: Node) -> Node:
+    """Return a mapping or list of a patch without what it says of itself."""
+    gone = node.entry(_PATCH) if isinstance(node, MappingNode) else _directive_item(node)
+    if gone is None or not isinstance(node, Collection):
+        return node
+    twin = copy(node)
+    twin.children = [like(child) for child in node.children if child is not gone]
+    return twin
 
 
 def _is_blank(node: Node) -> bool:
@@ -301,7 +311,11 @@ class _Merge:
                 raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
             below = (*path, entry.name)
             existing = target.entry(entry.name)
-            if is_null(entry.value) or self._says(entry.value, below) == "delete":
+            nodes = [node for node in (existing and existing.value, entry.value) if node and not is_null(node)]
+            if len({type(node) for node in nodes}) > 1:
+                message = f"{'.'.join(map(str, below))}: a patch cannot turn a mapping, a list or text into another one"
+                raise InputError(entry.value.problem(message))
+            if is_null(entry.value) or self._says(entry.value, existing, below) == "delete":
                 target.children = [other for other in target.entries if other is not existing]
                 continue
             if existing is None:
@@ -332,46 +346,37 @@ class _Merge:
 
     def _entry(self, existing: Entry, entry: Entry, path: tuple[Step, ...]) -> None:
         old, new = existing.value, entry.value
-        if not is_null(old) and type(old) is not type(new):
-            message = f"{'.'.join(map(str, path))}: a patch cannot turn a mapping, a list or text into another of these"
-            raise InputError(new.problem(message))
-        is_merged = self._says(new, path) == _MERGE
+        is_merged = self._says(new, existing, path) == _MERGE
+        keys = self._keys(path)
         if isinstance(old, MappingNode) and isinstance(new, MappingNode) and is_merged:
             existing.value = own = self.working.owned(old)
             self.mapping(own, new, path)
             return
-        keys = self._keys(path)
         if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and is_merged and keys is not None:
             existing.value = own_list = self.working.owned(old)
             self._items(own_list, new, keys, path)
             return
-        existing.value = self.working.instead(old, self._new(new, path))
+        if isinstance(old, Scalar) and isinstance(new, Scalar) and old.style != "plain" and type_of(new) != "string":
+            text = scalar(new.value, new.source.name)  # kustomize keeps the quotes
+            text.comment, new = new.comment, text
+        existing.value = self.working.instead(old, self._new(new if is_merged else _bare(new), path))
         existing.comment = entry.comment
 
     def _keys(self, path: tuple[Step, ...]) -> list[str] | None:
         """Return what the elements of a list are told apart by, as `merge_keys` does."""
         return merge_keys(self.version, self.kind, path)
 
-    def _says(self, node: Node, path: tuple[Step, ...]) -> str:
-        """Return what a value of a patch says of itself; a list that is not merged is what it is."""
-        if isinstance(node, SequenceNode):
-            item = _directive_item(node) if self._keys(path) is not None else None
-            return _directive(item.value) if item else _MERGE
-        return _directive(node)
-
-    def _bare(self, node: Node, path: tuple[Step, ...]) -> Node:
-        """Return what a patch puts in a place, without what it says of itself there."""
-        if isinstance(node, MappingNode) and node.entry(_PATCH):
-            node = copy(node)
-            node.children = [entry for entry in node.entries if entry.name != _PATCH]
-        elif isinstance(node, SequenceNode) and self._keys(path) is not None and (item := _directive_item(node)):
-            node, items = copy(node), node.items
-            node.children = [child for child, each in zip(node.items, items, strict=True) if each is not item]
-        return node
+    def _says(self, node: Node, existing: Entry | None, path: tuple[Step, ...]) -> str:
+        """Return what a value of a patch says of itself; a list says it only where it is merged into another one."""
+        if not isinstance(node, SequenceNode):
+            return _directive(node)
+        is_joined = existing and isinstance(existing.value, SequenceNode) and self._keys(path) is not None
+        item = _directive_item(node) if is_joined else None
+        return _directive(item.value) if item else _MERGE
 
     def _new(self, node: Node, path: tuple[Step, ...]) -> Node:
         """Return what a patch puts in a place, without what it says of itself there, and what it takes away."""
-        node = self._bare(node, path)
+        node = _bare(node) if isinstance(node, MappingNode) else node
         _refuse_directives(node)
         return self.without(node, path, is_null)
 
@@ -390,37 +395,50 @@ class _Merge:
                 message = f"{place} has {', '.join(filter(None, texts))} twice, of which kustomize keeps one"
                 raise BeyondError(value.problem(message, "take one of them out"))
             elements[texts] = item
+        self._refuse_partial(node, keys, elements)
         return elements
+
+    def _refuse_partial(self, node: Node, keys: list[str], elements: Iterable[tuple[str, ...]]) -> None:
+        """Refuse elements of one first key of which some have no second: kustomize 5 passes their patches over."""
+        seconds: dict[str, bool] = {}
+        for first, *second in elements:
+            if second and seconds.setdefault(first, bool(second[0])) is not bool(second[0]):
+                raise _partial(node, first, keys)
 
     def _items(self, old: SequenceNode, new: SequenceNode, keys: list[str], path: tuple[Step, ...]) -> None:
         there = self._elements(old, keys, path)
-        patch = self._bare(new, path)
+        patch = _bare(new)
         assert isinstance(patch, SequenceNode)
         said = self._elements(patch, keys, path)
-        full = {texts[0] for texts in (*there, *said) if texts[-1]}
-        for texts, item in said.items():
-            if not texts[-1] and texts[0] in full or texts[-1] and (texts[0], "") in there:
-                message = f"only some elements of {'.'.join(map(str, path))} with {keys[0]} {texts[0]} have {keys[1]}"
-                raise BeyondError(item.value.problem(f"{message}: versions of kustomize differ", f"write {keys[1]} here"))
+        self._refuse_partial(new, keys, (*there, *said))
+        stays = len(keys) > 1 and any(texts[-1] for texts in (*there, *said))
         front: list[Item] = []
         gone: list[Item] = []
         for texts, item in said.items():
             other = there.get(texts)
+            if deletes(item.value) and stays and not texts[-1]:
+                raise _partial(item.value, texts[0], keys)  # kustomize 5 does not find it
             if deletes(item.value):
                 gone += [other] if other else []
             elif other is None:
                 front.append(like(item, partial(self._new, path=(*path, 0))))
-            elif isinstance(item.value, MappingNode):
+            else:
                 self._element(other, item.value, (*path, 0))
-                front += [] if len(keys) > 1 and full else [other]
+                front += [] if stays else [other]
         old.children = [*front, *(item for item in old.items if not any(item is other for other in (*front, *gone)))]
 
-    def _element(self, other: Item, value: MappingNode, path: tuple[Step, ...]) -> None:
-        """Merge a patch into an element of a list."""
-        assert isinstance(other.value, MappingNode)
+    def _element(self, other: Item, value: Node, path: tuple[Step, ...]) -> None:
+        """Merge a patch into an element of a list; of one without keys nothing is left to say."""
+        if not isinstance(other.value, MappingNode) or not isinstance(value, MappingNode):
+            return
         _refuse_replacing(value)
         other.value = own = self.working.owned(other.value)
         self.mapping(own, value, path)
+
+
+def _partial(node: Node, first: str, keys: list[str]) -> BeyondError:
+    message = f"some elements have {keys[1]} and others with {keys[0]} {first} do not, of which versions of kustomize"
+    return BeyondError(node.problem(f"{message} make different things", f"write {keys[1]} in all of them"))
 
 
 def _refuse_replacing(node: MappingNode) -> None:

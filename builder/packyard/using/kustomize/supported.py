@@ -27,7 +27,7 @@ from packyard.core.yaml.document import decode, items, only, parse_one, parse_te
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.span import embedded
-from packyard.core.yaml.values import implicit_type, is_null, listed
+from packyard.core.yaml.values import is_null, is_plain_text, listed
 from packyard.using.kustomize import generator, references, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.part import Patch
@@ -114,18 +114,18 @@ def parse(
     root = parse_one(text.encode(), str(file)).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("must be a mapping", file=str(file), line=1))
-    others = [] if only_components else _others(root)
+    others = [] if only_components else _others(root, kind)
     resources, problems = _paths(root.get("resources"), "resources", "the path of a file")
     components, faults = _paths(root.get("components"), "components", "the path of a folder")
     problems = [*others, *problems, *_wrong_header(root, kind), *faults]
-    namespace = None if only_components or kind == "Component" else root.get("namespace")
+    namespace = None if only_components else root.get("namespace")
     if namespace is not None and not _is_text(namespace) and not is_null(namespace):
         problems.append(namespace.problem("namespace must be text", "put it in quotes"))
     if problems:
         raise (BeyondError if others else InputError)(*problems)
+    if kustomization.is_empty(root):
+        raise InputError(Problem("is empty, and kustomize refuses it", file=str(file), line=1))
     stated = root.text("namespace") if namespace is not None and not is_null(namespace) else ""
-    if kind == "Kustomization" and not isinstance(root.get("resources"), SequenceNode) and not stated:
-        raise InputError(Problem("has no resources", file=str(file), line=1))
     if only_components and kind == "Kustomization":
         return Kustomization(file, resources, components, (), stated)
     generated, specs = tuple(_generated(root, file, budget)), tuple(_references(root, file, budget))
@@ -160,12 +160,13 @@ def files(top: Kustomization) -> list[Path]:
     return paths
 
 
-def _others(root: MappingNode) -> list[Problem]:
+def _others(root: MappingNode, kind: str) -> list[Problem]:
     """Name the fields that only kustomize knows."""
+    where = "" if kind == "Kustomization" else f" of a {kind}"
     return [
-        entry.key.problem(f"field {entry.name!r} is not supported by packyard's own build", _hint(entry.name))
+        entry.key.problem(f"field {entry.name!r}{where} is not supported by packyard's own build", _hint(entry.name))
         for entry in root.entries
-        if entry.name not in _FIELDS
+        if entry.name not in _FIELDS or (where and entry.name == "namespace")
     ]
 
 
@@ -193,8 +194,8 @@ def _paths(node: Node | None, field: str, what: str) -> tuple[tuple[Scalar, ...]
 
 
 def _generated(root: MappingNode, file: Path, budget: Budget) -> Iterator[Generated]:
-    def find(_: Fields, node: Scalar) -> Source:
-        return _read_beside(node, file, budget, "file")
+    def find(_: Fields, node: Scalar, path: str) -> Source:
+        return _read_beside(node, file, budget, "file", path)
 
     fields = Fields(root, str(file), "")
     for item in items(listed(root, "configMapGenerator")):
@@ -212,11 +213,9 @@ def _only(entry: Node) -> None:
     options = entry.mapping("options")
     others = [each for each in entry.entries if each.name not in _GENERATOR]
     others += [each for each in (options.entries if options else ()) if each.name not in _GENERATOR_OPTIONS]
-    faults = [(each.key, each.name) for each in others]
-    faults += [(each, each.value) for each in scalars(entry.get("files")) if "=" in each.value]
-    if faults:
+    if others:
         message = "of a configMapGenerator is not supported by packyard's own build"
-        raise BeyondError(*(node.problem(f"{name} {message}", HINT) for node, name in faults))
+        raise BeyondError(*(each.key.problem(f"{each.name} {message}", HINT) for each in others))
 
 
 def _references(root: MappingNode, file: Path, budget: Budget) -> Iterator[FieldSpec]:
@@ -261,7 +260,7 @@ def _document(entry: MappingNode, file: Path, budget: Budget) -> Document:
     text = source.text if nodes[0] is path else nodes[0].value.lstrip()
     if text.startswith("[") and not is_json(text):
         raise InputError(nodes[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
-    documents = [each for each in aliases.read(source) if each.root is not None]
+    documents = [each for each in aliases.read(source) if each.root is not None and not is_null(each.root)]
     if len(documents) > 1:
         message = "several patches in one entry are not supported by packyard's own build"
         raise BeyondError(nodes[0].problem(message, HINT))
@@ -280,15 +279,16 @@ def is_json(text: str) -> bool:
     return True
 
 
-def _read_beside(node: Scalar, file: Path, budget: Budget, what: str) -> Source:
-    path = file.parent / node.value
-    if "\0" in node.value or not regular.is_file(path):
-        raise InputError(node.problem(f"{what} {node.value!r} is not a file here"))
+def _read_beside(node: Scalar, file: Path, budget: Budget, what: str, name: str = "") -> Source:
+    name = name or node.value
+    path = file.parent / name
+    if "\0" in name or not regular.is_file(path):
+        raise InputError(node.problem(f"{what} {name!r} is not a file here"))
     if Gate(file.parent, {}).outside(str(path)):
-        message = f"{what} {node.value!r} lies outside of the directory"
+        message = f"{what} {name!r} lies outside of the directory"
         raise InputError(node.problem(message, "kustomize refuses it as well"))
     return Source(str(path), budget.read(path))
 
 
 def _is_text(node: Node) -> bool:
-    return isinstance(node, Scalar) and (node.style != "plain" or implicit_type(node.value) == "string")
+    return isinstance(node, Scalar) and (node.style != "plain" or is_plain_text(node.value))

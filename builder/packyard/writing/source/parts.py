@@ -198,8 +198,8 @@ def _patches_pods(sources: Sources, file: str) -> bool:
 def _finder(sources: Sources, folder: str) -> generator.Find:
     """Return what finds a file of a generator, which stands in this folder."""
 
-    def find(fields: Fields, node: Scalar) -> Source | None:
-        name, file = node.value, join(folder, node.value)
+    def find(fields: Fields, node: Scalar, name: str) -> Source | None:
+        file = join(folder, name)
         if name != basename(name) or (fields.reach(node, "files", name, file, sources) and not sources.is_file(file)):
             fields.fault(node, "files", f"no file {basename(name)!r} here")
             return None
