@@ -331,11 +331,14 @@ def _refuse_untexts(root: Node | None) -> None:
     """Refuse labels and annotations that are no text where a merge has a target: kustomize makes text of null, too."""
     for name in ("labels", "annotations"):
         value = root.find("metadata", name) if isinstance(root, MappingNode) else None
-        values = [each.value for each in value.entries] if isinstance(value, MappingNode) else []
-        for each in values or [value]:
-            if each is not None and not (isinstance(each, Scalar) and type_of(each) == "string"):
+        if isinstance(value, MappingNode) and value.entries:
+            nodes = [each.value for each in value.entries]
+        else:
+            nodes = [value] if value else []
+        for node in nodes:
+            if not (isinstance(node, Scalar) and type_of(node) == "string"):
                 message = f"kustomize makes text of {name} in a merge with a target, of what is null, too"
-                raise InputError(each.problem(message, "put it in quotes, or use an RFC 6902 patch"))
+                raise InputError(node.problem(message, "put it in quotes, or use an RFC 6902 patch"))
 
 
 def _unmatched(root: MappingNode, objects: Sequence[SourceObject]) -> Problem:

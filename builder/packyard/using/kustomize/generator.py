@@ -23,6 +23,7 @@ from packyard.core.yaml.document import scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.strict import Value
+from packyard.core.yaml.values import is_plain_text
 
 #: Gives a file by its path, of an entry that names it, or notes why it cannot.
 Find = Callable[[Fields, Scalar, str], "Source | None"]
@@ -57,10 +58,11 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     name, names = fields.text("name"), fields.texts("files")
     options = fields.child("options")
     labels = options.mapping("labels") if options else {}
-    switch = options.text("disableNameSuffixHash", "false") if options else "false"
-    if switch not in ("true", "false"):
-        fields.fault(node, "options.disableNameSuffixHash", "must be true or false")
-    is_hashed = switch == "false"
+    switch = options.anything("disableNameSuffixHash") if options else None
+    written = switch.lexeme if isinstance(switch, Scalar) else ""
+    if switch and written not in ("true", "false"):
+        fields.fault(switch, "options.disableNameSuffixHash", "must be true or false")
+    is_hashed = written != "true"
     if options:
         options.done()
     fields.done()
@@ -77,10 +79,11 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     if not names:
         fields.fault(node, "files", "is missing")
     name_node = fields.node.get("name") if fields.node else None
-    if is_hashed:
-        for scalar in (name_node, *labels.values()):
-            if isinstance(scalar, Scalar) and scalar.comment:
-                fields.fault(scalar, "", "has a setter, and use cases share what has a hash: patch it in them")
+    for scalar in (name_node, *labels.values()):
+        if isinstance(scalar, Scalar) and scalar.style == "plain" and not is_plain_text(scalar.value):
+            fields.fault(scalar, "", "must be text: put it in quotes")
+        if isinstance(scalar, Scalar) and scalar.comment and is_hashed:
+            fields.fault(scalar, "", "has a setter, and use cases share what has a hash: patch it in them")
     if len(fields.problems) > before:
         return None
     metadata: dict[str, Node] = {"name": _scalar(name, name_node, fields.file)}

@@ -13,16 +13,10 @@ from collections.abc import Mapping, Sequence
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.core.yaml.strict import Value
-from packyard.using.kustomize import selector
 from packyard.using.kustomize.objects import Object
 
 #: Kinds that name a namespace in further places, which kustomize knows and we do not.
 _BEYOND = ("APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
-
-
-def effective(item: Object) -> str:
-    """Return the namespace that an object is compared by."""
-    return selector.effective((item.api_version, item.kind, item.namespace, item.name))[2]
 
 
 def apply(items: Sequence[Object], namespace: str, hint: str) -> None:
@@ -37,7 +31,7 @@ def apply(items: Sequence[Object], namespace: str, hint: str) -> None:
     origins: dict[str, set[str]] = {}
     for item in items:
         if item.kind == "ServiceAccount" and item.api_version == "v1":
-            origins.setdefault(item.name, set()).add(effective(item))
+            origins.setdefault(item.name, set()).add(item.effective[2])
         _move(item, namespace)
     for item in items:
         if _is_binding(item) and item.api_version.startswith("rbac.authorization.k8s.io/"):

@@ -341,7 +341,9 @@ class _Merge:
             return node
         if len(parts) < len(node.children) or any(each.value is not value for each, value in parts):
             node = self.working.owned(node)
-            node.children = [like(each, lambda _, value=value: value) for each, value in parts]
+            node.children = [like(each) for each, _ in parts]
+            for child, (_, value) in zip(node.children, parts, strict=True):
+                child.value = value
         return node
 
     def _entry(self, existing: Entry, entry: Entry, path: tuple[Step, ...]) -> None:

@@ -19,7 +19,7 @@ from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, Kind, of
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode
 from packyard.core.yaml.strict import Value
-from packyard.using.kustomize import generator, namespace, selector
+from packyard.using.kustomize import generator, selector
 from packyard.using.kustomize.objects import Object
 
 _FIELDS = (
@@ -83,9 +83,9 @@ def add_hashes(items: Sequence[Object], hashed: Iterable[Object], configured: Se
     for item in hashed:
         before = item.name
         after = item.metadata["name"] = f"{before}-{generator.suffix(item.root)}"
-        names.setdefault(namespace.effective(item), {})[before] = after
+        names.setdefault(item.effective[2], {})[before] = after
     for place, in_place in names.items():
-        reaching = [item.root for item in items if namespace.effective(item) in (selector.CLUSTER, place)]
+        reaching = [item.root for item in items if item.effective[2] in (selector.CLUSTER, place)]
         rename(reaching, in_place, [*KNOWN, *configured])
 
 

@@ -76,15 +76,15 @@ class Budget:
         self._files = MAX_FILES
         self._bytes = MAX_BYTES
 
-    def read(self, file: Path) -> str:
-        """Return the text of a file."""
+    def read(self, file: Path, *, whole: bool = False) -> str:
+        """Return the text of a file; ``whole`` with its byte order mark."""
         data = regular.read(file, limit=MAX_BYTES)
         self._files -= 1
         self._bytes -= len(data)
         if self._files < 0 or self._bytes < 0:
             most = f"more than {MAX_FILES} files, or {MAX_BYTES} bytes"
             raise InputError(Problem(f"is built from {most}", file=str(self._directory), hint=HINT))
-        return decode(data, str(file))[1]
+        return "".join(decode(data, str(file))[not whole :])
 
 
 def find(directory: Path) -> Path:
@@ -260,7 +260,10 @@ def _document(entry: MappingNode, file: Path, budget: Budget) -> Document:
     text = source.text if nodes[0] is path else nodes[0].value.lstrip()
     if text.startswith("[") and not is_json(text):
         raise InputError(nodes[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
-    documents = [each for each in aliases.read(source) if each.root is not None and not is_null(each.root)]
+    read = [each for each in aliases.read(source) if each.root is not None]
+    documents = [each for each in read if not is_null(each.root)]
+    if documents and documents[0] is not read[0] and isinstance(documents[0].root, SequenceNode):
+        raise InputError(nodes[0].problem("kustomize reads operations of the first document alone", "put them there"))
     if len(documents) > 1:
         message = "several patches in one entry are not supported by packyard's own build"
         raise BeyondError(nodes[0].problem(message, HINT))
@@ -287,7 +290,7 @@ def _read_beside(node: Scalar, file: Path, budget: Budget, what: str, name: str 
     if Gate(file.parent, {}).outside(str(path)):
         message = f"{what} {name!r} lies outside of the directory"
         raise InputError(node.problem(message, "kustomize refuses it as well"))
-    return Source(str(path), budget.read(path))
+    return Source(str(path), budget.read(path, whole=what == "file"))
 
 
 def _is_text(node: Node) -> bool:

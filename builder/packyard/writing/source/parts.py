@@ -15,7 +15,7 @@ from typing import NamedTuple
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import only
+from packyard.core.yaml.document import decode, only
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.sources import LIBRARIES, Sources
@@ -203,7 +203,8 @@ def _finder(sources: Sources, folder: str) -> generator.Find:
         if name != basename(name) or (fields.reach(node, "files", name, file, sources) and not sources.is_file(file)):
             fields.fault(node, "files", f"no file {basename(name)!r} here")
             return None
-        return None if fields.problems else Source(sources.shown(file), sources.text(file).text)
+        shown = sources.shown(file)
+        return None if fields.problems else Source(shown, "".join(decode(sources.read(file), shown)))
 
     return find
 
