@@ -357,7 +357,7 @@ def _unmatched(root: MappingNode, objects: Sequence[SourceObject]) -> Problem:
 def _replace(rule: Replacement, objects: Sequence[SourceObject], idle: list[Idle] | None) -> None:
     value = replacement.find_source(rule, [item.root for item in objects])
     for target in rule.targets:
-        matched = [item for item in objects if selector.selects(target.select, item.root, item.identity)]
+        matched = [item for item in objects if selector.selects(target.select, item.root, item.identity, is_exact=True)]
         for item in matched:
             item.replace(target, value)
         if idle is not None:
