@@ -9,19 +9,20 @@ the old one, so that a patch without a comment unbinds the setter; comments abov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from packyard.core.errors import BeyondError, InputError
 from packyard.core.kubernetes.fieldtypes import Step, merge_keys
-from packyard.core.yaml.document import walk
+from packyard.core.yaml.document import only, walk
 from packyard.core.yaml.make import clone, copy, like, scalar
 from packyard.core.yaml.node import (
     Child,
     Collection,
     Comment,
+    Document,
     Entry,
     Item,
     MappingNode,
@@ -93,6 +94,22 @@ class Working:
             new = clone(new) if id(new) in self.before else new
             self.before[id(new)] = new, old
         return new
+
+
+def filled(documents: Iterable[Document]) -> list[Document]:
+    """Return the documents of a patch that are not empty."""
+    return [each for each in documents if each.root is not None and not is_null(each.root)]
+
+
+def only_document(documents: Sequence[Document], name: str) -> Document:
+    """Return the one document of a patch that is not empty; kustomize looks for operations in the first one alone."""
+    document = only(filled(documents), name)
+    first = next(each.root for each in documents if each.root is not None)
+    if isinstance(document.root, SequenceNode) and document.root is not first:
+        raise InputError(
+            document.root.problem("operations must be in the first document, or kustomize passes them over")
+        )
+    return document
 
 
 def apply_operations(root: MappingNode, operations: SequenceNode, working: Working | None = None) -> None:
@@ -307,8 +324,7 @@ class _Merge:
         for entry in patch.entries:
             if entry.name == _PATCH:
                 continue
-            if entry.name.startswith("$"):
-                raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
+            _refuse_directive(entry)
             below = (*path, entry.name)
             existing = target.entry(entry.name)
             nodes = [node for node in (existing and existing.value, entry.value) if node and not is_null(node)]
@@ -451,14 +467,14 @@ def _refuse_replacing(node: MappingNode) -> None:
 
 
 def _refuse_directives(node: Node) -> None:
-    if isinstance(node, MappingNode):
-        for entry in node.entries:
-            if entry.name.startswith("$"):
-                raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
-            _refuse_directives(entry.value)
-    elif isinstance(node, SequenceNode):
-        for item in node.items:
-            _refuse_directives(item.value)
+    for child in node.children if isinstance(node, Collection) else ():
+        _refuse_directive(child)
+        _refuse_directives(child.value)
+
+
+def _refuse_directive(child: Child) -> None:
+    if isinstance(child, Entry) and child.name.startswith("$"):
+        raise InputError(child.key.problem(f"{child.name} is not supported", "use an RFC 6902 patch"))
 
 
 def _plain(node: Node) -> object:

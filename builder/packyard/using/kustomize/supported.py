@@ -14,7 +14,7 @@ Any other field is refused by name and line: whoever uses one has, or can instal
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,12 +23,12 @@ from packyard.core.files import regular
 from packyard.core.files.paths import Gate
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, strict
-from packyard.core.yaml.document import decode, items, only, parse_one, parse_text, scalars
+from packyard.core.yaml.document import decode, entries, items, only, parse_one, parse_text, scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import is_null, is_plain_text, listed
-from packyard.using.kustomize import generator, references, selector
+from packyard.using.kustomize import generator, patch, references, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.part import Patch
 from packyard.using.kustomize.references import FieldSpec
@@ -49,7 +49,7 @@ _FIELDS = (
     "patches",
     "namespace",
 )
-_PATCH_FIELDS = ("path", "patch", "target")
+_PATCH_FIELDS, _CONFIGURATION = ("path", "patch", "target"), ("nameReference",)
 _GENERATOR, _GENERATOR_OPTIONS = ("name", "files", "options"), ("labels", "disableNameSuffixHash")
 _MOST = 20  # problems that get a hint
 
@@ -199,22 +199,19 @@ def _generated(root: MappingNode, file: Path, budget: Budget) -> Iterator[Genera
 
     fields = Fields(root, str(file), "")
     for item in items(listed(root, "configMapGenerator")):
-        _only(item)
+        _refuse_others(item, _GENERATOR, "configMapGenerator")
+        _refuse_others(item.get("options") if isinstance(item, MappingNode) else None, _GENERATOR_OPTIONS, "generator")
         generated = generator.read(fields, item, find)
         if fields.problems or generated is None:
             raise InputError(*fields.problems)
         yield generated
 
 
-def _only(entry: Node) -> None:
-    """Refuse what a generator says and only kustomize knows."""
-    if not isinstance(entry, MappingNode):
-        return
-    options = entry.mapping("options")
-    others = [each for each in entry.entries if each.name not in _GENERATOR]
-    others += [each for each in (options.entries if options else ()) if each.name not in _GENERATOR_OPTIONS]
+def _refuse_others(node: Node | None, known: Sequence[str], what: str) -> None:
+    """Refuse what a part of a kustomization says and only kustomize knows."""
+    message = f"of a {what} is not supported by packyard's own build"
+    others = [each for each in entries(node) if each.name not in known]
     if others:
-        message = "of a configMapGenerator is not supported by packyard's own build"
         raise BeyondError(*(each.key.problem(f"{each.name} {message}", HINT) for each in others))
 
 
@@ -222,11 +219,8 @@ def _references(root: MappingNode, file: Path, budget: Budget) -> Iterator[Field
     for node in scalars(root.get("configurations")):
         source = _read_beside(node, file, budget, "configuration")
         configuration = only(parse_text(source), source.name).root
+        _refuse_others(configuration, _CONFIGURATION, "configuration")
         if isinstance(configuration, MappingNode):
-            others = [each for each in configuration.entries if each.name != "nameReference"]
-            if others:
-                message = "of a configuration is not supported by packyard's own build"
-                raise BeyondError(*(each.key.problem(f"{each.name} {message}", HINT) for each in others))
             yield from references.read(configuration)
 
 
@@ -234,16 +228,9 @@ def _patches(root: MappingNode, file: Path, budget: Budget) -> Iterator[Patch]:
     for entry in items(listed(root, "patches")):
         if not isinstance(entry, MappingNode):
             raise InputError(entry.problem("a patch must be a mapping with path or patch"))
-        others = [each for each in entry.entries if each.name not in _PATCH_FIELDS]
-        if others:
-            raise BeyondError(
-                *(
-                    each.key.problem(f"{each.name} of a patch is not supported by packyard's own build", HINT)
-                    for each in others
-                )
-            )
+        _refuse_others(entry, _PATCH_FIELDS, "patch")
         fields = Fields(entry, str(file), "patches")
-        target = selector.read(fields, "target") if entry.get("target") is not None else None
+        target = selector.read(fields, "target")
         for key in ("path", "patch"):
             fields.text(key, "")
         fields.done()
@@ -260,14 +247,11 @@ def _document(entry: MappingNode, file: Path, budget: Budget) -> Document:
     text = source.text if nodes[0] is path else nodes[0].value.lstrip()
     if text.startswith("[") and not is_json(text):
         raise InputError(nodes[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
-    read = [each for each in aliases.read(source) if each.root is not None]
-    documents = [each for each in read if not is_null(each.root)]
-    if documents and documents[0] is not read[0] and isinstance(documents[0].root, SequenceNode):
-        raise InputError(nodes[0].problem("kustomize reads operations of the first document alone", "put them there"))
-    if len(documents) > 1:
+    documents = aliases.read(source)
+    if len(patch.filled(documents)) > 1:
         message = "several patches in one entry are not supported by packyard's own build"
         raise BeyondError(nodes[0].problem(message, HINT))
-    document = only(documents, source.name)
+    document = patch.only_document(documents, source.name)
     assert document.root is not None
     strict.to_value(document.root)  # which refuses what kustomize would read otherwise
     return document

@@ -79,7 +79,7 @@ def _files(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
         if all(isinstance(each, MappingNode) and kustomization.is_empty(each) for each in roots):
             message = "this kustomization is empty, and kustomize fails"
             yield breach("kustomize-refuses", place, message, "list its files in resources")
-        _, *others = kustomization.names(lambda other, folder=folder: bool(exists(posixpath.join(folder, other))))
+        _, *others = [each for each in NAMES if exists(posixpath.join(folder, each))]
         if others and name not in others:
             message = f"{' and '.join(others)} is here, too, and kustomize fails"
             yield breach("kustomize-refuses", place, message, "leave one kustomization in this folder")

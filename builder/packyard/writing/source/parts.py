@@ -20,7 +20,7 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.core.yaml.span import embedded
-from packyard.using.kustomize import generator, references, replacement, selector
+from packyard.using.kustomize import generator, patch, references, replacement, selector
 from packyard.using.kustomize.part import KrmfileData, Part, Patch
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.setters.krmfile import NAME as KRMFILE
@@ -146,8 +146,8 @@ def read_patches(
         file = join(dirname(path), node.value) if isinstance(node, Scalar) else ""
         if pods is not None and file and _patches_pods(sources, file):
             pods += pod_patch.read(sources, normpath(file))
-        elif patch := _patch(sources, parent, node, path, key):
-            patches.append(patch)
+        elif each := _patch(sources, parent, node, path, key):
+            patches.append(each)
     return patches
 
 
@@ -165,7 +165,7 @@ def _patch(sources: Sources, parent: Fields, node: Node, listing: str, key: str)
         return _patch_of_file(sources, fields, node, "path", listing, path, target)
     text = fields.node.get("patch") if fields.node else None
     assert isinstance(text, Scalar)
-    document = only(aliases.read(embedded(text), sources.memo), fields.file)
+    document = patch.only_document(aliases.read(embedded(text), sources.memo), fields.file)
     return Patch(document, target, node, listing, node.source.locate(node.start)[0])
 
 
@@ -184,7 +184,7 @@ def _patch_of_file(
         hint = f"name the file {PODS}, and take it out of this list"
         fields.fault(node, key, f"{name!r} patches pods, which kustomize cannot", hint)
         return None
-    document = only(documents, sources.shown(path))
+    document = patch.only_document(documents, sources.shown(path))
     return Patch(document, target, node, normpath(path), file=sources.resolve(path))
 
 
