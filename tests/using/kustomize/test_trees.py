@@ -7,8 +7,10 @@ each kustomization below it is built, and `-rP` shows how many were equal and re
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,10 @@ import yaml
 import tiny
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.kustomization import there
+from packyard.core.yaml.sources import Sources
+from packyard.using.kustomize.accumulate import accumulate
 from packyard.using.kustomize.builtin import build
+from packyard.writing.source import parts
 from served import Served
 
 BUILT, REFUSED = (
@@ -35,6 +40,10 @@ def loaded(text: str) -> list[object]:
     return list(yaml.load_all(text, yaml.CSafeLoader))
 
 
+def texts(objects: Iterable[object]) -> list[str]:
+    return sorted(json.dumps(each, sort_keys=True) for each in objects)
+
+
 @BUILT
 def test_a_tree_is_built_as_recorded(tree: Path) -> None:
     assert loaded(build(tree).decode()) == loaded((tree / "built").read_text())
@@ -46,6 +55,15 @@ def test_kustomize_builds_what_is_recorded(served5: Served, tree: Path) -> None:
     if os.environ.get("PACKYARD_WRITE"):
         (tree / "built").write_text(built)
     assert built == (tree / "built").read_text()
+
+
+@pytest.mark.parametrize(
+    "name", ["ports-of-two-protocols", "topology-spread", "cron-job", "nulls", "markers-and-default", "strategies"]
+)
+def test_the_composer_makes_the_same_objects(name: str) -> None:
+    tree = tiny.TREES / "kustomize" / name
+    composed = accumulate(parts.read(Sources(tree), "", "Kustomization"))
+    assert texts(loaded((tree / "built").read_text())) == texts(yaml.safe_load(each.write()) for each in composed)
 
 
 @REFUSED

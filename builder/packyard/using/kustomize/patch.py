@@ -368,10 +368,12 @@ class _Merge:
         keys = self._keys(path)
         if isinstance(old, MappingNode) and isinstance(new, MappingNode) and is_merged:
             existing.value = own = self.working.owned(old)
+            own.flow = own.flow if own.entries else new.flow  # which decides what kustomize makes of a missing value
             self.mapping(own, new, path)
             return
         if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and is_merged and keys is not None:
             existing.value = own_list = self.working.owned(old)
+            own_list.flow = own_list.flow if own_list.items else new.flow
             self._items(own_list, new, keys, path)
             return
         if isinstance(old, Scalar) and isinstance(new, Scalar) and old.style != "plain" and type_of(new) != "string":
