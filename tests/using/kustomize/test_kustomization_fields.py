@@ -14,10 +14,12 @@ import yaml
 
 import tiny
 from packyard.core.errors import InputError
+from packyard.core.files.tree import Tree
 from packyard.core.kubernetes.kustomization import VERSIONS
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.builtin import build
+from packyard.writing.checks import folder
 from packyard.writing.source import parts
 from served import Served
 
@@ -98,9 +100,9 @@ def kustomization(field: str) -> dict[str, Any]:
     return root
 
 
-def write(folder: Path, field: str, kind: str) -> None:
+def write(root_dir: Path, field: str, kind: str) -> None:
     """Write it, of a kind: as the kustomization of a folder, or as a Component of that."""
-    part = folder / "part" if kind == "Component" else folder
+    part = root_dir / "part" if kind == "Component" else root_dir
     for name, text in FILES.items():
         tiny.write(part / name, text)
     root = kustomization(field)
@@ -108,9 +110,9 @@ def write(folder: Path, field: str, kind: str) -> None:
     header = {"apiVersion": VERSIONS[kind], "kind": kind}
     root |= {key: text for key, text in header.items() if field == key or kind == "Component"}
     tiny.write(part / "kustomization.yaml", yaml.safe_dump(root))
-    if part != folder:
-        tiny.write(folder / "kustomization.yaml", "resources: [top.yaml]\ncomponents: [part]\n")
-        tiny.write(folder / "top.yaml", MAP.replace("NAME", "top"))
+    if part != root_dir:
+        tiny.write(root_dir / "kustomization.yaml", "resources: [top.yaml]\ncomponents: [part]\n")
+        tiny.write(root_dir / "top.yaml", MAP.replace("NAME", "top"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -133,6 +135,13 @@ def test_the_composer_refuses_every_other_field_by_its_name(field: str, tmp_path
         parts.read(Sources(tmp_path), "part", "Component")
     names = [step.removesuffix("[]") for step in field.split(".")]
     assert any(f"{name}: is not a known key" in str(problem) for problem in caught.value.problems for name in names)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_lint_knows_every_field(field: str, tmp_path: Path) -> None:
+    write(tmp_path, field, "Kustomization")
+    rules = [each.rule for each in folder.lint(Tree(tmp_path), judges=()).findings]
+    assert "unknown-kustomize-field" not in rules
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -131,14 +131,14 @@ def apply_operations(root: MappingNode, operations: SequenceNode, working: Worki
 
 
 def _operate(root: MappingNode, operation: MappingNode, name: str, working: Working) -> None:
-    place = _Place(root, operation, operation.text("path"), working)
+    place = _Place(root, operation, "path", working)
     if name in ("move", "copy"):
-        origin = _Place(root, operation, operation.text("from"), working)
+        origin = _Place(root, operation, "from", working)
         part = origin.part()
         value, comment = working.duplicate(part.value, place.depth, operation), part.comment
         if name == "move":
             origin.remove()
-            place = _Place(root, operation, operation.text("path"), working)
+            place = _Place(root, operation, "path", working)
         place.add(value, comment)
         return
     if name == "remove":
@@ -164,11 +164,11 @@ def _refuse_ambiguous(value: Node) -> None:
 
 
 class _Place:
-    """Where a JSON pointer leads: a parent that exists, and a key or an index in it that may not."""
+    """Where a JSON pointer of an operation leads: a parent that exists, and a key or an index in it that may not."""
 
-    def __init__(self, root: MappingNode, operation: MappingNode, pointer: str, working: Working) -> None:
+    def __init__(self, root: MappingNode, operation: MappingNode, key: str, working: Working) -> None:
         self.operation = operation
-        self.pointer = pointer
+        self.pointer = pointer = operation.text(key)
         if not pointer.startswith("/"):
             raise InputError(operation.problem(f"path {pointer!r} must begin with /"))
         *above, self.last = steps(pointer)
@@ -176,14 +176,7 @@ class _Place:
         if self.depth > MAX_STEPS:
             raise InputError(operation.problem(f"path has more than {MAX_STEPS} steps"))
         parent: Collection = root
-        self.place = place = next(
-            (
-                node
-                for key in ("path", "from")
-                if (node := operation.get(key)) and isinstance(node, Scalar) and node.value == pointer
-            ),
-            operation,
-        )
+        self.place = place = operation.get(key) or operation
         for position, step in enumerate(above):
             child = self._child(parent, step)
             if child is None or not isinstance(child.value, Collection):
