@@ -171,7 +171,8 @@ def _others(root: MappingNode, kind: str) -> list[Problem]:
 
 
 def _hint(name: str) -> str:
-    return suggest(name, _FIELDS) if name.casefold() in (field.casefold() for field in _FIELDS) else HINT
+    is_misspelled = name not in _FIELDS and name.casefold() in (field.casefold() for field in _FIELDS)
+    return suggest(name, _FIELDS) if is_misspelled else HINT
 
 
 def _wrong_header(root: MappingNode, kind: str) -> Iterator[Problem]:
