@@ -51,8 +51,8 @@ def build(directory: Path) -> bytes:
     gather(top, files, built)
     items = [item.item for item in built]
     namespace.apply(items, top.namespace, HINT)
-    references.add_hashes(items, [each.item for each in built if each.made and each.made.is_hashed], files.references)
     _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
+    references.add_hashes(items, [each.item for each in built if each.made and each.made.is_hashed], files.references)
     deployed = [item for item in items if not _is_local(item)]
     return manifest.write(item.root for item in sorted(deployed, key=_order))
 

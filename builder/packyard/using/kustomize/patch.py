@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from packyard.core.errors import BeyondError, InputError
 from packyard.core.kubernetes.fieldtypes import Step, merge_keys
-from packyard.core.yaml.document import only, walk
+from packyard.core.yaml.document import entries, only, walk
 from packyard.core.yaml.make import clone, copy, like, scalar
 from packyard.core.yaml.node import (
     Child,
@@ -159,8 +159,9 @@ def _operate(root: MappingNode, operation: MappingNode, name: str, working: Work
 def _refuse_ambiguous(value: Node) -> None:
     """Refuse plain ``yes``, ``on``, ``y`` and their like: kustomize reads operations by YAML 1.1, all else by 1.2."""
     for node in walk(value):
-        if isinstance(node, Scalar) and node.style == "plain" and node.value in YAML11_BOOLEANS:
-            raise InputError(node.problem(f"kustomize reads {node.value} in an operation as a boolean", "quote it"))
+        for each in (node, *(entry.key for entry in entries(node))):
+            if isinstance(each, Scalar) and each.style == "plain" and each.value in YAML11_BOOLEANS:
+                raise InputError(each.problem(f"kustomize reads {each.value} in an operation as a boolean", "quote it"))
 
 
 class _Place:
