@@ -11,6 +11,7 @@ import pytest
 import tiny
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
+from packyard.core.kubernetes.kustomization import NAMES
 from packyard.writing.checks import folder
 
 Lint = Callable[[dict[str, str]], list[str]]
@@ -236,6 +237,7 @@ openAPI:
             "# later\nkind: Kustomization\n",
             "2 error kustomize-refuses: this kustomization is empty, and kustomize fails",
         ),
+        ("resources:\nnamespace: ''\n", "1 error kustomize-refuses: this kustomization is empty, and kustomize fails"),
         ("resources: []\n", None),
         (
             "resources: [web.yaml]\npatches: [{path: p.yaml}]\n",
@@ -253,6 +255,12 @@ def test_an_empty_file_is_said_to_be_empty_and_no_setter_to_be_unused(
     files = {"Krmfile": KRMFILE, KUSTOMIZATION: kustomization, "p.yaml": "# nothing yet\n", "web.yaml": WEB}
     kept = [each for each in found(files) if "unlisted" not in each]
     assert kept == ([f"{KUSTOMIZATION}:{said}"] if said else [])
+
+
+def test_two_kustomizations_in_one_folder_are_refused(found: Lint) -> None:
+    files = {"web.yaml": WEB, **dict.fromkeys(NAMES, "resources: [web.yaml]\n")}
+    message = "kustomization.yml and Kustomization is here, too, and kustomize fails"
+    assert [each for each in found(files) if "is here" in each] == [f"{NAMES[0]}:1 error kustomize-refuses: {message}"]
 
 
 def test_a_deadline_is_no_ones_to_set_where_there_are_no_setters(found: Lint) -> None:

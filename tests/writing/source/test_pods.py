@@ -341,6 +341,24 @@ def test_what_a_patch_deletes_is_taken_out_by_kustomize_too(
     assert "$patch" not in str(built)
 
 
+def test_ports_of_one_number_are_told_apart_by_their_protocol_which_is_tcp_where_none_is_named(
+    root: Path, served5: Served, tmp_path: Path
+) -> None:
+    ports = "[{containerPort: 53, protocol: UDP}, {containerPort: 53}, {containerPort: 54}]"
+    tiny.replace(root / "bases/job/cm.yaml", "- name: work", f"- ports: {ports}\n        name: work")
+    patch = "[{containerPort: 53, protocol: TCP, name: tcp}, {containerPort: 53, protocol: UDP, name: udp}]"
+    gone = "{containerPort: 54, protocol: TCP, $patch: delete}"
+    made = option(root, f"# Ports.\n{HEAD}spec: {{containers: [{{name: work, ports: {patch[:-1]}, {gone}]}}]}}\n")
+    for path, data in made.files.items():
+        (tmp_path / "out" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "out" / path).write_bytes(data)
+    user = tmp_path / "out/user/kustomization.yaml"
+    tiny.write(user, "resources: [../job/claim]\ncomponents: [../options/o]\n")
+    (built,) = (each for each in yaml.safe_load_all(served5.done("build", user.parent)) if "spec" in each)
+    named = built["spec"]["template"]["spec"]["containers"][0]["ports"]
+    assert [each["name"] for each in named] == ["udp", "tcp"]
+
+
 def test_objects_of_one_kind_are_told_apart_by_labels_and_not_by_names(root: Path) -> None:
     tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", "  one: {base: one}\n  other: {base: other}")
     text = f"{HEAD}metadata: {{annotations: {{a: b}}}}\n---\n{HEAD}spec: {{containers: [{{name: work, tty: true}}]}}\n"

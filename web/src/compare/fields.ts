@@ -55,8 +55,7 @@ class Comparison {
   private *pairs(old: Node, now: Node, path: string, kind: Kind, steps: readonly Step[]): Generator<FieldDifference, readonly Pair[]> {
     if (old.kind === "mapping" && now.kind === "mapping") return entries(old, now);
     if (old.kind === "sequence" && now.kind === "sequence") {
-      const known = this.types.mergeKey(...kind, steps);
-      const [one, other] = this.keyed(old, now, known ? [known, "name"] : ["name"]);
+      const [one, other] = this.keyed(old, now, [...this.types.mergeKeys(...kind, steps), "name"]);
       if (!one || !other) return this.aligned(old, now);
       const names = (keys: ReadonlyMap<string, Node>, others: ReadonlyMap<string, Node>): string[] => [...keys.keys()].filter((name) => others.has(name));
       const [first, second] = [names(one, other), names(other, one)];

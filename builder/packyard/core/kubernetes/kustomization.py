@@ -83,6 +83,12 @@ def images(root: MappingNode) -> Iterator[tuple[str, dict[str, str]]]:
         yield entry.text("name"), {key: text for key in ("newName", "newTag", "digest") if (text := entry.text(key))}
 
 
+def is_empty(root: MappingNode) -> bool:
+    """Say whether a kustomization says nothing but what it is, which kustomize refuses."""
+    values = (entry.value for entry in root.entries if entry.name not in ("apiVersion", "kind"))
+    return all(is_null(value) or (isinstance(value, Scalar) and not value.value) for value in values)
+
+
 def has_lists(root: MappingNode) -> bool:
     """Say whether a kustomization has lists where it names files; of another nobody knows what it takes in."""
     nodes = (root.get(field) for field in ("resources", "components", "patches", "patchesStrategicMerge"))

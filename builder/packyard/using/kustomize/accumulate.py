@@ -15,8 +15,9 @@ from typing import Generic, Protocol, TypeVar
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml import layout
+from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.values import is_merge, to_value
+from packyard.core.yaml.values import is_merge, to_value, type_of
 from packyard.using.kustomize import anchors, patch, replacement, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.idle import Idle
@@ -218,7 +219,7 @@ class _Parts:
         for item in new:
             if len(objects) >= MAX_OBJECTS:
                 raise InputError(item.problem(f"a use case has at most {MAX_OBJECTS} objects"))
-            if any(other.identity == item.identity for other in objects):
+            if any(selector.is_same(other.identity, item.identity) for other in objects):
                 raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is defined twice"))
             objects.append(item)
 
@@ -306,10 +307,10 @@ def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:
     if isinstance(root, MappingNode) and not all(selector.identity(root)[part] for part in (0, 1, 3)):
         raise InputError(item.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
     if item.target is not None:
+        _refuse_untexts(root)
         matched = [other for other in objects if selector.selects(item.target, other.root, other.identity)]
     elif isinstance(root, MappingNode):
-        identity = selector.identity(root)
-        matched = [other for other in objects if other.identity == identity]
+        matched = [other for other in objects if selector.is_same(other.identity, selector.identity(root))]
         if not matched:
             raise InputError(_unmatched(root, objects))
     else:
@@ -327,23 +328,29 @@ def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:
     return matched
 
 
+def _refuse_untexts(root: Node | None) -> None:
+    """Refuse labels and annotations that are no text where a merge has a target: kustomize makes text of null, too."""
+    for name in ("labels", "annotations"):
+        value = root.find("metadata", name) if isinstance(root, MappingNode) else None
+        for node in [each.value for each in entries(value)] or ([value] if value else []):
+            if not (isinstance(node, Scalar) and type_of(node) == "string"):
+                message = f"kustomize makes text of {name} in a merge with a target, of what is null, too"
+                raise InputError(node.problem(message, "put it in quotes, or use an RFC 6902 patch"))
+
+
 def _unmatched(root: MappingNode, objects: Sequence[SourceObject]) -> Problem:
-    """Say which object a patch names that is not there: an object with a namespace of its own is another one."""
-    version, kind, namespace, name = selector.identity(root)
-    for other in objects:
-        there = other.root.find("metadata", "namespace")
-        if there and not namespace and (other.identity[0], *other.identity[1::2]) == (version, kind, name):
-            message = f"{kind} {name!r} has a namespace of its own, which the patch at {root.source.name} does not name"
-            return there.problem(message, "leave the namespace to users, or to the package")
-    named_objects = [f"{kind} {name}" for _, kind, _, name in (other.identity for other in objects)]
+    """Say which object a patch names that is not there: an object with another namespace is another one."""
+    called = [(kind, name, space and f"in namespace {space}") for _, kind, space, name in (o.identity for o in objects)]
+    version, kind, _, name = selector.identity(root)
     message = f"no {kind} {name!r} of {version} to patch"
-    return (root.find("metadata", "name") or root).problem(message, f"there are {', '.join(sorted(named_objects))}")
+    listed = ", ".join(sorted(" ".join(filter(None, words)) for words in called))
+    return (root.find("metadata", "name") or root).problem(message, f"there are {listed}")
 
 
 def _replace(rule: Replacement, objects: Sequence[SourceObject], idle: list[Idle] | None) -> None:
     value = replacement.find_source(rule, [item.root for item in objects])
     for target in rule.targets:
-        matched = [item for item in objects if selector.selects(target.select, item.root, item.identity)]
+        matched = [item for item in objects if selector.selects(target.select, item.root, item.identity, is_exact=True)]
         for item in matched:
             item.replace(target, value)
         if idle is not None:

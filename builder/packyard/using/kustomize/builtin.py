@@ -24,6 +24,7 @@ from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.references import FieldSpec
+from packyard.using.kustomize.selector import Identity
 from packyard.using.kustomize.supported import HINT, Budget, Kustomization, find, read
 from packyard.using.options import folder
 from packyard.using.options.option_setters import enabled
@@ -50,8 +51,8 @@ def build(directory: Path) -> bytes:
     gather(top, files, built)
     items = [item.item for item in built]
     namespace.apply(items, top.namespace, HINT)
-    references.add_hashes(items, [each.item for each in built if each.made and each.made.is_hashed], files.references)
     _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
+    references.add_hashes(items, [each.item for each in built if each.made and each.made.is_hashed], files.references)
     deployed = [item for item in items if not _is_local(item)]
     return manifest.write(item.root for item in sorted(deployed, key=_order))
 
@@ -100,12 +101,12 @@ class _Built(SourceObject):
 
     def settle(self, change: Patch) -> None:
         item = self.item
-        before = (item.api_version, item.kind, item.namespace, item.name)
+        before = item.identity
         if any(isinstance(node, MappingNode) and node.get("<<") is not None for node in walk(item.node)):
             message = f"patches {item.file}, which has merge keys: not supported by packyard's own build"
             raise BeyondError(change.problem(message, HINT))
         item.refresh(self.root, operated=isinstance(change.document.root, SequenceNode))
-        if (item.api_version, item.kind, item.namespace, item.name) != before:
+        if item.identity != before:
             message = f"changes kind, name or namespace of {before[1]} {before[3]!r}"
             raise BeyondError(change.problem(f"{message}: not supported by packyard's own build", HINT))
 
@@ -179,10 +180,9 @@ def _of(generated: Generated) -> Object:
 
 
 def _check_identities(items: Sequence[Object], complaint: str) -> None:
-    seen: dict[tuple[str, str, str, str], Object] = {}
+    seen: dict[Identity, Object] = {}
     for item in items:
-        identity = (item.api_version, item.kind, namespace.effective(item), item.name)
-        other = seen.setdefault(identity, item)
+        other = seen.setdefault(item.effective, item)
         if other is not item:
             place = f"{other.file}:{other.line}"
             raise InputError(item.problem(f"{item.kind} {item.name!r} {complaint}", f"also at {place}"))

@@ -12,6 +12,7 @@ kustomize's own, with a hash of the content behind the name, or without::
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -22,9 +23,13 @@ from packyard.core.yaml.document import scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.strict import Value
+from packyard.core.yaml.values import is_plain_text
 
-#: Gives a file by its name, or notes why it cannot.
-Find = Callable[[Fields, Scalar], "Source | None"]
+#: Gives a file by its path, of an entry that names it, or notes why it cannot.
+Find = Callable[[Fields, Scalar, str], "Source | None"]
+
+#: What a ConfigMap may call its data.
+_KEY = re.compile(r"(?!\.\.?\Z|\.\.)[-._a-zA-Z0-9]{1,253}\Z")
 
 #: The digits that kustomize replaces in a hash, which shall not spell words.
 _DIGITS = str.maketrans("013ae", "ghkmt")
@@ -53,19 +58,32 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     name, names = fields.text("name"), fields.texts("files")
     options = fields.child("options")
     labels = options.mapping("labels") if options else {}
-    is_hashed = not options or options.text("disableNameSuffixHash", "") != "true"
+    switch = options.anything("disableNameSuffixHash") if options else None
+    written = switch.lexeme if isinstance(switch, Scalar) else ""
+    if switch and written not in ("true", "false"):
+        fields.fault(switch, "options.disableNameSuffixHash", "must be true or false")
+    is_hashed = written != "true"
     if options:
         options.done()
     fields.done()
-    listed = scalars(fields.node.get("files") if fields.node else None)
-    sources = {each.value: data_source for each in listed if (data_source := find(fields, each))}
+    sources, paths = {}, []
+    for each in scalars(fields.node.get("files") if fields.node else None):
+        key, separator, path = each.value.rpartition("=")
+        key, path = (key, path) if separator else (PurePosixPath(path).name, path)
+        if not _KEY.match(key) or not path or key in sources:
+            what = "is there twice" if key in sources else "must have letters, digits, dots, dashes or underscores"
+            fields.fault(each, "files", f"the key {key!r} {what}")
+        elif source := find(fields, each, path):
+            sources[key] = source
+            paths.append(path)
     if not names:
         fields.fault(node, "files", "is missing")
     name_node = fields.node.get("name") if fields.node else None
-    if is_hashed:
-        for scalar in (name_node, *labels.values()):
-            if isinstance(scalar, Scalar) and scalar.comment:
-                fields.fault(scalar, "", "has a setter, and use cases share what has a hash: patch it in them")
+    for scalar in (name_node, *labels.values()):
+        if isinstance(scalar, Scalar) and scalar.style == "plain" and not is_plain_text(scalar.value):
+            fields.fault(scalar, "", "must be text: put it in quotes")
+        if isinstance(scalar, Scalar) and scalar.comment and is_hashed:
+            fields.fault(scalar, "", "has a setter, and use cases share what has a hash: patch it in them")
     if len(fields.problems) > before:
         return None
     metadata: dict[str, Node] = {"name": _scalar(name, name_node, fields.file)}
@@ -78,7 +96,7 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     root.source, root.start, root.end = node.source, node.start, node.end  # which is where the object is from
     component = labels.get("app.kubernetes.io/component")
     stem = component.value if component else PurePosixPath(names[0]).stem
-    return Generated(root, stem, node, tuple(names), is_hashed)
+    return Generated(root, stem, node, tuple(paths), is_hashed)
 
 
 def suffix(config_map: Mapping[str, Value]) -> str:

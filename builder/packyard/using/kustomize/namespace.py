@@ -18,14 +18,6 @@ from packyard.using.kustomize.objects import Object
 #: Kinds that name a namespace in further places, which kustomize knows and we do not.
 _BEYOND = ("APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
-#: What kustomize takes an object for that names no namespace.
-_DEFAULT = "default"
-
-
-def effective(item: Object) -> str:
-    """Return the namespace that an object is compared by; empty for a cluster-scoped one."""
-    return "" if is_cluster_scoped(item.api_version, item.kind) else item.namespace or _DEFAULT
-
 
 def apply(items: Sequence[Object], namespace: str, hint: str) -> None:
     """Move objects to a namespace and let references follow; an empty text leaves everything as it is."""
@@ -39,7 +31,7 @@ def apply(items: Sequence[Object], namespace: str, hint: str) -> None:
     origins: dict[str, set[str]] = {}
     for item in items:
         if item.kind == "ServiceAccount" and item.api_version == "v1":
-            origins.setdefault(item.name, set()).add(effective(item))
+            origins.setdefault(item.name, set()).add(item.effective[2])
         _move(item, namespace)
     for item in items:
         if _is_binding(item) and item.api_version.startswith("rbac.authorization.k8s.io/"):

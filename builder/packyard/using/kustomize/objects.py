@@ -7,16 +7,22 @@ it does, is refused by file and line.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import BeyondError, InputError, Problem
 from packyard.core.yaml import aliases, strict
+from packyard.core.yaml.document import walk
 from packyard.core.yaml.make import copy
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.strict import Value
 from packyard.core.yaml.values import is_null
+from packyard.using.kustomize.selector import Identity, effective
+
+#: What a folded text has that kustomize writes with more line breaks than it read.
+_UNFOLDED = re.compile(r"(?:\A|\n)[ \t]|\S\n\n\Z")
 
 
 @dataclass(slots=True)
@@ -54,6 +60,16 @@ class Object:
         """The object's namespace; empty where it names none."""
         return _text(self.metadata.get("namespace"))
 
+    @property
+    def identity(self) -> Identity:
+        """What the object is called."""
+        return self.api_version, self.kind, self.namespace, self.name
+
+    @property
+    def effective(self) -> Identity:
+        """The same as kustomize compares it."""
+        return effective(self.identity)
+
     def refresh(self, node: MappingNode, *, operated: bool) -> None:
         """Take the values of a node that a patch made of the object's; ``operated`` says that it is RFC 6902."""
         value = strict.to_value(node)
@@ -74,6 +90,10 @@ def parse(source: Source) -> list[Object]:
     alone = "\n---" not in source.text
     for document in aliases.read(source):
         if document.root is not None and not is_null(document.root):
+            for node in walk(document.root):
+                if isinstance(node, Scalar) and node.style == ">" and _UNFOLDED.search(node.value):
+                    message = "kustomize adds line breaks to a folded text with lines that begin with blanks"
+                    raise BeyondError(node.problem(f"{message}, or several at its end", "write it as a block: |"))
             objects += _objects(strict.to_value(document.root), document.root, alone=alone)
     return objects
 

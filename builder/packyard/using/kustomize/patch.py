@@ -9,19 +9,20 @@ the old one, so that a patch without a comment unbinds the setter; comments abov
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from packyard.core.errors import InputError
-from packyard.core.kubernetes.fieldtypes import Step, is_known, merge_key
-from packyard.core.yaml.document import walk
+from packyard.core.errors import BeyondError, InputError
+from packyard.core.kubernetes.fieldtypes import Step, merge_keys
+from packyard.core.yaml.document import entries, only, walk
 from packyard.core.yaml.make import clone, copy, like, scalar
 from packyard.core.yaml.node import (
     Child,
     Collection,
     Comment,
+    Document,
     Entry,
     Item,
     MappingNode,
@@ -30,7 +31,7 @@ from packyard.core.yaml.node import (
     SequenceNode,
 )
 from packyard.core.yaml.pointer import steps
-from packyard.core.yaml.values import YAML11_BOOLEANS, implicit_type, is_null
+from packyard.core.yaml.values import YAML11_BOOLEANS, implicit_type, is_null, type_of
 
 _Collection = TypeVar("_Collection", bound=Collection)
 #: What the operations on one object copy or move at most, and how deep they lead.
@@ -95,6 +96,22 @@ class Working:
         return new
 
 
+def filled(documents: Iterable[Document]) -> list[Document]:
+    """Return the documents of a patch that are not empty."""
+    return [each for each in documents if each.root is not None and not is_null(each.root)]
+
+
+def only_document(documents: Sequence[Document], name: str) -> Document:
+    """Return the one document of a patch that is not empty; kustomize looks for operations in the first one alone."""
+    document = only(filled(documents), name)
+    first = next(each.root for each in documents if each.root is not None)
+    if isinstance(document.root, SequenceNode) and document.root is not first:
+        raise InputError(
+            document.root.problem("operations must be in the first document, or kustomize passes them over")
+        )
+    return document
+
+
 def apply_operations(root: MappingNode, operations: SequenceNode, working: Working | None = None) -> None:
     """Apply RFC 6902 operations to an object, in their order; ``working`` has what is its own below its root.
 
@@ -114,14 +131,14 @@ def apply_operations(root: MappingNode, operations: SequenceNode, working: Worki
 
 
 def _operate(root: MappingNode, operation: MappingNode, name: str, working: Working) -> None:
-    place = _Place(root, operation, operation.text("path"), working)
+    place = _Place(root, operation, "path", working)
     if name in ("move", "copy"):
-        origin = _Place(root, operation, operation.text("from"), working)
+        origin = _Place(root, operation, "from", working)
         part = origin.part()
         value, comment = working.duplicate(part.value, place.depth, operation), part.comment
         if name == "move":
             origin.remove()
-            place = _Place(root, operation, operation.text("path"), working)
+            place = _Place(root, operation, "path", working)
         place.add(value, comment)
         return
     if name == "remove":
@@ -142,16 +159,17 @@ def _operate(root: MappingNode, operation: MappingNode, name: str, working: Work
 def _refuse_ambiguous(value: Node) -> None:
     """Refuse plain ``yes``, ``on``, ``y`` and their like: kustomize reads operations by YAML 1.1, all else by 1.2."""
     for node in walk(value):
-        if isinstance(node, Scalar) and node.style == "plain" and node.value in YAML11_BOOLEANS:
-            raise InputError(node.problem(f"kustomize reads {node.value} in an operation as a boolean", "quote it"))
+        for each in (node, *(entry.key for entry in entries(node))):
+            if isinstance(each, Scalar) and each.style == "plain" and each.value in YAML11_BOOLEANS:
+                raise InputError(each.problem(f"kustomize reads {each.value} in an operation as a boolean", "quote it"))
 
 
 class _Place:
-    """Where a JSON pointer leads: a parent that exists, and a key or an index in it that may not."""
+    """Where a JSON pointer of an operation leads: a parent that exists, and a key or an index in it that may not."""
 
-    def __init__(self, root: MappingNode, operation: MappingNode, pointer: str, working: Working) -> None:
+    def __init__(self, root: MappingNode, operation: MappingNode, key: str, working: Working) -> None:
         self.operation = operation
-        self.pointer = pointer
+        self.pointer = pointer = operation.text(key)
         if not pointer.startswith("/"):
             raise InputError(operation.problem(f"path {pointer!r} must begin with /"))
         *above, self.last = steps(pointer)
@@ -159,14 +177,7 @@ class _Place:
         if self.depth > MAX_STEPS:
             raise InputError(operation.problem(f"path has more than {MAX_STEPS} steps"))
         parent: Collection = root
-        self.place = place = next(
-            (
-                node
-                for key in ("path", "from")
-                if (node := operation.get(key)) and isinstance(node, Scalar) and node.value == pointer
-            ),
-            operation,
-        )
+        self.place = place = operation.get(key) or operation
         for position, step in enumerate(above):
             child = self._child(parent, step)
             if child is None or not isinstance(child.value, Collection):
@@ -236,16 +247,21 @@ class _Place:
 
 
 def merge(root: MappingNode, patch: MappingNode, working: Working) -> None:
-    """Apply a strategic merge patch to an object; ``working`` has what is its own below its root.
+    """Apply a strategic merge patch to an object's own root; ``working`` has what else is its own.
 
-    kustomize knows the merge keys of lists for Kubernetes' own kinds only: in a custom resource a list replaces the
-    list. What a patch says of a merged list goes in front, in the patch's order: new elements, and old ones that it
-    changes. ``$patch: delete`` takes a mapping, a list or an element out; that of an object is for `deletes`.
+    Kubernetes' own kinds have lists that are merged, by the keys that kustomize 5 knows; all others, and all lists of
+    custom resources, are replaced. What a patch says of a merged list goes in front, in the patch's order: new
+    elements, and old ones that it changes. These keep their places where a second key (``protocol``) tells elements
+    apart. As kustomize walks through the whole object, that loses its fields without value.
+    ``$patch: delete`` takes a mapping, a list or an element out; that of an object is for `deletes`.
     ``$patch: replace`` puts the patch's mapping or list in the place of the old one. Other directives are refused, and
-    those that versions of kustomize take differently.
+    what versions of kustomize take differently, or pass over: elements of one key, and a second key that only some of
+    the elements with the same first one have.
     """
     _refuse_replacing(patch)
-    _Merge(root.text("apiVersion"), root.text("kind"), working).mapping(root, patch, ())
+    merging = _Merge(root.text("apiVersion"), root.text("kind"), working)
+    merging.without(root, (), _is_blank)
+    merging.mapping(root, patch, ())
 
 
 def deletes(patch: Node | None) -> bool:
@@ -254,9 +270,7 @@ def deletes(patch: Node | None) -> bool:
 
 
 def _directive(node: Node | None) -> str:
-    """Return what a mapping of a patch says of itself, or a list in an element of its own: ``merge`` where nothing."""
-    if isinstance(node, SequenceNode):
-        return next((_directive(item.value) for item in node.items if _is_directive(item.value)), _MERGE)
+    """Return what a mapping of a patch says of itself: ``merge`` where nothing."""
     entry = node.entry(_PATCH) if isinstance(node, MappingNode) else None
     text = node.text(_PATCH) if isinstance(node, MappingNode) else ""
     if entry and text not in _DIRECTIVES:
@@ -264,20 +278,30 @@ def _directive(node: Node | None) -> str:
     return text or _MERGE
 
 
-def _is_directive(node: Node) -> bool:
-    return isinstance(node, MappingNode) and [entry.name for entry in node.entries] == [_PATCH]
+def _directive_item(node: Node) -> Item | None:
+    """Return the element of a list that speaks of the list: the first with a directive, if it has nothing else."""
+    items = node.items if isinstance(node, SequenceNode) else []
+    first = next((each for each in items if isinstance(each.value, MappingNode) and each.value.entry(_PATCH)), None)
+    return first if first and isinstance(first.value, MappingNode) and len(first.value.entries) == 1 else None
 
 
 def _bare(node: Node) -> Node:
-    """Return what a patch puts in a place, without what it says of itself there."""
-    if isinstance(node, MappingNode) and node.entry(_PATCH):
-        node = copy(node)
-        node.children = [entry for entry in node.entries if entry.name != _PATCH]
-    elif isinstance(node, SequenceNode) and any(_is_directive(item.value) for item in node.items):
-        node = copy(node)
-        node.children = [item for item in node.items if not _is_directive(item.value)]
-    _refuse_directives(node)
-    return node
+    """Return a mapping or list of a patch without what it says of itself."""
+    gone = node.entry(_PATCH) if isinstance(node, MappingNode) else _directive_item(node)
+    if gone is None or not isinstance(node, Collection):
+        return node
+    twin = copy(node)
+    twin.children = [like(child) for child in node.children if child is not gone]
+    return twin
+
+
+def _is_blank(node: Node) -> bool:
+    """Say whether a field has no value at all; kustomize 5 keeps a null that is written."""
+    return isinstance(node, Scalar) and is_null(node) and not node.value
+
+
+def _text(node: Node | None) -> str:
+    return node.value if isinstance(node, Scalar) and not is_null(node) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,90 +318,141 @@ class _Merge:
         for entry in patch.entries:
             if entry.name == _PATCH:
                 continue
-            if entry.name.startswith("$"):
-                raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
+            _refuse_directive(entry)
+            below = (*path, entry.name)
             existing = target.entry(entry.name)
-            if is_null(entry.value) or deletes(entry.value):
+            nodes = [node for node in (existing and existing.value, entry.value) if node and not is_null(node)]
+            if len({type(node) for node in nodes}) > 1:
+                message = f"{'.'.join(map(str, below))}: a patch cannot turn a mapping, a list or text into another one"
+                raise InputError(entry.value.problem(message))
+            if is_null(entry.value) or self._says(entry.value, existing, below) == "delete":
                 target.children = [other for other in target.entries if other is not existing]
                 continue
             if existing is None:
-                added = like(entry, partial(self._new, path=(*path, entry.name)))
+                added = like(entry, partial(self._new, path=below))
                 target.children = [*target.entries[:place], added, *target.entries[place:]]
             else:
-                self._entry(existing, entry, (*path, entry.name))
+                self._entry(existing, entry, below)
                 place = next(index for index, other in enumerate(target.entries) if other is existing)
             place += 1
 
+    def without(self, node: Node, path: tuple[Step, ...], is_absent: Callable[[Node], bool]) -> Node:
+        """Leave out the entries whose value is absent, but for those in lists that are replaced as a whole."""
+        if isinstance(node, MappingNode):
+            parts: list[tuple[Child, Node]] = [
+                (each, self.without(each.value, (*path, each.name), is_absent))
+                for each in node.entries
+                if not is_absent(each.value)
+            ]
+        elif isinstance(node, SequenceNode) and (keys := self._keys(path)) is not None:
+            self._elements(node, keys, path)
+            parts = [(each, self.without(each.value, (*path, 0), is_absent)) for each in node.items]
+        else:
+            return node
+        if len(parts) < len(node.children) or any(each.value is not value for each, value in parts):
+            node = self.working.owned(node)
+            node.children = [like(each) for each, _ in parts]
+            for child, (_, value) in zip(node.children, parts, strict=True):
+                child.value = value
+        return node
+
     def _entry(self, existing: Entry, entry: Entry, path: tuple[Step, ...]) -> None:
         old, new = existing.value, entry.value
-        if isinstance(old, Collection) != isinstance(new, Collection) and not is_null(old):
-            message = f"{'.'.join(map(str, path))}: a patch cannot turn a collection into text, or back"
-            raise InputError(new.problem(message))
-        is_merged = _directive(new) == _MERGE
+        is_merged = self._says(new, existing, path) == _MERGE
+        keys = self._keys(path)
         if isinstance(old, MappingNode) and isinstance(new, MappingNode) and is_merged:
             existing.value = own = self.working.owned(old)
+            own.flow = own.flow if own.entries else new.flow  # which decides what kustomize makes of a missing value
             self.mapping(own, new, path)
             return
-        if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and is_merged:
-            key = self._key(path)
-            if key == "":
-                message = "merging a list of plain values is not supported"
-                raise InputError(new.problem(message, "use an RFC 6902 patch"))
-            if key:
-                existing.value = own_list = self.working.owned(old)
-                self._items(own_list, new, key, path)
-                return
-        existing.value = self.working.instead(old, self._new(new, path))
+        if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and is_merged and keys is not None:
+            existing.value = own_list = self.working.owned(old)
+            own_list.flow = own_list.flow if own_list.items else new.flow
+            self._items(own_list, new, keys, path)
+            return
+        if isinstance(old, Scalar) and isinstance(new, Scalar) and old.style != "plain" and type_of(new) != "string":
+            text = scalar(new.value, new.source.name)  # kustomize keeps the quotes
+            text.comment, new = new.comment, text
+        existing.value = self.working.instead(old, self._new(new if is_merged else _bare(new), path))
         existing.comment = entry.comment
 
-    def _key(self, path: tuple[Step, ...]) -> str | None:
-        """Return what the elements of a list are told apart by, as `merge_key` does; kustomize knows no other kinds."""
-        return merge_key(self.version, self.kind, path) if is_known(self.version, self.kind) else None
+    def _keys(self, path: tuple[Step, ...]) -> list[str] | None:
+        """Return what the elements of a list are told apart by, as `merge_keys` does."""
+        return merge_keys(self.version, self.kind, path)
+
+    def _says(self, node: Node, existing: Entry | None, path: tuple[Step, ...]) -> str:
+        """Return what a value of a patch says of itself; a list says it only where it is merged into another one."""
+        if not isinstance(node, SequenceNode):
+            return _directive(node)
+        is_joined = existing and isinstance(existing.value, SequenceNode) and self._keys(path) is not None
+        item = _directive_item(node) if is_joined else None
+        return _directive(item.value) if item else _MERGE
 
     def _new(self, node: Node, path: tuple[Step, ...]) -> Node:
         """Return what a patch puts in a place, without what it says of itself there, and what it takes away."""
-        return self._without_nulls(_bare(node), path)
+        node = _bare(node) if isinstance(node, MappingNode) else node
+        _refuse_directives(node)
+        return self.without(node, path, is_null)
 
-    def _without_nulls(self, node: Node, path: tuple[Step, ...]) -> Node:
-        """Leave out the entries without value, but for those in lists that are replaced as a whole."""
-        if isinstance(node, MappingNode):
-            parts: list[tuple[Child, Node]] = [
-                (each, self._without_nulls(each.value, (*path, each.name)))
-                for each in node.entries
-                if not is_null(each.value)
-            ]
-        elif isinstance(node, SequenceNode) and self._key(path):
-            parts = [(each, self._without_nulls(each.value, (*path, 0))) for each in node.items]
-        else:
-            return node
-        if len(parts) == len(node.children) and all(each.value is value for each, value in parts):
-            return node
-        node, values = copy(node), {id(each.value): value for each, value in parts}
-        node.children = [like(each, lambda value: values[id(value)]) for each, _ in parts]
-        return node
+    def _elements(self, node: SequenceNode, keys: list[str], path: tuple[Step, ...]) -> dict[tuple[str, ...], Item]:
+        """Return the elements of a list by what tells them apart: the texts of its keys, or their own without keys."""
+        place = ".".join(map(str, path))
+        elements: dict[tuple[str, ...], Item] = {}
+        for item in node.items:
+            value = item.value
+            texts = tuple(_text(value.get(key)) if isinstance(value, MappingNode) else "" for key in keys)
+            texts = texts or (_text(value),)
+            if not texts[0]:
+                what = f"needs its key {keys[0]!r}" if keys else "must be text"
+                raise InputError(value.problem(f"an element of {place} {what}"))
+            if texts in elements:
+                message = f"{place} has {', '.join(filter(None, texts))} twice, of which kustomize keeps one"
+                raise BeyondError(value.problem(message, "take one of them out"))
+            elements[texts] = item
+        self._refuse_partial(node, keys, elements)
+        return elements
 
-    def _items(self, old: SequenceNode, new: SequenceNode, key: str, path: tuple[Step, ...]) -> None:
+    def _refuse_partial(self, node: Node, keys: list[str], elements: Iterable[tuple[str, ...]]) -> None:
+        """Refuse elements of one first key of which some have no second: kustomize 5 passes their patches over."""
+        seconds: dict[str, bool] = {}
+        for first, *second in elements:
+            if second and seconds.setdefault(first, bool(second[0])) is not bool(second[0]):
+                raise _partial(node, first, keys)
+
+    def _items(self, old: SequenceNode, new: SequenceNode, keys: list[str], path: tuple[Step, ...]) -> None:
+        there = self._elements(old, keys, path)
+        patch = _bare(new)
+        assert isinstance(patch, SequenceNode)
+        said = self._elements(patch, keys, path)
+        self._refuse_partial(new, keys, (*there, *said))
+        stays = len(keys) > 1 and any(texts[-1] for texts in (*there, *said))
         front: list[Item] = []
         gone: list[Item] = []
-        for item in (each for each in new.items if not _is_directive(each.value)):
-            value = item.value
-            if not isinstance(value, MappingNode) or value.get(key) is None:
-                raise InputError(value.problem(f"an element of {'.'.join(map(str, path))} needs its key {key!r}"))
-            for other in old.items:
-                if isinstance(other.value, MappingNode) and other.value.text(key) == value.text(key):
-                    self._element(other, value, (*path, 0))
-                    (gone if deletes(value) else front).append(other)
-                    break
+        for texts, item in said.items():
+            other = there.get(texts)
+            if deletes(item.value) and stays and not texts[-1]:
+                raise _partial(item.value, texts[0], keys)  # kustomize 5 does not find it
+            if deletes(item.value):
+                gone += [other] if other else []
+            elif other is None:
+                front.append(like(item, partial(self._new, path=(*path, 0))))
             else:
-                front += [] if deletes(value) else [like(item, partial(self._new, path=(*path, 0)))]
+                self._element(other, item.value, (*path, 0))
+                front += [] if stays else [other]
         old.children = [*front, *(item for item in old.items if not any(item is other for other in (*front, *gone)))]
 
-    def _element(self, other: Item, value: MappingNode, path: tuple[Step, ...]) -> None:
-        """Merge a patch into an element of a list."""
-        assert isinstance(other.value, MappingNode)
+    def _element(self, other: Item, value: Node, path: tuple[Step, ...]) -> None:
+        """Merge a patch into an element of a list; of one without keys nothing is left to say."""
+        if not isinstance(other.value, MappingNode) or not isinstance(value, MappingNode):
+            return
         _refuse_replacing(value)
         other.value = own = self.working.owned(other.value)
         self.mapping(own, value, path)
+
+
+def _partial(node: Node, first: str, keys: list[str]) -> BeyondError:
+    message = f"some elements have {keys[1]} and others with {keys[0]} {first} do not, of which versions of kustomize"
+    return BeyondError(node.problem(f"{message} make different things", f"write {keys[1]} in all of them"))
 
 
 def _refuse_replacing(node: MappingNode) -> None:
@@ -388,14 +463,14 @@ def _refuse_replacing(node: MappingNode) -> None:
 
 
 def _refuse_directives(node: Node) -> None:
-    if isinstance(node, MappingNode):
-        for entry in node.entries:
-            if entry.name.startswith("$"):
-                raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
-            _refuse_directives(entry.value)
-    elif isinstance(node, SequenceNode):
-        for item in node.items:
-            _refuse_directives(item.value)
+    for child in node.children if isinstance(node, Collection) else ():
+        _refuse_directive(child)
+        _refuse_directives(child.value)
+
+
+def _refuse_directive(child: Child) -> None:
+    if isinstance(child, Entry) and child.name.startswith("$"):
+        raise InputError(child.key.problem(f"{child.name} is not supported", "use an RFC 6902 patch"))
 
 
 def _plain(node: Node) -> object:

@@ -11,14 +11,15 @@ kustomize knows the fields of Kubernetes' own kinds; those of others stand in fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, Kind, group_of, of
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, Kind, of
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode
 from packyard.core.yaml.strict import Value
-from packyard.using.kustomize import generator, namespace
+from packyard.using.kustomize import generator, selector
 from packyard.using.kustomize.objects import Object
 
 _FIELDS = (
@@ -41,16 +42,18 @@ _PODS: Mapping[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """A field of a kind that holds the name of a ConfigMap; an empty group is any group."""
+    """A field of a kind that holds the name of a ConfigMap; an empty group, version or kind is any."""
 
     group: str
     kind: str
     path: tuple[str, ...]
+    version: str = ""
 
     def fits(self, value: Mapping[str, Value]) -> bool:
         """Say whether an object is of the kind."""
-        group = group_of(str(value.get("apiVersion")))
-        return value.get("kind") == self.kind and self.group in ("", group)
+        group, _, version = str(value.get("apiVersion")).rpartition("/")
+        wanted = ((self.group, group), (self.version, version), (self.kind, value.get("kind")))
+        return all(word in ("", text) for word, text in wanted)
 
 
 #: What kustomize knows without being told.
@@ -66,7 +69,9 @@ def read(root: MappingNode) -> Iterator[FieldSpec]:
     for reference in mappings(root.get("nameReference")):
         if reference.text("kind") == "ConfigMap":
             for spec in mappings(reference.get("fieldSpecs")):
-                yield FieldSpec(spec.text("group"), spec.text("kind"), tuple(spec.text("path").strip("/").split("/")))
+                steps = re.split(r"(?<!\\)/", spec.text("path").removeprefix("/"))
+                path = tuple(step.removesuffix("[]").replace("\\/", "/") for step in steps)
+                yield FieldSpec(spec.text("group"), spec.text("kind"), path, spec.text("version"))
 
 
 def add_hashes(items: Sequence[Object], hashed: Iterable[Object], configured: Sequence[FieldSpec]) -> None:
@@ -78,11 +83,10 @@ def add_hashes(items: Sequence[Object], hashed: Iterable[Object], configured: Se
     for item in hashed:
         before = item.name
         after = item.metadata["name"] = f"{before}-{generator.suffix(item.root)}"
-        names.setdefault(namespace.effective(item), {})[before] = after
+        names.setdefault(item.effective[2], {})[before] = after
     for place, in_place in names.items():
-        rename(
-            [item.root for item in items if namespace.effective(item) in ("", place)], in_place, [*KNOWN, *configured]
-        )
+        reaching = [item.root for item in items if item.effective[2] in (selector.CLUSTER, place)]
+        rename(reaching, in_place, [*KNOWN, *configured])
 
 
 def rename(values: Iterable[Mapping[str, Value]], names: Mapping[str, str], specs: Sequence[FieldSpec]) -> None:

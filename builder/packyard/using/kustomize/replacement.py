@@ -22,7 +22,7 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.make import scalar
 from packyard.core.yaml.node import Child, Collection, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.sources import Sources
-from packyard.core.yaml.values import implicit_type
+from packyard.core.yaml.values import implicit_type, is_null, to_value, type_of
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.patch import Working
 from packyard.using.setters import regexp
@@ -98,13 +98,15 @@ def _read(file: str, shown: str, parent: Fields, node: Node, key: str) -> Replac
 
 def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
     """Return the value to copy; exactly one object must be its source."""
-    matches = [root for root in roots if replacement.source.items() <= selector.words(selector.identity(root)).items()]
+    source = replacement.source
+    matches = [root for root in roots if selector.selects(source, root, selector.identity(root), is_exact=True)]
     if len(matches) != 1:
-        words = ", ".join(f"{word} {text}" for word, text in replacement.source.items())
+        words = ", ".join(f"{word} {text}" for word, text in source.items())
         raise InputError(
             replacement.node.problem(f"{len(matches)} objects are the source ({words}) where one is expected")
         )
     parts = list(_follow(matches[0], _steps(replacement.path), Working()))
+    parts = [each for each in parts if not is_null(each.value) and to_value(each.value) not in ({}, [])]
     if len(parts) != 1:
         raise InputError(
             replacement.node.problem(f"the source has {len(parts)} values at {replacement.path} where one is expected")
@@ -131,9 +133,13 @@ def replace(root: MappingNode, target: Target, value: Node, working: Working) ->
 
 def _of_type(old: Node, new: Node) -> Node:
     """Return what takes the place of a value; kustomize gives a scalar the type of the one that it replaces."""
-    if not (isinstance(old, Scalar) and isinstance(new, Scalar)):
+    if not isinstance(old, Scalar):
         return new
-    is_text = old.style != "plain" or implicit_type(old.value) == "string"
+    is_text = type_of(old) == "string"
+    if not isinstance(new, Scalar) or not (is_text or implicit_type(new.value) == type_of(old)):
+        raise InputError(
+            new.problem(f"kustomize cannot put this in the place of {old.value!r}: it is no {type_of(old)}")
+        )
     copied = scalar(new.value, new.source.name, None if is_text else new.value)
     copied.comment = new.comment
     return copied

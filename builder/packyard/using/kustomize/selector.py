@@ -1,7 +1,8 @@
 """Which objects a patch or a replacement is for: ``target`` of a kustomization, ``select`` of a replacement.
 
-group, version, kind, name and namespace are regular expressions for the whole text, Go's as kustomize's are, matched in
-linear time; labelSelector and annotationSelector are Kubernetes' own: ``app=bert``, ``role in (chief, worker)``.
+group, version, kind, name and namespace of a patch are regular expressions for the whole text, Go's as kustomize's are,
+matched in linear time; those of a replacement are the texts themselves. labelSelector and annotationSelector are
+Kubernetes' own: ``app=bert``, ``role in (chief, worker)``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Mapping
 
 from packyard.core.errors import InputError
+from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode
 from packyard.using.setters import regexp
@@ -17,6 +19,8 @@ from packyard.using.setters import regexp
 Identity = tuple[str, str, str, str]
 """apiVersion, kind, namespace and name of an object."""
 
+#: The namespace of what has none, as kustomize compares it.
+CLUSTER = "_non_namespaceable_"
 #: What selects by the name of a thing.
 WORDS = ("group", "version", "kind", "name", "namespace")
 _METADATA = {"labelSelector": "labels", "annotationSelector": "annotations"}
@@ -51,6 +55,17 @@ def identity(root: MappingNode) -> Identity:
     return root.text("apiVersion"), root.text("kind"), namespace, name
 
 
+def effective(identity: Identity) -> Identity:
+    """Return an identity as kustomize compares it: an object that names no namespace is in ``default``."""
+    version, kind, namespace, name = identity
+    return version, kind, CLUSTER if is_cluster_scoped(version, kind) else namespace or "default", name
+
+
+def is_same(one: Identity, other: Identity) -> bool:
+    """Say whether two identities are those of one object."""
+    return effective(one) == effective(other)
+
+
 def words(identity: Identity) -> dict[str, str]:
     """Return an object's group, version, kind, namespace and name."""
     version, kind, namespace, name = identity
@@ -58,11 +73,13 @@ def words(identity: Identity) -> dict[str, str]:
     return {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
 
 
-def selects(target: Mapping[str, str], root: MappingNode, identity: Identity) -> bool:
+def selects(target: Mapping[str, str], root: MappingNode, identity: Identity, *, is_exact: bool = False) -> bool:
     """Say whether a target is for an object, which is called ``identity``."""
-    terms = words(identity)
+    terms = words(effective(identity))
     return all(
-        satisfies(text, root.mapping("metadata", _METADATA[word])) if word in _METADATA else matches(text, terms[word])
+        satisfies(text, root.mapping("metadata", _METADATA[word]))
+        if word in _METADATA
+        else text == terms[word] or (not is_exact and matches(text, terms[word]))
         for word, text in target.items()
     )
 

@@ -14,7 +14,7 @@ Any other field is refused by name and line: whoever uses one has, or can instal
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,12 +23,12 @@ from packyard.core.files import regular
 from packyard.core.files.paths import Gate
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, strict
-from packyard.core.yaml.document import decode, items, only, parse_one, parse_text, scalars
+from packyard.core.yaml.document import decode, entries, items, only, parse_one, parse_text, scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.span import embedded
-from packyard.core.yaml.values import implicit_type, is_null, listed
-from packyard.using.kustomize import generator, references, selector
+from packyard.core.yaml.values import is_null, is_plain_text, listed
+from packyard.using.kustomize import generator, patch, references, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.part import Patch
 from packyard.using.kustomize.references import FieldSpec
@@ -49,7 +49,7 @@ _FIELDS = (
     "patches",
     "namespace",
 )
-_PATCH_FIELDS = ("path", "patch", "target")
+_PATCH_FIELDS, _CONFIGURATION = ("path", "patch", "target"), ("nameReference",)
 _GENERATOR, _GENERATOR_OPTIONS = ("name", "files", "options"), ("labels", "disableNameSuffixHash")
 _MOST = 20  # problems that get a hint
 
@@ -76,15 +76,15 @@ class Budget:
         self._files = MAX_FILES
         self._bytes = MAX_BYTES
 
-    def read(self, file: Path) -> str:
-        """Return the text of a file."""
+    def read(self, file: Path, *, whole: bool = False) -> str:
+        """Return the text of a file; ``whole`` with its byte order mark."""
         data = regular.read(file, limit=MAX_BYTES)
         self._files -= 1
         self._bytes -= len(data)
         if self._files < 0 or self._bytes < 0:
             most = f"more than {MAX_FILES} files, or {MAX_BYTES} bytes"
             raise InputError(Problem(f"is built from {most}", file=str(self._directory), hint=HINT))
-        return decode(data, str(file))[1]
+        return "".join(decode(data, str(file))[not whole :])
 
 
 def find(directory: Path) -> Path:
@@ -114,18 +114,18 @@ def parse(
     root = parse_one(text.encode(), str(file)).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("must be a mapping", file=str(file), line=1))
-    others = [] if only_components else _others(root)
+    others = [] if only_components else _others(root, kind)
     resources, problems = _paths(root.get("resources"), "resources", "the path of a file")
     components, faults = _paths(root.get("components"), "components", "the path of a folder")
     problems = [*others, *problems, *_wrong_header(root, kind), *faults]
-    namespace = None if only_components or kind == "Component" else root.get("namespace")
+    namespace = None if only_components else root.get("namespace")
     if namespace is not None and not _is_text(namespace) and not is_null(namespace):
         problems.append(namespace.problem("namespace must be text", "put it in quotes"))
     if problems:
         raise (BeyondError if others else InputError)(*problems)
+    if kustomization.is_empty(root):
+        raise InputError(Problem("is empty, and kustomize refuses it", file=str(file), line=1))
     stated = root.text("namespace") if namespace is not None and not is_null(namespace) else ""
-    if kind == "Kustomization" and not isinstance(root.get("resources"), SequenceNode) and not stated:
-        raise InputError(Problem("has no resources", file=str(file), line=1))
     if only_components and kind == "Kustomization":
         return Kustomization(file, resources, components, (), stated)
     generated, specs = tuple(_generated(root, file, budget)), tuple(_references(root, file, budget))
@@ -160,17 +160,19 @@ def files(top: Kustomization) -> list[Path]:
     return paths
 
 
-def _others(root: MappingNode) -> list[Problem]:
+def _others(root: MappingNode, kind: str) -> list[Problem]:
     """Name the fields that only kustomize knows."""
+    where = "" if kind == "Kustomization" else f" of a {kind}"
     return [
-        entry.key.problem(f"field {entry.name!r} is not supported by packyard's own build", _hint(entry.name))
+        entry.key.problem(f"field {entry.name!r}{where} is not supported by packyard's own build", _hint(entry.name))
         for entry in root.entries
-        if entry.name not in _FIELDS
+        if entry.name not in _FIELDS or (where and entry.name == "namespace")
     ]
 
 
 def _hint(name: str) -> str:
-    return suggest(name, _FIELDS) if name.casefold() in (field.casefold() for field in _FIELDS) else HINT
+    is_misspelled = name not in _FIELDS and name.casefold() in (field.casefold() for field in _FIELDS)
+    return suggest(name, _FIELDS) if is_misspelled else HINT
 
 
 def _wrong_header(root: MappingNode, kind: str) -> Iterator[Problem]:
@@ -193,41 +195,33 @@ def _paths(node: Node | None, field: str, what: str) -> tuple[tuple[Scalar, ...]
 
 
 def _generated(root: MappingNode, file: Path, budget: Budget) -> Iterator[Generated]:
-    def find(_: Fields, node: Scalar) -> Source:
-        return _read_beside(node, file, budget, "file")
+    def find(_: Fields, node: Scalar, path: str) -> Source:
+        return _read_beside(node, file, budget, "file", path)
 
     fields = Fields(root, str(file), "")
     for item in items(listed(root, "configMapGenerator")):
-        _only(item)
+        _refuse_others(item, _GENERATOR, "configMapGenerator")
+        _refuse_others(item.get("options") if isinstance(item, MappingNode) else None, _GENERATOR_OPTIONS, "generator")
         generated = generator.read(fields, item, find)
         if fields.problems or generated is None:
             raise InputError(*fields.problems)
         yield generated
 
 
-def _only(entry: Node) -> None:
-    """Refuse what a generator says and only kustomize knows."""
-    if not isinstance(entry, MappingNode):
-        return
-    options = entry.mapping("options")
-    others = [each for each in entry.entries if each.name not in _GENERATOR]
-    others += [each for each in (options.entries if options else ()) if each.name not in _GENERATOR_OPTIONS]
-    faults = [(each.key, each.name) for each in others]
-    faults += [(each, each.value) for each in scalars(entry.get("files")) if "=" in each.value]
-    if faults:
-        message = "of a configMapGenerator is not supported by packyard's own build"
-        raise BeyondError(*(node.problem(f"{name} {message}", HINT) for node, name in faults))
+def _refuse_others(node: Node | None, known: Sequence[str], what: str) -> None:
+    """Refuse what a part of a kustomization says and only kustomize knows."""
+    message = f"of a {what} is not supported by packyard's own build"
+    others = [each for each in entries(node) if each.name not in known]
+    if others:
+        raise BeyondError(*(each.key.problem(f"{each.name} {message}", HINT) for each in others))
 
 
 def _references(root: MappingNode, file: Path, budget: Budget) -> Iterator[FieldSpec]:
     for node in scalars(root.get("configurations")):
         source = _read_beside(node, file, budget, "configuration")
         configuration = only(parse_text(source), source.name).root
+        _refuse_others(configuration, _CONFIGURATION, "configuration")
         if isinstance(configuration, MappingNode):
-            others = [each for each in configuration.entries if each.name != "nameReference"]
-            if others:
-                message = "of a configuration is not supported by packyard's own build"
-                raise BeyondError(*(each.key.problem(f"{each.name} {message}", HINT) for each in others))
             yield from references.read(configuration)
 
 
@@ -235,16 +229,9 @@ def _patches(root: MappingNode, file: Path, budget: Budget) -> Iterator[Patch]:
     for entry in items(listed(root, "patches")):
         if not isinstance(entry, MappingNode):
             raise InputError(entry.problem("a patch must be a mapping with path or patch"))
-        others = [each for each in entry.entries if each.name not in _PATCH_FIELDS]
-        if others:
-            raise BeyondError(
-                *(
-                    each.key.problem(f"{each.name} of a patch is not supported by packyard's own build", HINT)
-                    for each in others
-                )
-            )
+        _refuse_others(entry, _PATCH_FIELDS, "patch")
         fields = Fields(entry, str(file), "patches")
-        target = selector.read(fields, "target") if entry.get("target") is not None else None
+        target = selector.read(fields, "target")
         for key in ("path", "patch"):
             fields.text(key, "")
         fields.done()
@@ -261,11 +248,11 @@ def _document(entry: MappingNode, file: Path, budget: Budget) -> Document:
     text = source.text if nodes[0] is path else nodes[0].value.lstrip()
     if text.startswith("[") and not is_json(text):
         raise InputError(nodes[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
-    documents = [each for each in aliases.read(source) if each.root is not None]
-    if len(documents) > 1:
+    documents = aliases.read(source)
+    if len(patch.filled(documents)) > 1:
         message = "several patches in one entry are not supported by packyard's own build"
         raise BeyondError(nodes[0].problem(message, HINT))
-    document = only(documents, source.name)
+    document = patch.only_document(documents, source.name)
     assert document.root is not None
     strict.to_value(document.root)  # which refuses what kustomize would read otherwise
     return document
@@ -280,15 +267,16 @@ def is_json(text: str) -> bool:
     return True
 
 
-def _read_beside(node: Scalar, file: Path, budget: Budget, what: str) -> Source:
-    path = file.parent / node.value
-    if "\0" in node.value or not regular.is_file(path):
-        raise InputError(node.problem(f"{what} {node.value!r} is not a file here"))
+def _read_beside(node: Scalar, file: Path, budget: Budget, what: str, name: str = "") -> Source:
+    name = name or node.value
+    path = file.parent / name
+    if "\0" in name or not regular.is_file(path):
+        raise InputError(node.problem(f"{what} {name!r} is not a file here"))
     if Gate(file.parent, {}).outside(str(path)):
-        message = f"{what} {node.value!r} lies outside of the directory"
+        message = f"{what} {name!r} lies outside of the directory"
         raise InputError(node.problem(message, "kustomize refuses it as well"))
-    return Source(str(path), budget.read(path))
+    return Source(str(path), budget.read(path, whole=what == "file"))
 
 
 def _is_text(node: Node) -> bool:
-    return isinstance(node, Scalar) and (node.style != "plain" or implicit_type(node.value) == "string")
+    return isinstance(node, Scalar) and (node.style != "plain" or is_plain_text(node.value))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from packyard.core.kubernetes import pods
-from packyard.core.kubernetes.fieldtypes import Step, merge_key
+from packyard.core.kubernetes.fieldtypes import Step, merge_keys
 from packyard.core.yaml import strict
 from packyard.core.yaml.node import Collection, MappingNode, Node, Scalar, SequenceNode
 
@@ -79,7 +79,7 @@ class _Comparison:
         if isinstance(old, MappingNode) and isinstance(new, MappingNode):
             pairs = _entries(old, new)
         elif isinstance(old, SequenceNode) and isinstance(new, SequenceNode):
-            key = _item_key(old, new, merge_key(*kind, steps))
+            key = _item_key(old, new, merge_keys(*kind, steps) or ())
             pairs = _named(old, new, key) if key else self._aligned(old, new)
             yield from _reordered(old, new, key, path)
         else:
@@ -151,10 +151,9 @@ def _step(name: str) -> str:
     return f"[{name}]" if "." in name or "[" in name else f".{name}"
 
 
-def _item_key(old: SequenceNode, new: SequenceNode, known: str | None) -> str:
+def _item_key(old: SequenceNode, new: SequenceNode, known: Sequence[str]) -> str:
     """Return the key that tells the items of both lists apart, or an empty text."""
-    keys = filter(None, (known, "name"))
-    return next((key for key in keys if all(_keys(node, key) is not None for node in (old, new))), "")
+    return next((key for key in (*known, "name") if all(_keys(node, key) is not None for node in (old, new))), "")
 
 
 def _keys(node: SequenceNode, key: str) -> dict[str, Node] | None:

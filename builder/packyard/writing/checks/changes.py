@@ -181,7 +181,7 @@ def _patch(root: Node, target: Mapping[str, str] | None, changes: Changes, *, is
     if target is not None:
         matched = [each for each in objects if selector.selects(target, each.root, each.identity)]
     elif isinstance(root, MappingNode):
-        matched = [each for each in objects if each.identity == selector.identity(root)]
+        matched = [each for each in objects if selector.is_same(each.identity, selector.identity(root))]
     else:
         return
     if isinstance(root, MappingNode) and root.text("$patch") == "delete":

@@ -14,8 +14,9 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes import images, kustomization, pods
 from packyard.core.kubernetes.kinds import RBAC, called, is_kind, kind_of
 from packyard.core.kubernetes.kustomization import GROUP, NAMES
-from packyard.core.yaml.document import entries, mappings, scalars
+from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import Document, MappingNode, Scalar, Source
+from packyard.core.yaml.values import is_null
 from packyard.using.kustomize import selector
 from packyard.writing.checks import generated, refused
 from packyard.writing.checks.builds import Build
@@ -56,7 +57,7 @@ def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
         yield from _fields(root)
         yield from _paths(root, exists)
         yield from _without_objects(root, parsed)
-    yield from _empty(parsed)
+    yield from _files(parsed, exists)
     yield from _unlisted(parsed)
     for build in parsed.builds:
         yield from build.refused
@@ -67,17 +68,21 @@ def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
         yield from _subjects(build)
 
 
-def _empty(parsed: Parsed) -> Iterator[Finding]:
-    """Find kustomizations that say nothing, which kustomize 5 refuses."""
+def _files(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
+    """Find kustomizations that say nothing, and several in one folder: kustomize refuses both."""
     for path, documents in parsed.files.items():
-        if posixpath.basename(path) not in NAMES:
+        folder, name = posixpath.split(parsed.where + path)
+        if name not in NAMES:
             continue
-        roots = [each.root for each in documents if each.root]
-        says = [entry for root in roots for entry in entries(root) if entry.name not in ("apiVersion", "kind")]
-        if not says and all(isinstance(each, MappingNode) for each in roots):
-            place = (documents[0].source, 0) if documents else (Source(parsed.where + path, ""), 0)
+        roots = [each.root for each in documents if each.root and not is_null(each.root)]
+        place = roots[0] if roots else (documents[0].source if documents else Source(parsed.where + path, ""), 0)
+        if all(isinstance(each, MappingNode) and kustomization.is_empty(each) for each in roots):
             message = "this kustomization is empty, and kustomize fails"
-            yield breach("kustomize-refuses", roots[0] if roots else place, message, "list its files in resources")
+            yield breach("kustomize-refuses", place, message, "list its files in resources")
+        _, *others = [each for each in NAMES if exists(posixpath.join(folder, each))]
+        if others and name not in others:
+            message = f"{' and '.join(others)} is here, too, and kustomize fails"
+            yield breach("kustomize-refuses", place, message, "leave one kustomization in this folder")
 
 
 def _kustomizations(parsed: Parsed) -> list[MappingNode]:

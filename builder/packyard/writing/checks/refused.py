@@ -41,7 +41,7 @@ _NESTED: Mapping[str, Mapping[str, Sequence[str]]] = {
     "patchesJson6902": _PATCH,
     "configMapGenerator": {"": _GENERATED, "options": _OPTIONS},
     "secretGenerator": {"": (*_GENERATED, "type"), "options": _OPTIONS},
-    "replacements": {"": ("path", "source", "targets"), "source": (*_WORDS, "fieldPath", "options")},
+    "replacements": {"": ("path", "source", "sourceValue", "targets"), "source": (*_WORDS, "fieldPath", "options")},
 }
 _TARGETS = {"": ("select", "reject", "fieldPaths", "options"), "select": _SELECTING, "options": _COPYING}
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")

@@ -15,12 +15,12 @@ from typing import NamedTuple
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import only
+from packyard.core.yaml.document import decode, only
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.core.yaml.span import embedded
-from packyard.using.kustomize import generator, references, replacement, selector
+from packyard.using.kustomize import generator, patch, references, replacement, selector
 from packyard.using.kustomize.part import KrmfileData, Part, Patch
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.setters.krmfile import NAME as KRMFILE
@@ -146,8 +146,8 @@ def read_patches(
         file = join(dirname(path), node.value) if isinstance(node, Scalar) else ""
         if pods is not None and file and _patches_pods(sources, file):
             pods += pod_patch.read(sources, normpath(file))
-        elif patch := _patch(sources, parent, node, path, key):
-            patches.append(patch)
+        elif each := _patch(sources, parent, node, path, key):
+            patches.append(each)
     return patches
 
 
@@ -165,7 +165,7 @@ def _patch(sources: Sources, parent: Fields, node: Node, listing: str, key: str)
         return _patch_of_file(sources, fields, node, "path", listing, path, target)
     text = fields.node.get("patch") if fields.node else None
     assert isinstance(text, Scalar)
-    document = only(aliases.read(embedded(text), sources.memo), fields.file)
+    document = patch.only_document(aliases.read(embedded(text), sources.memo), fields.file)
     return Patch(document, target, node, listing, node.source.locate(node.start)[0])
 
 
@@ -184,7 +184,7 @@ def _patch_of_file(
         hint = f"name the file {PODS}, and take it out of this list"
         fields.fault(node, key, f"{name!r} patches pods, which kustomize cannot", hint)
         return None
-    document = only(documents, sources.shown(path))
+    document = patch.only_document(documents, sources.shown(path))
     return Patch(document, target, node, normpath(path), file=sources.resolve(path))
 
 
@@ -198,12 +198,13 @@ def _patches_pods(sources: Sources, file: str) -> bool:
 def _finder(sources: Sources, folder: str) -> generator.Find:
     """Return what finds a file of a generator, which stands in this folder."""
 
-    def find(fields: Fields, node: Scalar) -> Source | None:
-        name, file = node.value, join(folder, node.value)
+    def find(fields: Fields, node: Scalar, name: str) -> Source | None:
+        file = join(folder, name)
         if name != basename(name) or (fields.reach(node, "files", name, file, sources) and not sources.is_file(file)):
             fields.fault(node, "files", f"no file {basename(name)!r} here")
             return None
-        return None if fields.problems else Source(sources.shown(file), sources.text(file).text)
+        shown = sources.shown(file)
+        return None if fields.problems else Source(shown, "".join(decode(sources.read(file), shown)))
 
     return find
 

@@ -335,20 +335,23 @@ class _Made:
     def _list(self, old: SequenceNode, entry: Entry, place: _Place) -> None:
         """Merge a list by the key by which Kubernetes does; one without a key is replaced, or added to."""
         assert isinstance(entry.value, SequenceNode)
-        key = fieldtypes.merge_key("v1", "Pod", place.fields)
-        if key is None and entry.name not in self.patch.append and old.items:
+        keys = fieldtypes.merge_keys("v1", "Pod", place.fields)
+        if keys is None and entry.name not in self.patch.append and old.items:
             self._add(place.pointer, entry.value, entry.comment, place.origin)
             return
         for number, item in enumerate(entry.value.items):
-            there = list(_alike(old, item.value, key)) if key is not None else []
-            for index in there if key else ():
+            there = list(_alike(old, item.value, keys)) if keys is not None else []
+            for index in there if keys else ():
                 inner, own = old.items[index].value, place.below(index, number, 0)
                 assert isinstance(inner, MappingNode)
+                first, *others = [(f"{own.pointer}/{key}", inner.get(key)) for key in keys or ()]
+                for other in others:
+                    self._test(other)
                 if deletes(item.value):
-                    self.deleted[own.pointer] = (f"{own.pointer}/{key}", inner.get(str(key)))
+                    self.deleted[own.pointer] = first
                     continue
-                self._test((f"{own.pointer}/{key}", inner.get(str(key))))
-                self._mapping(inner, item.value, own, without=str(key))
+                self._test(first)
+                self._mapping(inner, item.value, own, without=first[0].rpartition("/")[2])
             if not there and not deletes(item.value):
                 self._add(f"{place.pointer}/-", item.value, item.comment, f"{place.origin}/{number}")
 
@@ -409,13 +412,19 @@ def _names(pod: Pod[MappingNode], path: Path, holder: MappingNode) -> Iterator[t
     raise InputError(holder.problem("has no name by which a patch of pods could tell it from others"))
 
 
-def _alike(old: SequenceNode, new: Node, key: str) -> Iterable[int]:
+def _alike(old: SequenceNode, new: Node, keys: Sequence[str]) -> Iterable[int]:
     """Yield the places of the items of a list that an item of the patch is merged into."""
-    new_key = new.get(key) if key and isinstance(new, MappingNode) else new
+    wanted = _told_apart_by(new, keys)
     for index, item in enumerate(old.items):
-        old_key = item.value.get(key) if key and isinstance(item.value, MappingNode) else item.value
-        if isinstance(old_key, Scalar) and isinstance(new_key, Scalar) and old_key.value == new_key.value:
+        if wanted[0] and _told_apart_by(item.value, keys) == wanted:
             yield index
+
+
+def _told_apart_by(node: Node, keys: Sequence[str]) -> list[str]:
+    """Return the texts of an item's keys, or its own; what names no protocol means TCP to Kubernetes."""
+    if keys and isinstance(node, MappingNode):
+        return [node.text(key) or ("TCP" if key == "protocol" else "") for key in keys]
+    return [node.value if isinstance(node, Scalar) else ""]
 
 
 def _is_joined(node: Node) -> bool:

@@ -1,0 +1,94 @@
+"""Our own build of whole trees: what kustomize 5.7.1 builds, or a refusal, never anything else.
+
+Each tree of tests/trees/kustomize/ has `built`, what kustomize built of it (PACKYARD_WRITE=1 records it anew), or
+`refused`, what we say instead. PACKYARD_TREES=DIR names a folder of others, such as the repositories of many projects:
+each kustomization below it is built, and `-rP` shows how many were equal and refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+import yaml
+
+import tiny
+from packyard.core.errors import InputError
+from packyard.core.kubernetes.kustomization import there
+from packyard.core.yaml.sources import Sources
+from packyard.using.kustomize.accumulate import accumulate
+from packyard.using.kustomize.builtin import build
+from packyard.writing.source import parts
+from served import Served
+
+BUILT, REFUSED = (
+    pytest.mark.parametrize(
+        "tree",
+        [pytest.param(file.parent, id=file.parent.name) for file in sorted(tiny.TREES.glob(f"kustomize/*/{name}"))],
+    )
+    for name in ("built", "refused")
+)
+FOREIGN = os.environ.get("PACKYARD_TREES", "")
+_NONE = pytest.mark.skip(reason="no other trees: PACKYARD_TREES=DIR names a folder of them")
+
+
+def loaded(text: str) -> list[object]:
+    return list(yaml.load_all(text, yaml.CSafeLoader))
+
+
+def texts(objects: Iterable[object]) -> list[str]:
+    return sorted(json.dumps(each, sort_keys=True) for each in objects)
+
+
+@BUILT
+def test_a_tree_is_built_as_recorded(tree: Path) -> None:
+    assert loaded(build(tree).decode()) == loaded((tree / "built").read_text())
+
+
+@BUILT
+def test_kustomize_builds_what_is_recorded(served5: Served, tree: Path) -> None:
+    built = served5.done("build", tree)
+    if os.environ.get("PACKYARD_WRITE"):
+        (tree / "built").write_text(built)
+    assert built == (tree / "built").read_text()
+
+
+@pytest.mark.parametrize(
+    "name", ["ports-of-two-protocols", "topology-spread", "cron-job", "nulls", "markers-and-default", "strategies"]
+)
+def test_the_composer_makes_the_same_objects(name: str) -> None:
+    tree = tiny.TREES / "kustomize" / name
+    composed = accumulate(parts.read(Sources(tree), "", "Kustomization"))
+    assert texts(loaded((tree / "built").read_text())) == texts(yaml.safe_load(each.write()) for each in composed)
+
+
+@REFUSED
+def test_a_tree_is_refused_by_name(tree: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        build(tree)
+    assert (tree / "refused").read_text().strip() in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(Path(FOREIGN).iterdir()) if FOREIGN else [pytest.param(Path(), marks=_NONE, id="none")], ids=str
+)
+def test_foreign_trees_are_built_as_kustomize_does_or_refused(served5: Served, folder: Path) -> None:
+    """Kustomizations that we refuse are not asked for: kustomize may fetch what they name."""
+    outcomes: Counter[str] = Counter()
+    different = []
+    for tree in sorted(Path(place) for place, _, _ in os.walk(folder) if there(place)):
+        try:
+            ours = build(tree).decode()
+        except InputError:
+            outcomes["refused"] += 1
+            continue
+        done = served5("build", tree)
+        outcome = "equal" if not done.returncode and loaded(ours) == loaded(done.stdout) else "different"
+        outcomes[outcome] += 1
+        different += [tree] if outcome == "different" else []
+    print(folder.name, dict(outcomes))
+    assert different == []
