@@ -1,7 +1,7 @@
 """All faults of `fault_set`, on a real control plane: told before anything is applied, and explained of what was.
 
-`make soak` judges them; ``pytest tests/running/test_fault_set.py`` with PACKYARD_SOAK=1 does so alone. Architectures of
-images are judged by test_architectures, kubeconfigs by test_kubeconfigs.
+`make soak` judges them; ``pytest tests/running/test_fault_set.py`` with PACKYARD_SOAK=1 does so alone. Kubeconfigs are
+judged by test_kubeconfigs.
 """
 
 from __future__ import annotations
