@@ -67,11 +67,16 @@ class Done:
     warnings: tuple[str, ...] = ()
 
 
+#: What answers a call, of its words and its standard input.
+Transport = Callable[[Sequence[str], bytes], Done]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubectl:
     """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``typed`` the flags that were typed.
 
     Calls of one that ``is_apart`` have sessions of their own, but for `attach`: no signal for our processes ends them.
+    A ``transport`` answers calls in place of the program, but for those that are read as they come.
     """
 
     program: str
@@ -81,6 +86,7 @@ class Kubectl:
     user: str = ""
     typed: tuple[str, ...] = ()
     is_apart: bool = False
+    transport: Transport | None = None
 
     def __str__(self) -> str:
         return f"context {self.context}, namespace {self.namespace}"
@@ -102,8 +108,12 @@ class Kubectl:
 
         Raises `UnavailableError` where it does not start, is killed, or the cluster does not answer or know the user.
         """
+        return self._checked((self.transport or self.ask)(words, data))
+
+    def ask(self, words: Sequence[str], data: bytes) -> Done:
+        """Have the program answer a call."""
         command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
-        return self._checked(_run(command, data, start_new_session=self.is_apart))
+        return _run(command, data, start_new_session=self.is_apart)
 
     def follow(self, *words: str, each: Callable[[str], None], data: bytes = b"") -> Done:
         """Do what `call` does, and hand on each line as it is printed, also of a call that is interrupted."""
