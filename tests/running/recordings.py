@@ -20,7 +20,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -125,6 +125,12 @@ def report(place: Path) -> tuple[Kubectl, Prepared, list[dict[str, Any]]]:
     first, *_, last = map(json.loads, place.read_text("utf-8").splitlines())
     required = [Required.parse(each) for each in first["required"]]
     return replayed(place, first["namespace"]), replace(prepared(first["objects"]), required=required), last["findings"]
+
+
+def shown(found: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Return findings as a report has them."""
+    fields = (asdict(replace(each, fix="", taints=())) for each in found)
+    return [{key: value for key, value in each.items() if value} for each in fields]
 
 
 def replayed(place: Path, namespace: str) -> Kubectl:

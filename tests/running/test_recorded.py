@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from commandline import packyard
 from packyard.core.errors import UnavailableError
 from packyard.running import doctor
 from packyard.running.doctor.recording import Recording
@@ -46,16 +47,55 @@ def test_every_recording_is_of_a_fault() -> None:
 def test_the_doctor_finds_what_is_right_in_a_report(report: Path) -> None:
     """Whoever mends what a report shows writes the findings that are right into its last line."""
     client, ready, expected = recordings.report(report)
-    found = doctor.examine(client, ready)
-    assert [{key: value for key, value in asdict(each).items() if key != "fix" and value} for each in found] == expected
+    assert recordings.shown(doctor.examine(client, ready)) == expected
 
 
-def test_a_report_recorded_again_is_the_same() -> None:
-    (report,) = recordings.REPORTS[:1]
-    client, ready, _ = recordings.report(report)
+#: A kubectl of a cluster that has nothing.
+EMPTY = """#!/bin/sh
+case "$*" in
+kustomize*) cat CASE ;;
+*"config view"*) echo '{"contexts": [{"name": "test", "context": {"user": "zoe", "namespace": "ml"}}]}' ;;
+*create*) echo '{"kind": "SelfSubjectRulesReview", "status": {}}' ;;
+*) echo '{}' ;;
+esac
+"""
+
+
+def recorded(kubectl: str, folder: Path) -> tuple[Path, str]:
+    """Have the doctor record what a kubectl answers about a Job; return the file, and what is said."""
+    (folder / "bin").mkdir()
+    program, file = folder / "bin/kubectl", folder / "report.jsonl"
+    use_case = folder / "case"
+    use_case.mkdir()
+    program.write_text(kubectl.replace("CASE", str(use_case / "job.json")))
+    program.chmod(0o755)
+    (use_case / "job.json").write_text(json.dumps(job(pod(main_env=[{"name": "TOKEN", "value": "hunter2hunter2"}]))))
+    (use_case / "kustomization.yaml").write_text("resources: [job.json]\n")
+    done = packyard("doctor", use_case, "--record", file, PATH=f"{program.parent}:{os.environ['PATH']}")
+    assert done.returncode == 1
+    assert f"{file} has what kubectl answered; look through it before you give it to others" in done.stderr
+    return file, done.stdout + done.stderr
+
+
+def test_the_verb_writes_a_report_of_which_the_same_is_found_again(tmp_path: Path) -> None:
+    file, printed = recorded(EMPTY, tmp_path)
+    client, ready, findings = recordings.report(file)
+    assert "error: Namespace ml: is not there" in printed
+    assert [each for each in findings if (each["about"], each["severity"]) == ("Namespace ml", "error")]
+    assert "hunter2" not in file.read_text("utf-8")
     recording = Recording()
     found = doctor.examine(recording.of(client), ready)
-    assert [*recording.lines(client, ready, found)] == report.read_text("utf-8").splitlines()
+    assert [*recording.lines(client, ready, found)] == file.read_text("utf-8").splitlines()
+
+
+def test_a_cluster_that_does_not_answer_is_recorded_as_well(tmp_path: Path) -> None:
+    deaf = "Unable to connect to the server: dial tcp: lookup a.example.com: no such host"
+    file, printed = recorded(EMPTY.replace("*) echo '{}'", f"*) echo '{deaf}' >&2; exit 1"), tmp_path)
+    assert f"cannot be reached: {deaf}" in printed
+    client, ready, findings = recordings.report(file)
+    assert not findings
+    with pytest.raises(UnavailableError, match=r"cannot be reached: .* lookup server-"):
+        doctor.examine(client, ready)
 
 
 def test_a_recording_has_no_secret_and_tells_nobody_where_the_cluster_is() -> None:

@@ -90,11 +90,9 @@ def _recorded(arguments: argparse.Namespace, client: Kubectl, prepared: Prepared
         return findings
     finally:
         if arguments.record:
-            text = "".join(f"{line}\n" for line in recording.lines(client, prepared, findings))
-            atomic.write(arguments.record, text.encode(), mode=0o644, durable=False)
-            output.note(
-                f"{arguments.record}: what kubectl answered, without secrets; look through it before you send it"
-            )
+            data = "\n".join([*recording.lines(client, prepared, findings), ""]).encode()
+            atomic.write(arguments.record, data, mode=0o644, durable=False)
+            output.note(f"{arguments.record} has what kubectl answered; look through it before you give it to others")
 
 
 def _show(findings: Sequence[Finding]) -> None:

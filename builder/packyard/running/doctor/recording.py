@@ -60,7 +60,7 @@ class Recording:
         required = record.document(prepared.required)
         yield self._line({"namespace": kubectl.namespace, "objects": prepared.objects, "required": required})
         yield from sorted({self._line(_call(*call)) for call in self.calls})
-        yield self._line({"findings": [_without_empty(asdict(replace(each, fix=""))) for each in findings]})
+        yield self._line({"findings": [_without_empty(asdict(replace(each, fix="", taints=()))) for each in findings]})
 
     def clean(self, value: Any) -> Any:
         """Return a value of JSON as the file has it."""
@@ -72,7 +72,8 @@ class Recording:
         if not isinstance(value, dict):
             return value
         if "kind" in value:
-            (value,) = concealed.split([facts.without_secrets(value)])[0]
+            cleared, texts = concealed.split([facts.without_secrets(value)])
+            (value,) = concealed.join(cleared, dict.fromkeys(texts, "…"), "")
         return {key: self.clean(each) for key, each in value.items() if key not in _LEFT_OUT}
 
     def _line(self, value: Any) -> str:
