@@ -72,7 +72,7 @@ class Recording:
         if not isinstance(value, dict):
             return value
         if "kind" in value:
-            cleared, texts = concealed.split([facts.without_secrets(value)])
+            cleared, texts = concealed.split([dict(facts.without_secrets(value))])
             (value,) = concealed.join(cleared, dict.fromkeys(texts, "…"), "")
         return {key: self.clean(each) for key, each in value.items() if key not in _LEFT_OUT}
 
