@@ -57,7 +57,8 @@ _CHANGING = re.compile(
 #: What is large in the answers of `get --raw`, and asked for by nobody.
 _SPARE = {"verbs", "shortNames", "categories", "singularName", "storageVersionHash", "preferredVersion", "groupVersion"}
 
-Calls = Mapping[tuple[str, str], Mapping[str, Any]]
+#: Calls that most faults have the same answers to: what is served, and what an administrator may do.
+_OF_SERVER = ("get --raw=", "create --validate=ignore --filename=- --output=json")
 
 
 class UnrecordedError(AssertionError):
@@ -113,7 +114,7 @@ def keep(recording: Recording, client: Kubectl, moment: str, fault: Fault, names
         last = told(moment, fault)
     lines = [json.loads(line) for line in recording.lines(client, prepared(()), ())]
     calls = _settled([_of_namespace(each, namespace) for each in lines if "call" in each], namespace)
-    of_server = {_key(each): each for each in calls if each["call"].startswith("get --raw=")}
+    of_server = {_key(each): each for each in calls if each["call"].startswith(_OF_SERVER)}
     shared = of_server | {_key(each): each for each in _read(_SHARED)}
     _write(_SHARED, shared.values())
     _write(place, (each for each in calls if shared.get(_key(each)) != each))
