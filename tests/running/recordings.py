@@ -52,7 +52,7 @@ _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _CHANGING = re.compile(
     r"\b(?P<uid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b"
     r"|(?<=-)(?P<x>[bcdfghjklmnpqrstvwxz2456789]{5}|[bcdfghjklmnpqrstvwxz2456789]{8,10}|(?<=job-run-)[0-9a-f]{5})\b"
-    r"|(?<=\.)(?P<event>[0-9a-f]{16})\b|(?<=127\.0\.0\.1:)(?P<port>\d+)"
+    r"|(?<=\.)(?P<event>[0-9a-f]{16})\b|(?:(?<=127\.0\.0\.1:)|(?<=\"Port\": ))(?P<port>\d+)"
 )
 #: What is large in the answers of `get --raw`, and asked for by nobody.
 _SPARE = {"verbs", "shortNames", "categories", "singularName", "storageVersionHash", "preferredVersion", "groupVersion"}
@@ -101,31 +101,37 @@ _TOLD = {"before": before, "after": after}
 def told(moment: str, fault: Fault) -> str:
     """Return what is said of a fault by what was recorded ``before`` or ``after``."""
     namespace = fault.namespace(NAMESPACE) if moment == "before" else NAMESPACE
-    return _TOLD[moment](replayed(file(moment, fault), namespace), fault)
+    return _TOLD[moment](replayed(namespace, file(moment, fault), _SHARED), fault)
 
 
 def keep(recording: Recording, client: Kubectl, moment: str, fault: Fault, namespace: str) -> None:
     """Write what was recorded, and refuse where something else is said than by what was recorded before.
 
-    A file whose calls are not those of today is no judge.
+    A file whose calls are not those of today is no judge. Whether a run has failed yet depends on the moment, the
+    reason does not.
     """
     place, last = file(moment, fault), None
     with suppress(UnrecordedError):
-        last = told(moment, fault)
+        last = _reason(told(moment, fault))
     lines = [json.loads(line) for line in recording.lines(client, prepared(()), ())]
     calls = _settled([_of_namespace(each, namespace) for each in lines if "call" in each], namespace)
     of_server = {_key(each): each for each in calls if each["call"].startswith(_OF_SERVER)}
     shared = of_server | {_key(each): each for each in _read(_SHARED)}
     _write(_SHARED, shared.values())
     _write(place, (each for each in calls if shared.get(_key(each)) != each))
-    assert last in (None, now := told(moment, fault)), f"{place}: {now!r} was {last!r}"
+    now = _reason(told(moment, fault))
+    assert last in (None, now), f"{place}: {now!r} was {last!r}"
+
+
+def _reason(text: str) -> str:
+    return re.sub(rf"\A({'|'.join(status.STATES)}): ", "", text)
 
 
 def report(place: Path) -> tuple[Kubectl, Prepared, list[dict[str, Any]]]:
     """Return a kubectl that answers what a report says, what was examined, and the findings."""
     first, *_, last = map(json.loads, place.read_text("utf-8").splitlines())
     required = [Required.parse(each) for each in first["required"]]
-    return replayed(place, first["namespace"]), replace(prepared(first["objects"]), required=required), last["findings"]
+    return replayed(first["namespace"], place), replace(prepared(first["objects"]), required=required), last["findings"]
 
 
 def shown(found: Sequence[Finding]) -> list[dict[str, Any]]:
@@ -134,11 +140,11 @@ def shown(found: Sequence[Finding]) -> list[dict[str, Any]]:
     return [{key: value for key, value in each.items() if value} for each in fields]
 
 
-def replayed(place: Path, namespace: str) -> Kubectl:
-    """Return a kubectl that answers what a file says."""
+def replayed(namespace: str, place: Path, *others: Path) -> Kubectl:
+    """Return a kubectl that answers what a file says, and for calls that it does not have what others say."""
     if not place.exists():
         raise UnrecordedError(f"{place} is not there; {_COMMAND} records it")
-    known = {_key(each): each for each in (*_read(_SHARED), *_read(place))}
+    known = {_key(each): each for one in (*others, place) for each in _read(one)}
 
     def answer(words: Sequence[str], data: bytes) -> Done:
         call = shlex.join(words)
@@ -183,9 +189,11 @@ def _write(place: Path, calls: Iterable[Mapping[str, Any]]) -> None:
 
 def _of_namespace(call: dict[str, Any], namespace: str) -> dict[str, Any]:
     """Return a call without what other tests have left on the cluster, and without what is large and not asked for."""
-    output = call.get("output")
-    if isinstance(output, dict) and isinstance(output.get("items"), list):
+    output = call["output"] if isinstance(call.get("output"), dict) else {}
+    if isinstance(output.get("items"), list):
         call["output"] = {**output, "items": [each for each in output["items"] if not _is_foreign(each, namespace)]}
+    if rights := output.get("status", {}).get("resourceRules"):  # which come in any order
+        output["status"] = {"resourceRules": sorted(rights, key=json.dumps)}
     return _without(call, _SPARE) if call["call"].startswith("get --raw=") else call
 
 

@@ -139,8 +139,8 @@ def test_a_recording_has_no_secret_and_tells_nobody_where_the_cluster_is() -> No
 
 def test_a_call_that_was_not_recorded_is_refused_with_the_command_that_records() -> None:
     records = "; make nightly-clusters records it"
-    client = recordings.replayed(recordings.file("before", FAULTS[0]), recordings.NAMESPACE)
+    client = recordings.replayed(recordings.NAMESPACE, recordings.file("before", FAULTS[0]))
     with pytest.raises(recordings.UnrecordedError, match=f"kubectl get dragons .*{records}"):
         client.call("get", "dragons")
     with pytest.raises(recordings.UnrecordedError, match=f"nobody.jsonl is not there{records}"):
-        recordings.replayed(recordings.FOLDER / "nobody.jsonl", recordings.NAMESPACE)
+        recordings.replayed(recordings.NAMESPACE, recordings.FOLDER / "nobody.jsonl")
