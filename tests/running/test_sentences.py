@@ -87,10 +87,10 @@ SENTENCES = {
     ),
     "no such group": Sentence(call=["get", "--raw=/apis/nobody.example/v1"], pattern=r"\(NotFound\)"),
     "no namespace": Sentence(
-        call=_CREATE, objects=[config_map()], namespace="none", pattern=kubectl._NO_NAMESPACE, gives=["none"]
+        call=_CREATE, objects=[config_map()], namespace="none", pattern=kubectl.NO_NAMESPACE, gives=["none"]
     ),
     "no namespace for a pod": Sentence(
-        call=_POD, objects=[bare_pod()], namespace="none", pattern=re.escape(admission._NO_NAMESPACE)
+        call=_POD, objects=[bare_pod()], namespace="none", pattern=kubectl.NO_NAMESPACE, gives=["none"]
     ),
     "there already": Sentence(
         call=_CREATE, there=[config_map()], objects=[config_map()], pattern=kubectl._CONFLICTS[0]
@@ -103,9 +103,9 @@ SENTENCES = {
         call=_APPLY, objects=[config_map(x=1)], pattern=kubectl._OTHER_TYPE, gives=[("string", "")]  # type: ignore[arg-type]
     ),
     "unknown flag": Sentence(call=["get", "pods", "--dragons"], pattern=kubectl._OLD),
-    "unknown command": Sentence(call=["dragons"], pattern=kubectl._OLD),
+    "unknown command": Sentence(call=["auth", "dragons"], pattern=kubectl._OLD),
     "unknown value of a flag": Sentence(call=["get", "pods", "--chunk-size=x"], pattern=kubectl._OLD),
-    "a pod": changing(bare_pod(), bare_pod(schedulingGates=[{"name": "a.b/c"}]), "Pod"),
+    "a pod": changing(bare_pod(), bare_pod(restartPolicy="Never"), "Pod"),
     "a Job": changing(job(), job(cpu="2"), "Job"),
     "a StatefulSet": changing(set_of(), set_of(serviceName="b"), "StatefulSet"),
     "a RoleBinding": changing(binding("a"), binding("b"), "RoleBinding"),
@@ -131,7 +131,10 @@ def asked(api_server: Api, namespace_of_server: str, tmp_path: Path) -> Callable
 
 @pytest.fixture
 def namespace_of_server(api_server: Api) -> str:
-    return api_server.create_namespace("privileged")
+    """A namespace with the account of its pods: no controller makes it here."""
+    name = api_server.create_namespace("privileged")
+    api_server.create(item("v1", "ServiceAccount", "default"), name).expect_done()
+    return name
 
 
 def found(config: Path, namespace: str) -> Kubectl:
@@ -160,8 +163,8 @@ def test_several_errors_are_told_apart_without_what_is_said_beside(asked: Callab
 
 
 @pytest.mark.usefixtures("kubectl")
-def test_warnings_stand_apart(api_server: Api) -> None:
-    client = found(api_server.folder / "kubeconfig", api_server.create_namespace("privileged"))
+def test_warnings_stand_apart(api_server: Api, namespace_of_server: str) -> None:
+    client = found(api_server.folder / "kubeconfig", namespace_of_server)
     old = bare_pod(nodeSelector={"beta.kubernetes.io/os": "linux"})
     done = client.ask(_POD, json.dumps(old).encode())
     assert (done.code, done.errors) == (0, "")
@@ -171,8 +174,17 @@ def test_warnings_stand_apart(api_server: Api) -> None:
 @pytest.mark.usefixtures("kubectl")
 def test_each_line_of_an_error_begins_as_facts_expect(asked: Callable[..., str]) -> None:
     for call, user in ((["get", "dragons"], ""), (["get", "pods"], "eve"), (["get", "--raw=/apis/none/v1"], "")):
-        said = asked(["--ignore-not-found", *call] if "pods" in call else call, (), user)
+        said = asked(call, (), user)
         assert all(line.startswith(facts._ERRORS) for line in said.splitlines()), said
+
+
+@pytest.mark.usefixtures("kubectl")
+def test_a_namespace_that_comes_with_the_run_is_no_fault_of_its_pods(api_server: Api) -> None:
+    client = found(api_server.folder / "kubeconfig", "none")
+    (attempt,) = admission.attempt([bare_pod()], client)
+    assert attempt.done
+    assert attempt.done.code
+    assert admission.refused([attempt]) == []
 
 
 @pytest.mark.usefixtures("kubectl")

@@ -18,9 +18,11 @@ from packyard.core.errors import ConflictError, InputError, PackyardError, Probl
 from packyard.core.kubernetes.lenient import Object, mapping, mappings
 from packyard.running.runs import kubeconfigs
 
-#: What kubectl says that the user may not do, with the resource and its group, and which resource nobody serves.
+#: What kubectl says that the user may not do, with the resource and its group, which resource nobody serves, and which
+#: namespace is not there.
 FORBIDDEN = re.compile(r'User .* cannot \w+ resource "([^"]+)" in API group "([^"]*)"[^\n]*')
 UNKNOWN = re.compile(r"the server doesn't have a resource type \"([^\"]+)\"")
+NO_NAMESPACE = re.compile(r'namespaces "([^"]+)" not found')
 #: A line of the log of kubectl's own libraries, before what it says itself.
 _LOG = re.compile(r"^[EWIF]\d{4} [\d:.]+ .*$\n?", re.MULTILINE)
 _DEAF = re.compile(
@@ -36,7 +38,6 @@ _UNKNOWN_USER = re.compile(
 _NO_PLUGIN = re.compile(r"exec: executable (\S+) not found")
 #: What a user lacks; webhooks and quotas forbid too, in other words.
 _NO_RIGHT = re.compile(r'User "([^"]*)" cannot ')
-_NO_NAMESPACE = re.compile(r'namespaces "([^"]+)" not found')
 _CONFLICTS = ("AlreadyExists", "Apply failed with")
 #: Where the next error begins, of a call for several objects.
 _NEXT = re.compile(r'^(?=error: |Error from server|Apply failed with |The \S+ "|unable to recognize )', re.MULTILINE)
@@ -201,7 +202,7 @@ class Kubectl:
             prints = shlex.join(["packyard", "roles", "PACKAGE", "-n", self.namespace, f"--user={lacks[1]}"])
             hint = f"ask the administrator of namespace {self.namespace}: {prints} prints what you need"
             return RightError(*errors[:-1], Problem(errors[-1], hint=hint))
-        if absent := _NO_NAMESPACE.search(stderr):
+        if absent := NO_NAMESPACE.search(stderr):
             hint = f"{self.by_hand('create', 'namespace', absent[1])} makes it"
             return InputError(*errors[:-1], Problem(errors[-1], hint=hint))
         if any(text in stderr for text in _CONFLICTS):
