@@ -107,8 +107,8 @@ def told(moment: str, fault: Fault) -> str:
 def keep(recording: Recording, client: Kubectl, moment: str, fault: Fault, namespace: str) -> None:
     """Write what was recorded, and refuse where something else is said than by what was recorded before.
 
-    A file whose calls are not those of today is no judge. Whether a run has failed yet depends on the moment, the
-    reason does not.
+    A file whose calls are not those of today is no judge. Whether a run has failed yet depends on the moment, and which
+    of its pods is the first on their names; the reason does not.
     """
     place, last = file(moment, fault), None
     with suppress(UnrecordedError):
@@ -124,7 +124,7 @@ def keep(recording: Recording, client: Kubectl, moment: str, fault: Fault, names
 
 
 def _reason(text: str) -> str:
-    return re.sub(rf"\A({'|'.join(status.STATES)}): ", "", text)
+    return re.sub(rf"\A(?:{'|'.join(status.STATES)}): (\w+ \d+: )?", "", text)
 
 
 def report(place: Path) -> tuple[Kubectl, Prepared, list[dict[str, Any]]]:

@@ -15,6 +15,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 from packyard.core.bundle import record
@@ -59,7 +60,7 @@ class Recording:
         """Yield the lines of the file; calls are in an order of their own, as they are made together."""
         required = record.document(prepared.required)
         yield self._line({"namespace": kubectl.namespace, "objects": prepared.objects, "required": required})
-        yield from sorted({self._line(_call(*call)) for call in self.calls})
+        yield from dict.fromkeys(self._line(_call(*call)) for call in sorted(self.calls, key=itemgetter(0, 1)))
         yield self._line({"findings": [_without_empty(asdict(replace(each, fix="", taints=()))) for each in findings]})
 
     def clean(self, value: Any) -> Any:
