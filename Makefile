@@ -25,7 +25,7 @@ INSTALL := pip install --quiet --disable-pip-version-check
 locked = if command -v uv >/dev/null; then uv pip install --quiet --compile-bytecode --require-hashes --python $(1)/bin/python --requirement $(2); \
 	else $(1)/bin/python -m $(INSTALL) --require-hashes --requirement $(2); fi
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
-SELDOM := .tools/fluxoci .tools/helm .tools/metrics-server
+SELDOM := .tools/fluxoci .tools/helm
 TRUST := .tools/cosign-2 .tools/cosign-3 .tools/policy-tester .tools/source-controller .tools/source-controller-definitions
 WEB := $(addprefix .tools/,kubectl kubernetes kustomize-4 manifests versitygw)
 ORACLE := $(addprefix .tools/,kubectl kubernetes kustomize-3 kustomize-3-server kustomize-4-server kustomize-5-server kwok manifests)

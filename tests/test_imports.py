@@ -24,7 +24,7 @@ HOUSES = {
     "using": ("core",),
     "writing": ("core", "using"),
     "sharing": ("core",),
-    "running": ("core", "using", "sharing.fetching"),
+    "running": ("core", "using"),
     "cli": ("core", "using", "writing", "sharing", "running"),
 }
 ROOMS = (

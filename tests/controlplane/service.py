@@ -181,8 +181,7 @@ def start_jobs(folder: Path, programs: ExitStack) -> None:
     _start(programs, folder, KUBERNETES, "kube-scheduler", *flags)
     api.create(_node("node")).expect_done()
     stages = folder / "stages.yaml"
-    used = [*_manifests("Metric"), *_manifests("ClusterResourceUsage")]
-    stages.write_text(yaml.safe_dump_all([*map(fates.spare, _manifests("Stage")), *fates.stages(), _EXEC, *used]))
+    stages.write_text(yaml.safe_dump_all([*map(fates.spare, _manifests("Stage")), *fates.stages(), _EXEC]))
     port = programs.enter_context(_port())
     flags = [
         *(f"--kubeconfig={config}", f"--config={stages}", "--enable-crds=Logs,ClusterLogs,ClusterPortForward"),

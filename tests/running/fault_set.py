@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from controlplane import webhooks
-from controlplane.api import Api
+from controlplane.api import Api, Object
 from running.patients import pod, read
 from running.setups import (
     APART,
@@ -66,7 +66,6 @@ from running.setups import (
     waits,
     warning,
 )
-from usecases import Object
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,13 +8,13 @@ from typing import Any
 
 import yaml
 
+from controlplane.api import Object
 from packyard.core.kubernetes.operators import Operator
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
 from packyard.running.runs.record import RunRecord
-from usecases import Object
 
 _POD = """
 securityContext: {runAsNonRoot: true, runAsUser: 1, seccompProfile: {type: RuntimeDefault}}

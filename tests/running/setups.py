@@ -9,13 +9,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from functools import partial
 from typing import Any
 
-from catalogue.nightly import test_runs
-from controlplane import fates, webhooks
-from controlplane.api import Api, await_quota, wait
+from controlplane import fates, stored, webhooks
+from controlplane.api import Api, Object, await_quota, wait
 from packyard.core.kubernetes.operators import OPERATORS
 from running import made
 from running.patients import pod, read, running
-from usecases import Object
 
 Setup = Callable[[Api, str], None]
 GPU = "nvidia.com/gpu"
@@ -90,7 +88,7 @@ def pool(*nodes: Mapping[str, Any], **amounts: str) -> Setup:
 
 
 def _unready(api: Api, node: Object) -> list[str]:
-    return [] if test_runs.condition(api.read(node).expect_done(), "Ready") else ["node"]
+    return [] if stored.condition(api.read(node).expect_done(), "Ready") else ["node"]
 
 
 def claims(*, mode: str = "ReadWriteMany", bound: bool = True, storage_class: str = "", **more: Any) -> Setup:
@@ -105,7 +103,7 @@ def claims(*, mode: str = "ReadWriteMany", bound: bool = True, storage_class: st
         }
         item["spec"] = json.loads(json.dumps({**spec, **more.get("spec", {})}).replace("<ns>", namespace))
         if bound:
-            made = test_runs.volume(namespace, {**item, "spec": spec})
+            made = stored.volume(namespace, {**item, "spec": spec})
             api.create({**made, "spec": {**made["spec"], **more.get("volume", {})}}).expect_done()
         api.create(item, namespace).expect_done()
         phase = more.get("phase", "Bound" if bound else "Pending")
@@ -244,14 +242,14 @@ def queue(*cpus: str, flavor: Object | None = None, **namespaces: Any) -> Setup:
 
 def active(api: Api, namespace: str) -> None:
     item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "team"}}
-    wait(lambda: [] if test_runs.condition(api.read(item, namespace).expect_done(), "Active") else ["queue"])
+    wait(lambda: [] if stored.condition(api.read(item, namespace).expect_done(), "Active") else ["queue"])
 
 
 def stop(api: Api, namespace: str) -> None:
     item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": namespace}}
     api.merge({**item, "spec": {"stopPolicy": "HoldAndDrain"}}).expect_done()
     team = {**item, "kind": "LocalQueue", "metadata": {"name": "team"}}
-    wait(lambda: ["queue"] if test_runs.condition(api.read(team, namespace).expect_done(), "Active") else [])
+    wait(lambda: ["queue"] if stored.condition(api.read(team, namespace).expect_done(), "Active") else [])
 
 
 def policy(rule: str, message: str, resource: str = "jobs", group: str = "batch") -> Setup:

@@ -24,7 +24,6 @@ from packyard.running.runs import kubectl, roles
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared, prepare
 from packyard.running.runs.roles import Right
-from running import made
 
 #: A right that no verb asks for, and that a Role of the package gives.
 GIVEN = Right("argoproj.io", "workflowtaskresults", "patch")
@@ -104,44 +103,10 @@ def test_a_user_runs_packages_and_asks_for_just_what_the_role_gives(
     events = list(people.requests(cluster, namespace))
     asked = {each for event in events if not is_everybodys(each := right_of(event, rights))}
     refused = {right_of(event, rights) for event in events if event["responseStatus"]["code"] == 403}
-    assert refused <= everywhere | roles.USAGE | FIRST_TRIES
+    assert refused <= everywhere | FIRST_TRIES
     created = {each for each in rights if each.verb == "create" and each.resource in OWN}  # asked for by a patch
     assert asked - refused <= rights
     assert rights - asked - created == {GIVEN, *UNMET}
-
-
-def _phases(cluster: Api, namespace: str) -> list[tuple[str, str]]:
-    pods = cluster.list("v1", "Pod", namespace)
-    return [(each["metadata"]["name"], each["status"].get("phase", "")) for each in pods]
-
-
-@pytest.mark.usefixtures("operated")
-def test_with_the_role_for_usage_nothing_is_refused_that_status_asks(
-    cluster: Api, client: Kubectl, namespace: str, user: Kubectl, tmp_path: Path
-) -> None:
-    """Neither Prometheus nor DCGM's exporter answers here: that they are asked is what rights are about."""
-    (tmp_path / "kustomization.yaml").write_text("resources: []\n")
-    made.put(client, {"busy": [made.pod("busy", "run")]})
-    wait(lambda: [name for name, phase in _phases(cluster, namespace) if phase != "Running"])
-    exporter = made.pod("exporter", "run")
-    (busy,) = cluster.list("v1", "Pod", namespace)
-    exporter["spec"]["nodeName"] = busy["spec"]["nodeName"]  # other tests have nodes of their own
-    exporter["metadata"]["labels"] = {"app": "nvidia-dcgm-exporter"}
-    labels = {"app.kubernetes.io/name": "prometheus"}
-    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "prometheus", "labels": labels}}
-    for item in (exporter, {**service, "spec": {"ports": [{"name": "web", "port": 80}]}}):
-        cluster.create(item, namespace).expect_done()
-    wait(lambda: [name for name, phase in _phases(cluster, namespace) if phase != "Running"])
-    given = done("roles", tmp_path, "--usage", "--user", namespace, "-n", namespace, "--name", namespace)
-    for item in yaml.safe_load_all(given):
-        cluster.apply(item, namespace if "Cluster" not in item["kind"] else "").expect_done()
-    both = {Right("", "services/proxy", "get"), Right("", "configmaps", "list")}  # of the cluster, and the namespace
-    wait(lambda: [] if both <= allowed(user) else ["the roles are not known yet"])
-    packyard("status", "--usage", user.flags[0], "-n", namespace)
-    events = [each for each in people.requests(cluster, namespace) if each["verb"] in ("get", "list")]
-    asked = {right_of(each, set()) for each in events}
-    assert not {right_of(each, set()) for each in events if each["responseStatus"]["code"] == 403}
-    assert {*roles.USAGE, Right("metrics.k8s.io", "pods", "list")} <= asked
 
 
 #: The kinds of the use case.
@@ -159,7 +124,6 @@ def use(user: Kubectl, directory: Path, run: str) -> None:
     assert packyard("deploy", directory, *flags).returncode == 0
     for words in (["status", run], ["logs", run], ["logs", run, "--events"], ["history", run]):
         packyard(*words, *flags)
-    packyard("status", "--usage", *flags)
     packyard("exec", run, "--role", "server", *flags, "--", "true")
     forward(run, *flags)
     assert packyard("rollback", run, "1", "--no-wait", *flags).returncode == 0

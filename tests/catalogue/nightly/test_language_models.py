@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from catalogue.nightly.test_runs import apply, condition, of_kind, provide
+from catalogue.nightly.test_runs import apply, of_kind, provide
 from controlplane.api import Api, Object, wait
+from controlplane.stored import condition
 from served import Served
 from usecases import USE_CASES, shipped
 

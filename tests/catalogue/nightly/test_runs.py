@@ -13,6 +13,7 @@ from functools import cache, partial
 from itertools import count
 
 from controlplane.api import Api, wait
+from controlplane.stored import condition, phase, volume
 from packyard.core.kubernetes import requirements
 from packyard.writing.source.package import Package, UseCase
 from pods import as_pods
@@ -308,23 +309,6 @@ def claim(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
 
 
-def volume(namespace: str, claim: Object) -> Object:
-    """Return a volume for a claim and no other."""
-    spec, name = claim["spec"], claim["metadata"]["name"]
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": f"{namespace}-{name}"},
-        "spec": {
-            "accessModes": spec["accessModes"],
-            "capacity": spec["resources"]["requests"],
-            "claimRef": {"namespace": namespace, "name": name},
-            "csi": {"driver": "test.csi.example", "volumeHandle": name},
-            "storageClassName": spec.get("storageClassName", ""),
-        },
-    }
-
-
 def ephemeral(objects: list[Object]) -> Iterator[Object]:
     """Yield volumes enough for the claims that live as long as a pod: for as many as any use case has of one kind."""
     for _, pod in as_pods(objects):
@@ -357,16 +341,6 @@ def unfinished(api: Api, namespace: str, objects: list[Object]) -> list[str]:
             assert not failed, failed
             left += [f"{kind} {item['metadata']} {item.get('status')}" for item in found if not is_finished(item)]
     return left
-
-
-def condition(item: Object, name: str) -> Object:
-    """Return a condition that holds of an object, else an empty one."""
-    found = item.get("status", {}).get("conditions") or []
-    return next((each for each in found if each["type"] == name and each["status"] == "True"), {})
-
-
-def phase(item: Object) -> str:
-    return str(item.get("status", {}).get("phase", ""))
 
 
 def is_ready(item: Object) -> bool:

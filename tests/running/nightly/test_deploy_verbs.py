@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from catalogue.nightly import test_runs
 from commandline import inside
-from controlplane import people
+from controlplane import people, stored
 from controlplane.api import Api, wait
 from documents.test_json import documented, seen
 from packyard.cli.running import rollout
@@ -252,7 +251,7 @@ class UntilUnready:
     def sleep(self, _: float) -> None:
         time.sleep(0.1)
         there = self.api.list("v1", "Pod", self.namespace)
-        if any(test_runs.phase(pod) == "Running" and not test_runs.condition(pod, "Ready") for pod in there):
+        if any(stored.phase(pod) == "Running" and not stored.condition(pod, "Ready") for pod in there):
             self.now = 3600.0
 
 

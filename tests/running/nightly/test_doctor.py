@@ -15,7 +15,7 @@ import pytest
 
 from catalogue.nightly import test_runs
 from commandline import packyard
-from controlplane import people
+from controlplane import people, stored
 from controlplane.api import Api, wait
 from documents import test_json
 from packyard.core.kubernetes import held, pods
@@ -112,7 +112,7 @@ def test_a_user_with_the_role_of_packyard_is_told_nothing_but_what_only_administ
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}}
     operated.create(secret, namespace).expect_done()
     claim = test_runs.claim("disk")
-    operated.create(test_runs.volume(namespace, claim)).expect_done()
+    operated.create(stored.volume(namespace, claim)).expect_done()
     operated.create(claim, namespace).expect_done()
     wait(lambda: [] if test_runs.bound(operated.read(claim, namespace).expect_done()) else ["disk"])
     user = f"ann-{namespace}"
@@ -188,7 +188,7 @@ def test_the_verb_names_the_cluster_first_then_findings_and_what_to_type_next(
     assert last.startswith(
         f"once this is mended: packyard doctor {directory} PVC_NAME=data --autoscaled -n {namespace}"
     )
-    operated.create(test_runs.volume(namespace, test_runs.claim("data"))).expect_done()
+    operated.create(stored.volume(namespace, test_runs.claim("data"))).expect_done()
     operated.create(test_runs.claim("data"), namespace).expect_done()
     wait(lambda: [] if packyard(*words).returncode == 0 else ["the claim is not bound"])
     sound = packyard(*words, "-o", "json")

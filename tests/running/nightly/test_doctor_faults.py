@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 import real
-from catalogue.nightly import test_runs
-from controlplane import shared
+from controlplane import shared, stored
 from controlplane.api import Api, await_quota, wait
 from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.operators import OPERATORS
@@ -40,7 +39,7 @@ def phases(api: Api, namespace: str) -> dict[str, str]:
 def add_volume(api: Api, volume: Object) -> None:
     """Add a volume before its claim: one that a controller sees first takes another's, of those for anybody."""
     api.create(volume).expect_done()
-    wait(lambda: [] if test_runs.phase(api.read(volume).expect_done()) == "Available" else [str(volume["metadata"])])
+    wait(lambda: [] if stored.phase(api.read(volume).expect_done()) == "Available" else [str(volume["metadata"])])
 
 
 #: What is said of a class that nobody makes volumes of.
@@ -77,7 +76,7 @@ volumeBindingMode: <binding>
     }
     for name, mode in bound.items():
         (claim,) = read(CLAIM, name=name, mode=mode, storage_class="", size="1Gi")
-        add_volume(operated, test_runs.volume(namespace, claim))
+        add_volume(operated, stored.volume(namespace, claim))
         operated.create(claim, namespace).expect_done()
     (lost,) = read(CLAIM, name="lost", mode="ReadWriteMany", storage_class="", size="1Gi")
     lost["metadata"]["annotations"] = {"pv.kubernetes.io/bind-completed": "yes"}
@@ -123,7 +122,7 @@ def test_faults_of_claims_and_volumes_that_come(operated: Api, client: Kubectl) 
         "metadata": {"name": "data"},
         "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}},
     }
-    volume = test_runs.volume(other, taken)
+    volume = stored.volume(other, taken)
     operated.create(volume).expect_done()
     come = [
         *read(CLAIM, name="classless", mode="ReadWriteMany", storage_class="nope", size="1Gi"),
@@ -165,7 +164,7 @@ def test_faults_of_claims_of_a_class_that_makes_no_volumes(operated: Api, client
     objects = [run, claims["chosen"]]
     names = ["chosen", "fits", "large"]
     assert told(examine(client, objects)) == [f"warning: PersistentVolumeClaim {name}: {none}" for name in names]
-    volume = test_runs.volume(namespace, claims["fits"])
+    volume = stored.volume(namespace, claims["fits"])
     operated.create({**volume, "spec": {**volume["spec"], "claimRef": None}}).expect_done()
     assert told(examine(client, objects)) == [
         f"warning: PersistentVolumeClaim {name}: {none}" for name in names if name != "fits"
@@ -196,7 +195,7 @@ def test_a_disk_that_another_pod_holds_on_its_node(operated: Api, client: Kubect
         labels = {"pool": namespace, "number": str(number)}
         node(operated, f"{namespace}-{number}", labels, taints=[own(namespace)], cpu="4", memory="8Gi")
     (claim,) = read(CLAIM, name="disk", mode="ReadWriteOnce", storage_class="", size="1Gi")
-    volume = test_runs.volume(namespace, claim)
+    volume = stored.volume(namespace, claim)
     volume["spec"]["csi"]["driver"] = "ebs.csi.aws.com"
     add_volume(operated, volume)
     operated.create(claim, namespace).expect_done()
@@ -307,7 +306,7 @@ def node(
     def unready() -> list[str]:
         found = api.read(item).expect_done()
         left = [each for each in found["spec"].get("taints", ()) if each["key"] == "node.kubernetes.io/not-ready"]
-        return [name] if left or not test_runs.condition(found, "Ready") else []
+        return [name] if left or not stored.condition(found, "Ready") else []
 
     wait(unready)
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 import real
-from catalogue.nightly import test_runs
-from controlplane import shared, webhooks
+from controlplane import shared, stored, webhooks
 from controlplane.api import Api, wait
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
@@ -135,7 +134,7 @@ def pool(name: str, labels: Object | None = None, **made: Any) -> Object:
 def test_a_volume_of_another_zone_keeps_pods_away(operated: Api, client: Kubectl, namespace: str) -> None:
     (claim,) = read(CLAIM, name="far", mode="ReadWriteMany", storage_class="", size="1Gi")
     rule = {"matchExpressions": [{"key": "zone", "operator": "In", "values": [f"{namespace}-b"]}]}
-    volume = test_runs.volume(namespace, claim)
+    volume = stored.volume(namespace, claim)
     spec = {**volume["spec"], "nodeAffinity": {"required": {"nodeSelectorTerms": [rule]}}}
     add_volume(operated, {**volume, "spec": spec})
     operated.create(claim, namespace).expect_done()
@@ -149,7 +148,7 @@ def test_a_volume_of_another_zone_keeps_pods_away(operated: Api, client: Kubectl
 
 def test_a_claim_for_one_pod_that_another_run_mounts(operated: Api, client: Kubectl, namespace: str) -> None:
     (claim,) = read(CLAIM, name="mine", mode="ReadWriteOncePod", storage_class="", size="1Gi")
-    operated.create(test_runs.volume(namespace, claim)).expect_done()
+    operated.create(stored.volume(namespace, claim)).expect_done()
     operated.create(claim, namespace).expect_done()
     wait(lambda: [] if phases(operated, namespace) == {"mine": "Bound"} else ["mine"])
     volumes = [{"name": "mine", "persistentVolumeClaim": {"claimName": "mine"}}]

@@ -1,7 +1,7 @@
 """All faults of `fault_set`, on a real control plane: told before anything is applied, and explained of what was.
 
-`make soak` judges them; ``pytest tests/running/nightly/test_fault_set.py`` with PACKYARD_SOAK=1 does so alone. Architectures of
-images are judged by test_architectures, kubeconfigs by test_kubeconfigs.
+`make nightly-clusters ARGS=tests/running/nightly/test_fault_set.py` judges them alone, and records what kubectl answers
+with PACKYARD_RECORD=1. Kubeconfigs are judged by test_kubeconfigs.
 """
 
 from __future__ import annotations
@@ -11,26 +11,21 @@ import re
 import shlex
 import time
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-import sample
 from controlplane import people, shared
 from controlplane.api import Api, wait
-from packyard.core.errors import PackyardError
-from packyard.running import doctor
-from packyard.running.runs import deploy, kubectl, status
-from packyard.running.runs import record as records
+from packyard.running.doctor.recording import Recording
+from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
-from running import made, suggested
+from running import made, recordings, suggested
 from running.fault_set import FAULTS, Fault
 from running.patients import prepared
 
-pytestmark = [pytest.mark.nightly, pytest.mark.skipif(not sample.WHOLE, reason="make soak judges all faults")]
+pytestmark = pytest.mark.nightly("clusters")
 _PATIENCE = 60  # seconds until a fault shows
 
 
@@ -78,29 +73,27 @@ def check_typed(fix: str, client: Kubectl) -> None:
 @pytest.mark.parametrize("fault", [each for each in FAULTS if each.before], ids=lambda each: each.name)
 def test_it_is_told_before_anything_is_applied(fault: Fault, plane: Api, there: str, tmp_path: Path) -> None:
     found = client(plane, fault.namespace(there), tmp_path, fault.user and f"{fault.user}-{there}")
-    ready = prepared(fault.run(there))
-    findings = [each for each in doctor.examine(found, ready) if each.severity in ("error", "warning")]
-    told = [f"{each}; {each.why}" for each in findings]
+    ready, recording = prepared(fault.run(there)), Recording()
+    findings = recordings.findings(recording.of(found), ready)
+    told = recordings.said(findings, recordings.planned(recording.of(found), ready))
     for each in findings:
         check_typed(each.fix, found)
-    with suppress(PackyardError):
-        try:
-            deploy.plan(found, ready, who="ann", when=made.WHEN)
-        except PackyardError as error:
-            told += [str(each) for each in error.problems]
-            raise
-    assert re.search(fault.before, "\n".join(told), re.DOTALL), told
+    assert re.search(fault.before, told, re.DOTALL), told
+    if recordings.IS_RECORDING:
+        recordings.keep(recording, found, "before", fault, there)
 
 
 @pytest.mark.usefixtures("kubectl")
 @pytest.mark.parametrize("fault", [each for each in FAULTS if each.after], ids=lambda each: each.name)
 def test_it_is_explained_of_a_run_that_has_it(fault: Fault, plane: Api, there: str, tmp_path: Path) -> None:
-    found = replace(client(plane, there, tmp_path))
-    record = made.put(found, {"run": fault.run(there)})["run"]
+    found = client(plane, there, tmp_path)
+    made.put(found, {recordings.RUN: fault.run(there)})
     fault.then(plane, there)
     end = time.monotonic() + _PATIENCE
     said = ""
     while not re.search(fault.after, said, re.DOTALL):
         assert time.monotonic() < end, said
-        seen = status.read_one(found, records.read_last(found, record.run))
-        said = f"{seen.state}: {seen.reason}"
+        recording = Recording()
+        said = recordings.after(recording.of(found), fault)
+    if recordings.IS_RECORDING:
+        recordings.keep(recording, found, "after", fault, there)

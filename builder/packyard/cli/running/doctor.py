@@ -3,6 +3,7 @@
 packyard doctor DIR                  as it is set
 packyard doctor DIR WORKERS=8        as if this were set
 packyard doctor DIR --probe          also run its pods, small and with another program, and delete them
+packyard doctor DIR --record FILE    also write what kubectl answered, without secrets, for a report of a bug
 
 What it needs follows from its objects: kinds and their operators, namespace, quotas, claims, Secrets with their keys,
 accounts, nodes with room for all pods at once, and your own rights. Each finding says what is wrong, what comes of it,
@@ -23,8 +24,10 @@ from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, probe
 from packyard.cli.using import site
 from packyard.core.errors import Problem, refuse
+from packyard.core.files import atomic
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
+from packyard.running.doctor.recording import Recording
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
 
@@ -39,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clusters.add_arguments(parser)
     clusters.add_autoscaled(parser)
     probe.add_arguments(parser)
+    declare.value(parser, "--record FILE", "write what kubectl answers into FILE, without secrets", default="")
 
 
 def gate(client: Kubectl, prepared: Prepared, *, autoscaled: bool) -> None:
@@ -65,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     autoscaled = declare.given(arguments, "autoscaled")
     flags = [*autoscaled, *declare.given(arguments, "probe")]
     client, prepared, words = clusters.find_for(arguments, "doctor", flags)
-    findings = _examine(client, prepared, autoscaled=arguments.autoscaled)
+    findings = _recorded(arguments, client, prepared)
     if arguments.probe:
         findings += probe.run_after(findings, client, prepared, arguments.probe_timeout)
     if ROWS.show(findings, arguments.output):
@@ -75,6 +79,20 @@ def run(arguments: argparse.Namespace) -> int:
     command = client.packyard(*following)
     output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
     return int(has_errors)
+
+
+def _recorded(arguments: argparse.Namespace, client: Kubectl, prepared: Prepared) -> list[Finding]:
+    """Examine, and write what kubectl answered, also where that fails."""
+    recording, findings = Recording(), list[Finding]()
+    asked = recording.of(client) if arguments.record else client
+    try:
+        findings = _examine(asked, prepared, autoscaled=arguments.autoscaled)
+        return findings
+    finally:
+        if arguments.record:
+            data = "\n".join([*recording.lines(client, prepared, findings), ""]).encode()
+            atomic.write(arguments.record, data, mode=0o644, durable=False)
+            output.note(f"{arguments.record} has what kubectl answered; look through it before you give it to others")
 
 
 def _show(findings: Sequence[Finding]) -> None:

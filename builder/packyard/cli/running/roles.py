@@ -32,8 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--group NAME", "likewise, for all of a group", action="append", default=[])
     declare.value(parser, "--name NAME", "what the objects are called", default=_NAME)
     declare.switch(parser, "--cluster", "add a ClusterRole with which doctor sees everything")
-    text = "add one with which status --usage asks Prometheus and DCGM: it reaches all Services and pods by GET"
-    declare.switch(parser, "--usage", text)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,8 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     for each, use_cases in beyond.items():
         output.note(f"left to administrators: {each}, of {', '.join(use_cases)}")
     manifests = [roles.role(rights, arguments.name, arguments.namespace)]
-    wide = (everywhere if arguments.cluster else set()) | (roles.USAGE if arguments.usage else set())
-    manifests += [roles.role(wide, arguments.name, kind="ClusterRole")] if wide else []
+    if arguments.cluster and everywhere:
+        manifests += [roles.role(everywhere, arguments.name, kind="ClusterRole")]
     if arguments.user or arguments.group:
         manifests += [roles.binding(each, arguments.user, arguments.group) for each in manifests]
     else:

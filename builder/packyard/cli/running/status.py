@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
@@ -18,20 +17,18 @@ from packyard.cli.running.interrupts import INTERRUPTED
 from packyard.core.errors import IntegrityError, UsageError, shown
 from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import record as records
-from packyard.running.runs import status, sweep, unrecorded, usage
+from packyard.running.runs import status, sweep, unrecorded
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.pod_status import PodStatus
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.status import RunStatus
 from packyard.running.runs.sweep import Line
-from packyard.running.runs.usage import Usage
 
 ROWS = Rows(
     "run",
     "run=record.run, package=record.package, version=record.version, useCase=record.use_case, state, reason, "
     "roles (role=name, wanted, ready, done, failed, restarts), "
-    "pods (name, role, index, state, node, restarts, reason, created, started, ended, "
-    "usage=usage.document?), "
+    "pods (name, role, index, state, node, restarts, reason, created, started, ended), "
     "lines (line=number, arguments, parameters, state, reason, pod, tries, result), "
     "missing, unread, results, values=record.values, options=record.options, record=record.number, when=record.when, "
     "who=record.who",
@@ -42,7 +39,6 @@ _MOST_COLUMNS = 6  # parameters of a sweep that get a column
 _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
 _OF_ROLE = ("name", "wanted", "ready", "done", "failed", "restarts")
 _ROLES = ("ROLE", *map(str.upper, _OF_ROLE[1:]))
-_USED = ("CPU", "MEMORY", "GPU")
 _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
 
 
@@ -56,8 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "only so many, the newest (default: on a terminal as many as it has lines for)"
     declare.value(parser, "--limit N", text, type=clusters.count)
     declare.switch(parser, "--watch", "show changes as they come, until all runs are over")
-    text = "also what pods use now: CPU, memory and GPUs, by metrics-server, Prometheus or DCGM"
-    declare.switch(parser, "--usage", text)
     clusters.add_arguments(parser)
 
 
@@ -65,15 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a table of runs, or one of them."""
     if arguments.watch and arguments.output != "text":
         raise UsageError("packyard status: --watch prints text only; packyard status --help shows the usage")
-    if arguments.watch and arguments.usage:
-        raise UsageError("packyard status: --watch and --usage exclude each other; packyard status --help shows usage")
     client = clusters.find(arguments)
     if arguments.watch:
         return _watch(client, arguments)
     statuses = _read(client, arguments)
     page = statuses[: _limit(arguments)]
-    if arguments.usage:
-        page = _measured(client, page)
     if ROWS.show(page, arguments.output):
         _show(page, arguments)
         if len(page) < len(statuses):
@@ -112,21 +102,6 @@ def _last(client: Kubectl, run: str) -> RunRecord:
     return unrecorded.usual(client, run).get(run) or records.read_last(client, run)
 
 
-def _measured(client: Kubectl, statuses: Sequence[RunStatus]) -> list[RunStatus]:
-    """Return runs with what their pods use, and say what is not known of any."""
-    pods = [each for run in statuses for each in run.pods]
-    used = usage.read(client, (each.node for each in pods))
-    for each in used.unknown:
-        output.note(each)
-    if not used.pods:
-        return [*statuses]
-
-    def measured(run: RunStatus) -> RunStatus:
-        return replace(run, pods=[replace(each, usage=used.pods.get(each.name, Usage())) for each in run.pods])
-
-    return [measured(run) for run in statuses]
-
-
 def _watch(client: Kubectl, arguments: argparse.Namespace) -> int:
     """Watch until all is over, or somebody ends it."""
     try:
@@ -160,16 +135,12 @@ def _show(statuses: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
     if arguments.run:
         _show_one(statuses[0], wide=arguments.wide)
     elif statuses:
-        has_usage = any(pod.usage for each in statuses for pod in each.pods)
-        rows = [_run_row(each, has_usage=has_usage) for each in statuses]
-        columns = _COLUMNS if not has_usage else (*_COLUMNS[:-1], *_USED, _COLUMNS[-1])
-        output.table(columns, rows, wide=arguments.wide, prose=1)
+        output.table(_COLUMNS, [_run_row(each) for each in statuses], wide=arguments.wide, prose=1)
 
 
-def _run_row(run_status: RunStatus, *, has_usage: bool) -> tuple[str, ...]:
-    since, used = age(run_status.record.when), _used(run_status.pods, has_usage)
-    pods = clusters.counted(run_status.roles)
-    return (run_status.run, _package(run_status), run_status.state, pods, since, *used, run_status.reason)
+def _run_row(run_status: RunStatus) -> tuple[str, ...]:
+    since, pods = age(run_status.record.when), clusters.counted(run_status.roles)
+    return (run_status.run, _package(run_status), run_status.state, pods, since, run_status.reason)
 
 
 def _show_one(run_status: RunStatus, *, wide: bool) -> None:
@@ -183,8 +154,7 @@ def _show_one(run_status: RunStatus, *, wide: bool) -> None:
         show_lines(lines, wide=wide)
     if run_status.pods:
         output.line()
-        columns = _PODS if run_status.pods[0].usage is None else (*_PODS[:-1], *_USED, _PODS[-1])
-        output.table(columns, [_pod_row(each) for each in run_status.pods], wide=wide, prose=1)
+        output.table(_PODS, [_pod_row(each) for each in run_status.pods], wide=wide, prose=1)
 
 
 def show_lines(lines: Sequence[Line], *, wide: bool) -> None:
@@ -224,13 +194,7 @@ def _facts(run_status: RunStatus) -> Iterator[tuple[str, str]]:
 
 
 def _pod_row(pod: PodStatus) -> tuple[str, ...]:
-    since, used = age(pod.created), _used([pod], pod.usage is not None)
-    return (pod.name, pod.role, pod.state, pod.node, str(pod.restarts), since, *used, pod.reason)
-
-
-def _used(pods: Sequence[PodStatus], is_asked: bool) -> tuple[str, ...]:
-    """Return the cells of what pods use together; none where that was not asked for."""
-    return usage.cells(usage.total(each.usage for each in pods if each.usage)) if is_asked else ()
+    return (pod.name, pod.role, pod.state, pod.node, str(pod.restarts), age(pod.created), pod.reason)
 
 
 def _package(run_status: RunStatus) -> str:

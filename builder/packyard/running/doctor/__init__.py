@@ -6,8 +6,7 @@ calls, and no check speaks to the cluster itself. What the user may not read mak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
@@ -19,9 +18,9 @@ from packyard.core.kubernetes.lenient import Object
 from packyard.running.doctor import (
     admission,
     apis,
-    architectures,
     autoscaling,
     facts,
+    images,
     limits,
     namespaces,
     networks,
@@ -66,7 +65,7 @@ _OTHERS = (
     Check("quotas", limits.ask, limits.quotas),
     Check("limits", limits.ask, limits.ranges),
     Check("nodes", nodes.ask, nodes.fit),
-    Check("names of images", lambda _: Questions(), architectures.valid),
+    Check("names of images", lambda _: Questions(), images.valid),
     Check("schedulers", schedulers.ask, schedulers.there),
     Check("network policies", networks.ask, networks.open_to),
     Check("your rights", rights.ask, rights.held),
@@ -101,9 +100,7 @@ def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -
     """
     objects = prepared.objects
     checks = every(prepared.required, objects)
-    with ThreadPoolExecutor(1) as pool:
-        asking = pool.submit(architectures.of_images, objects)
-        cluster, attempts = _look(kubectl, objects, questions(objects, checks))
+    cluster, attempts = _look(kubectl, objects, questions(objects, checks))
     findings = judge(objects, cluster, checks)
     is_sound = {each.check for each in findings if each.severity == "error"} <= {nodes.CHECK}
     if is_sound and attempts:
@@ -111,18 +108,8 @@ def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -
             others = [each for each in findings if each.check != nodes.CHECK]
             findings = [*others, *nodes.place(admission.admitted(attempts, kubectl), objects, cluster)]
         findings += admission.refused(attempts)
-    findings += _architectures(objects, asking.result(), cluster)
     findings = autoscaling.soften(findings, objects, kubectl, is_autoscaled=autoscaled)
     return [replace(each, fix=_located(_mending(each, prepared, kubectl), kubectl)) for each in findings]
-
-
-def _architectures(
-    objects: Sequence[Object], made_for: Mapping[str, architectures.Made], cluster: Facts
-) -> Iterator[Finding]:
-    """Yield what is wrong with images, and with them on the nodes, where these may be read."""
-    yield from architectures.there(made_for)
-    if not cluster.unread.get("nodes"):
-        yield from architectures.fit(objects, made_for, cluster)
 
 
 def _look(kubectl: Kubectl, objects: Sequence[Object], asked: Questions) -> tuple[Facts, list[Attempt]]:

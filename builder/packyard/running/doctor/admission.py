@@ -15,13 +15,12 @@ from packyard.core.kubernetes.lenient import Object, mapping
 from packyard.running.doctor import wanted
 from packyard.running.doctor.finding import Finding, error, unknown
 from packyard.running.doctor.wanted import PodSet
-from packyard.running.runs.kubectl import FORBIDDEN, Done, Kubectl, split
+from packyard.running.runs.kubectl import FORBIDDEN, NO_NAMESPACE, Done, Kubectl, split
 
 _CHECK = "admission"
 _TRY = ("create", "--dry-run=server", "--validate=ignore", "--output=json", "--filename=-")
 #: Calls of kubectl at once.
 _AT_ONCE = 4
-_NO_NAMESPACE = "(NotFound): namespaces "
 _NO_DRY_RUN = "does not support dry run"
 #: What comes with the run, or is made for each pod, and is not there yet.
 _LATER = ("serviceAccountName", "serviceAccount", "resourceClaims", "priority")
@@ -87,7 +86,7 @@ def _pod(pod_set: PodSet) -> Object:
 
 
 def _refused(pod_set: PodSet, message: str) -> Iterator[Finding]:
-    if FORBIDDEN.search(message) or _NO_NAMESPACE in message:
+    if FORBIDDEN.search(message) or NO_NAMESPACE.search(message):
         return
     reason = next(iter(split(message)), message)
     if _NO_DRY_RUN in message:

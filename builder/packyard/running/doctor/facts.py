@@ -159,10 +159,11 @@ def _get(kubectl: Kubectl, words: Sequence[str]) -> tuple[list[Object], dict[str
     unforeseen = [line for line in failed if not UNKNOWN.search(line) and not FORBIDDEN.search(line)]
     if answer.code and (unforeseen or not failed):
         raise kubectl.refusal("\n".join(unforeseen) or answer.errors)
-    return [_without_secrets(item) for item in kubectl.objects(answer.output)], unread
+    return [without_secrets(item) for item in kubectl.objects(answer.output)], unread
 
 
-def _without_secrets(item: Object) -> Object:
+def without_secrets(item: Object) -> Object:
+    """Return an object; of a Secret its type, and the names of its keys with a sign where there is something."""
     if item.get("kind") != "Secret":
         return item
     kept = {key: item.get(key) for key in ("apiVersion", "kind", "metadata", "type")}

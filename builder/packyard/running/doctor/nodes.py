@@ -75,12 +75,6 @@ def place(sets: Sequence[PodSet], objects: Sequence[Object], facts: Facts) -> It
         yield _room(moment, nodes, facts)
 
 
-def open_to(pod_set: PodSet, facts: Facts) -> list[Object]:
-    """Return the nodes that the pods of a set may run on, were these empty."""
-    nodes = _nodes(facts, ())
-    return [nodes[place].item for place in _usable(pod_set, nodes, facts, beside=False)]
-
-
 def _nodes(facts: Facts, own: Sequence[Object]) -> list[_Node]:
     """Return the nodes; what the run has there already leaves its room to it."""
     on: dict[str, list[Object]] = {}

@@ -18,9 +18,11 @@ from packyard.core.errors import ConflictError, InputError, PackyardError, Probl
 from packyard.core.kubernetes.lenient import Object, mapping, mappings
 from packyard.running.runs import kubeconfigs
 
-#: What kubectl says that the user may not do, with the resource and its group, and which resource nobody serves.
+#: What kubectl says that the user may not do, with the resource and its group, which resource nobody serves, and which
+#: namespace is not there.
 FORBIDDEN = re.compile(r'User .* cannot \w+ resource "([^"]+)" in API group "([^"]*)"[^\n]*')
 UNKNOWN = re.compile(r"the server doesn't have a resource type \"([^\"]+)\"")
+NO_NAMESPACE = re.compile(r'namespaces "([^"]+)" not found')
 #: A line of the log of kubectl's own libraries, before what it says itself.
 _LOG = re.compile(r"^[EWIF]\d{4} [\d:.]+ .*$\n?", re.MULTILINE)
 _DEAF = re.compile(
@@ -36,7 +38,6 @@ _UNKNOWN_USER = re.compile(
 _NO_PLUGIN = re.compile(r"exec: executable (\S+) not found")
 #: What a user lacks; webhooks and quotas forbid too, in other words.
 _NO_RIGHT = re.compile(r'User "([^"]*)" cannot ')
-_NO_NAMESPACE = re.compile(r'namespaces "([^"]+)" not found')
 _CONFLICTS = ("AlreadyExists", "Apply failed with")
 #: Where the next error begins, of a call for several objects.
 _NEXT = re.compile(r'^(?=error: |Error from server|Apply failed with |The \S+ "|unable to recognize )', re.MULTILINE)
@@ -67,11 +68,16 @@ class Done:
     warnings: tuple[str, ...] = ()
 
 
+#: What answers a call, of its words and its standard input.
+Transport = Callable[[Sequence[str], bytes], Done]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubectl:
     """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``typed`` the flags that were typed.
 
     Calls of one that ``is_apart`` have sessions of their own, but for `attach`: no signal for our processes ends them.
+    A ``transport`` answers calls in place of the program, but for those that are read as they come.
     """
 
     program: str
@@ -81,6 +87,7 @@ class Kubectl:
     user: str = ""
     typed: tuple[str, ...] = ()
     is_apart: bool = False
+    transport: Transport | None = None
 
     def __str__(self) -> str:
         return f"context {self.context}, namespace {self.namespace}"
@@ -102,8 +109,12 @@ class Kubectl:
 
         Raises `UnavailableError` where it does not start, is killed, or the cluster does not answer or know the user.
         """
+        return self._checked((self.transport or self.ask)(words, data))
+
+    def ask(self, words: Sequence[str], data: bytes) -> Done:
+        """Have the program answer a call."""
         command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
-        return self._checked(_run(command, data, start_new_session=self.is_apart))
+        return _run(command, data, start_new_session=self.is_apart)
 
     def follow(self, *words: str, each: Callable[[str], None], data: bytes = b"") -> Done:
         """Do what `call` does, and hand on each line as it is printed, also of a call that is interrupted."""
@@ -191,7 +202,7 @@ class Kubectl:
             prints = shlex.join(["packyard", "roles", "PACKAGE", "-n", self.namespace, f"--user={lacks[1]}"])
             hint = f"ask the administrator of namespace {self.namespace}: {prints} prints what you need"
             return RightError(*errors[:-1], Problem(errors[-1], hint=hint))
-        if absent := _NO_NAMESPACE.search(stderr):
+        if absent := NO_NAMESPACE.search(stderr):
             hint = f"{self.by_hand('create', 'namespace', absent[1])} makes it"
             return InputError(*errors[:-1], Problem(errors[-1], hint=hint))
         if any(text in stderr for text in _CONFLICTS):

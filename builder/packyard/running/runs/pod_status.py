@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from packyard.running.runs.usage import Usage
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodStatus:
@@ -14,7 +12,7 @@ class PodStatus:
     ``index`` counts the pods of a role; pods that took each other's place have the same. ``message`` is what a
     container left as it ended well. ``started`` and ``ended`` are
     when its containers did, ISO 8601 as ``created``, or empty. The first of ``containers`` is the one that counts;
-    ``running`` are those that run now; ``usage`` is what it uses, where that was asked for.
+    ``running`` are those that run now.
     """
 
     name: str
@@ -29,5 +27,4 @@ class PodStatus:
     ended: str
     containers: tuple[str, ...]
     running: tuple[str, ...]
-    usage: Usage | None = None
     message: str = ""

@@ -45,10 +45,7 @@ _ALWAYS = (
     | _rights(CORE, "events", "list")
     | _rights(CORE, "serviceaccounts", "create delete")  # doctor --probe
     | _rights(BATCH, "jobs", "create delete")
-    | _rights("metrics.k8s.io", "pods", "list")  # status --usage
 )
-#: What `status --usage` asks beside of the cluster: Prometheus, as its Services name it, and DCGM's exporters.
-USAGE = _rights(CORE, "pods services", "list") | _rights(CORE, "pods/proxy services/proxy", "get")
 #: What they ask of each kind that a run has: it is applied by a patch that may create, read, and deleted.
 _OWN = "create delete get list patch"
 

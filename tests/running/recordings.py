@@ -1,0 +1,246 @@
+"""What kubectl answered on a cluster with a fault, as files in tests/recorded/, and a kubectl that answers so again.
+
+    before/NAME.jsonl    as the doctor and the plan of `deploy` asked, for each fault of `fault_set`
+    after/NAME.jsonl     as `status` asked about a run
+    cluster.jsonl        what the server says of its API, where a fault changes nothing about it
+    reports/*.jsonl      as `packyard doctor --record` wrote them, with the findings that are right
+
+`test_fault_set` writes the first three where PACKYARD_RECORD=1. Names that change are replaced: of namespaces, of pods,
+uids, times but for their order, and ports.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from packyard.core.bundle.required import Required
+from packyard.core.errors import PackyardError
+from packyard.running import doctor
+from packyard.running.doctor.finding import Finding
+from packyard.running.doctor.recording import Recording
+from packyard.running.runs import deploy, status
+from packyard.running.runs import record as records
+from packyard.running.runs.kubectl import Done, Kubectl
+from packyard.running.runs.prepared import Prepared
+from running import made
+from running.fault_set import Fault
+from running.patients import prepared
+
+FOLDER = Path(__file__).parent.parent / "recorded"
+_SHARED = FOLDER / "cluster.jsonl"
+REPORTS = sorted((FOLDER / "reports").glob("*.jsonl"))
+IS_RECORDING = os.environ.get("PACKYARD_RECORD") == "1"
+#: The namespace in files, and the run.
+NAMESPACE, RUN = "test-0", "run"
+_COMMAND = "make nightly-clusters"
+_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+_TEST = re.compile(r"\btest-[0-9a-f]{8}")
+_TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+#: Uids, what Kubernetes and Kueue append to the names of objects that they make, and ports.
+_CHANGING = re.compile(
+    r"\b(?P<uid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b"
+    r"|(?<=-)(?P<x>[bcdfghjklmnpqrstvwxz2456789]{5}|[bcdfghjklmnpqrstvwxz2456789]{8,10}|(?<=job-run-)[0-9a-f]{5})\b"
+    r"|(?<=\.)(?P<event>[0-9a-f]{16})\b|(?:(?<=127\.0\.0\.1:)|(?<=\"Port\": ))(?P<port>\d+)"
+)
+#: What is large in the answers of `get --raw`, and asked for by nobody.
+_SPARE = {"verbs", "shortNames", "categories", "singularName", "storageVersionHash", "preferredVersion", "groupVersion"}
+
+#: Calls that most faults have the same answers to: what is served, and what an administrator may do.
+_OF_SERVER = ("get --raw=", "create --validate=ignore --filename=- --output=json")
+
+
+class UnrecordedError(AssertionError):
+    """A call that no recording has."""
+
+
+def findings(client: Kubectl, ready: Prepared) -> list[Finding]:
+    """Return what the doctor says that is wrong."""
+    return [each for each in doctor.examine(client, ready) if each.severity in ("error", "warning")]
+
+
+def planned(client: Kubectl, ready: Prepared) -> list[str]:
+    """Return what `deploy` would refuse."""
+    try:
+        deploy.plan(client, ready, who="ann", when=made.WHEN)
+    except PackyardError as error:
+        return [str(each) for each in error.problems]
+    return []
+
+
+def said(found: Sequence[Finding], refused: Sequence[str]) -> str:
+    """Return all that is said before anything is applied."""
+    return "\n".join([*(f"{each}; {each.why}" for each in found), *refused])
+
+
+def before(client: Kubectl, fault: Fault) -> str:
+    ready = prepared(fault.run(NAMESPACE))
+    return said(findings(client, ready), planned(client, ready))
+
+
+def after(client: Kubectl, _: Fault) -> str:
+    """Return what is said of a run."""
+    seen = status.read_one(client, records.read_last(client, RUN))
+    return f"{seen.state}: {seen.reason}"
+
+
+_TOLD = {"before": before, "after": after}
+
+
+def told(moment: str, fault: Fault) -> str:
+    """Return what is said of a fault by what was recorded ``before`` or ``after``."""
+    namespace = fault.namespace(NAMESPACE) if moment == "before" else NAMESPACE
+    return _TOLD[moment](replayed(namespace, file(moment, fault), _SHARED), fault)
+
+
+def keep(recording: Recording, client: Kubectl, moment: str, fault: Fault, namespace: str) -> None:
+    """Write what was recorded, and refuse where something else is said than by what was recorded before.
+
+    A file whose calls are not those of today is no judge. Whether a run has failed yet depends on the moment, and which
+    of its pods is the first on their names; the reason does not.
+    """
+    place, last = file(moment, fault), None
+    with suppress(UnrecordedError):
+        last = _reason(told(moment, fault))
+    lines = [json.loads(line) for line in recording.lines(client, prepared(()), ())]
+    calls = _settled([_of_namespace(each, namespace) for each in lines if "call" in each], namespace)
+    of_server = {_key(each): each for each in calls if each["call"].startswith(_OF_SERVER)}
+    shared = of_server | {_key(each): each for each in _read(_SHARED)}
+    _write(_SHARED, shared.values())
+    _write(place, (each for each in calls if shared.get(_key(each)) != each))
+    now = _reason(told(moment, fault))
+    assert last in (None, now), f"{place}: {now!r} was {last!r}"
+
+
+def _reason(text: str) -> str:
+    return re.sub(rf"\A(?:{'|'.join(status.STATES)}): (\w+ \d+: )?", "", text)
+
+
+def report(place: Path) -> tuple[Kubectl, Prepared, list[dict[str, Any]]]:
+    """Return a kubectl that answers what a report says, what was examined, and the findings."""
+    first, *_, last = map(json.loads, place.read_text("utf-8").splitlines())
+    required = [Required.parse(each) for each in first["required"]]
+    return replayed(first["namespace"], place), replace(prepared(first["objects"]), required=required), last["findings"]
+
+
+def shown(found: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Return findings as a report has them."""
+    fields = (asdict(replace(each, fix="", taints=())) for each in found)
+    return [{key: value for key, value in each.items() if value} for each in fields]
+
+
+def replayed(namespace: str, place: Path, *others: Path) -> Kubectl:
+    """Return a kubectl that answers what a file says, and for calls that it does not have what others say."""
+    if not place.exists():
+        raise UnrecordedError(f"{place} is not there; {_COMMAND} records it")
+    known = {_key(each): each for one in (*others, place) for each in _read(one)}
+
+    def answer(words: Sequence[str], data: bytes) -> Done:
+        call = shlex.join(words)
+        asked = Recording().clean(json.loads(data)) if data else ""
+        found = known.get((call, _digest(asked)))
+        if found is None:
+            raise UnrecordedError(f"{place} has no answer to kubectl {call} with {asked}; {_COMMAND} records it")
+        output = found.get("output", "")
+        printed = output if isinstance(output, str) else json.dumps(output)
+        return Done(found.get("code", 0), printed.encode(), found.get("errors", ""), tuple(found.get("warnings", ())))
+
+    flags = ("--context=test",)
+    return Kubectl(program="kubectl", flags=flags, context="test", namespace=namespace, transport=answer)
+
+
+def file(moment: str, fault: Fault) -> Path:
+    """Return where a recording of a fault is."""
+    return FOLDER / moment / f"{fault.name.replace(' ', '-')}.jsonl"
+
+
+def _key(call: Mapping[str, Any]) -> tuple[str, str]:
+    return call["call"], _digest(call.get("input", ""))
+
+
+def _digest(asked: Any) -> str:
+    """Return what stands in files for the standard input of a call."""
+    if not asked or (isinstance(asked, str) and asked.startswith("sha256:")):
+        return asked or ""
+    return f"sha256:{hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]}"
+
+
+def _read(place: Path) -> list[dict[str, Any]]:
+    lines = place.read_text("utf-8").splitlines() if place.exists() else []
+    return [call for call in map(json.loads, lines) if "call" in call]
+
+
+def _write(place: Path, calls: Iterable[Mapping[str, Any]]) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    lines = sorted(json.dumps(each, ensure_ascii=False) for each in calls)
+    place.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def _of_namespace(call: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """Return a call without what other tests have left on the cluster, and without what is large and not asked for."""
+    output = call["output"] if isinstance(call.get("output"), dict) else {}
+    if isinstance(output.get("items"), list):
+        call["output"] = {**output, "items": [each for each in output["items"] if not _is_foreign(each, namespace)]}
+    if rights := output.get("status", {}).get("resourceRules"):  # which come in any order
+        output["status"] = {"resourceRules": sorted(rights, key=json.dumps)}
+    return _without(call, _SPARE) if call["call"].startswith("get --raw=") else call
+
+
+def _is_foreign(item: Mapping[str, Any], namespace: str) -> bool:
+    metadata = item.get("metadata", {})
+    return bool({*_TEST.findall(f"{metadata.get('name')} {metadata.get('namespace')}")} - {namespace})
+
+
+def _without(value: Any, keys: set[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _without(each, keys) for key, each in value.items() if key not in keys}
+    return [_without(each, keys) for each in value] if isinstance(value, list) else value
+
+
+def _settled(calls: Sequence[Mapping[str, Any]], namespace: str) -> list[dict[str, Any]]:
+    """Return calls with the same names in every recording, and digests for what was typed."""
+    text = json.dumps([*map(_opened, calls)]).replace(namespace, NAMESPACE)
+    others: dict[str, str] = {}
+
+    def named(match: re.Match[str]) -> str:
+        number = "1" if match["port"] else f"{match.lastgroup}{len(others) + 1:04}"
+        return others.setdefault(match[0], number)
+
+    text = _CHANGING.sub(named, text)
+    times = {time: _BEGIN + timedelta(seconds=place) for place, time in enumerate(sorted({*_TIME.findall(text)}))}
+    text = _TIME.sub(lambda match: f"{times[match[0]]:%Y-%m-%dT%H:%M:%SZ}", text)
+    return [_closed(each) for each in json.loads(text)]
+
+
+def _records(call: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the ConfigMaps of an answer that hold packed objects."""
+    output = call.get("output")
+    for item in output.get("items", [output]) if isinstance(output, dict) else ():
+        if "binaryData" in item:
+            yield item
+
+
+def _opened(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Unpack the objects of records, which name the namespace as well."""
+    for item in _records(call):
+        packed = item["binaryData"]["objects"]
+        item["binaryData"]["objects"] = gzip.decompress(base64.b64decode(packed)).decode()
+    return call
+
+
+def _closed(call: dict[str, Any]) -> dict[str, Any]:
+    for item in _records(call):
+        text = item["binaryData"]["objects"]
+        item["binaryData"]["objects"] = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return {**call, "input": _digest(call["input"])} if "input" in call else call

@@ -1,0 +1,222 @@
+"""The sentences of kubectl and the API server that our code understands: the real ones say them so.
+
+Those about a kubeconfig are judged by test_kubeconfigs, those of the scheduler, of quotas, of Pod Security and of
+webhooks about pods by test_fault_set.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from controlplane import people, webhooks
+from controlplane.api import Api, Object, wait
+from packyard.core.kubernetes import trouble
+from packyard.running.doctor import admission, facts
+from packyard.running.runs import changes, kubectl, live
+from packyard.running.runs.kubectl import Kubectl, listed, split
+from running.nightly.test_doctor_faults import define
+from running.wanted import config_map, deployment, item, job, secret
+
+_POD = ("create", "--dry-run=server", "--validate=ignore", "--filename=-")
+_APPLY = ("apply", "--server-side", "--validate=false", "--filename=-")
+_CREATE = ("create", "--validate=false", "--filename=-")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    """What a call of kubectl says, ``objects`` being its standard input; ``there`` are created before."""
+
+    call: Sequence[str]
+    pattern: re.Pattern[str] | str
+    gives: Sequence[object] = ()
+    objects: Sequence[Object] = ()
+    there: Sequence[Object] = ()
+    user: str = ""
+    namespace: str = ""
+
+
+def bare_pod(**spec: object) -> Object:
+    return item("v1", "Pod", "a", spec={"containers": [{"name": "a", "image": "a"}], **spec})
+
+
+def set_of(**spec: object) -> Object:
+    own = deployment()["spec"]
+    return item("apps/v1", "StatefulSet", "a", spec={**own, "serviceName": "a", **spec})
+
+
+def binding(role: str) -> Object:
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role}
+    return item("rbac.authorization.k8s.io/v1", "RoleBinding", "a", roleRef=reference)
+
+
+def changing(before: Object, after: Object, kind: str) -> Sentence:
+    """Return what is said where a field of an object can no longer be changed."""
+    words = (*_APPLY, "--force-conflicts", "--dry-run=server")
+    return Sentence(call=words, there=[before], objects=[after], pattern=changes._REFUSED, gives=[kind])
+
+
+_ODD = item("nobody.example/v1", "Dragon", "a")
+_FIXED = {**config_map("fixed", x="1"), "immutable": True}
+SENTENCES = {
+    "may not list": Sentence(
+        call=["get", "pods"], user="eve", pattern=kubectl.FORBIDDEN, gives=[("pods", "")]
+    ),
+    "may not list of a group": Sentence(
+        call=["get", "jobs.batch"], user="eve", pattern=kubectl.FORBIDDEN, gives=[("jobs", "batch")]
+    ),
+    "may not create": Sentence(
+        call=_CREATE, objects=[config_map()], user="eve", pattern=kubectl._NO_RIGHT, gives=["eve"]
+    ),
+    "may not read logs": Sentence(call=["logs", "a"], user="eve", pattern=r"\(Forbidden\)"),
+    "no such resource": Sentence(call=["get", "dragons"], pattern=kubectl.UNKNOWN, gives=["dragons"]),
+    "no such resource of a group": Sentence(
+        call=["get", "Dragon.v1.nobody.example"], pattern=kubectl.UNKNOWN, gives=["Dragon"]
+    ),
+    "no such kind": Sentence(
+        call=["get", "--filename=-"], objects=[_ODD], pattern=live._UNSERVED, gives=[("Dragon", "nobody.example/v1")]
+    ),
+    "no such kind to apply": Sentence(
+        call=_APPLY, objects=[_ODD], pattern=live._UNSERVED, gives=[("Dragon", "nobody.example/v1")]
+    ),
+    "no such group": Sentence(call=["get", "--raw=/apis/nobody.example/v1"], pattern=r"\(NotFound\)"),
+    "no namespace": Sentence(
+        call=_CREATE, objects=[config_map()], namespace="none", pattern=kubectl.NO_NAMESPACE, gives=["none"]
+    ),
+    "no namespace for a pod": Sentence(
+        call=_POD, objects=[bare_pod()], namespace="none", pattern=kubectl.NO_NAMESPACE, gives=["none"]
+    ),
+    "there already": Sentence(
+        call=_CREATE, there=[config_map()], objects=[config_map()], pattern=kubectl._CONFLICTS[0]
+    ),
+    "a field of somebody else": Sentence(
+        call=[*_APPLY, "--field-manager=b"], there=[config_map(x="1")], objects=[config_map(x="2")],
+        pattern=f"^(error: )?{kubectl._CONFLICTS[1]}",
+    ),
+    "another type": Sentence(
+        call=_APPLY, objects=[config_map(x=1)], pattern=kubectl._OTHER_TYPE, gives=[("string", "")]  # type: ignore[arg-type]
+    ),
+    "unknown flag": Sentence(call=["get", "pods", "--dragons"], pattern=kubectl._OLD),
+    "unknown command": Sentence(call=["auth", "dragons"], pattern=kubectl._OLD),
+    "unknown value of a flag": Sentence(call=["get", "pods", "--chunk-size=x"], pattern=kubectl._OLD),
+    "a pod": changing(bare_pod(), bare_pod(restartPolicy="Never"), "Pod"),
+    "a Job": changing(job(), job(cpu="2"), "Job"),
+    "a StatefulSet": changing(set_of(), set_of(serviceName="b"), "StatefulSet"),
+    "a RoleBinding": changing(binding("a"), binding("b"), "RoleBinding"),
+    "a ConfigMap": changing(_FIXED, {**_FIXED, "data": {"x": "2"}}, "ConfigMap"),
+    "a Secret": changing(secret(), {**secret(), "type": "example/other"}, "Secret"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def asked(api_server: Api, namespace_of_server: str, tmp_path: Path) -> Callable[..., str]:
+    """Call it with a sentence's call and input: what kubectl says is returned."""
+
+    def say(call: Sequence[str], objects: Sequence[Object] = (), user: str = "", namespace: str = "") -> str:
+        config = api_server.folder / "kubeconfig"
+        if user:
+            config = people.kubeconfig(api_server, user, namespace_of_server, tmp_path)
+        client = found(config, namespace or namespace_of_server)
+        data = listed(objects) if objects else b""
+        return client.ask(call, data).errors
+
+    return say
+
+
+@pytest.fixture
+def namespace_of_server(api_server: Api) -> str:
+    """A namespace with the account of its pods: no controller makes it here."""
+    name = api_server.create_namespace("privileged")
+    api_server.create(item("v1", "ServiceAccount", "default"), name).expect_done()
+    return name
+
+
+def found(config: Path, namespace: str) -> Kubectl:
+    return kubectl.find(os.environ["PATH"], kubeconfig=str(config), namespace=namespace)
+
+
+@pytest.mark.usefixtures("kubectl")
+@pytest.mark.parametrize("name", SENTENCES)
+def test_it_is_understood(name: str, asked: Callable[..., str]) -> None:
+    sentence = SENTENCES[name]
+    if sentence.there:
+        assert not asked([*_APPLY, "--field-manager=a"], sentence.there)
+    said = asked(sentence.call, sentence.objects, sentence.user, sentence.namespace)
+    (problem,) = split(said) if isinstance(sentence.pattern, re.Pattern) and sentence.there else (said,)
+    matches = re.findall(sentence.pattern, problem)
+    assert matches, said
+    assert not sentence.gives or matches == sentence.gives, said
+
+
+@pytest.mark.usefixtures("kubectl")
+def test_several_errors_are_told_apart_without_what_is_said_beside(asked: Callable[..., str]) -> None:
+    wrong = [config_map("A_"), item("v1", "Service", "b", spec={"ports": []}), _ODD, config_map(x=1)]  # type: ignore[arg-type]
+    problems = split(asked(_APPLY, [*wrong, config_map("right")]))
+    assert len(problems) == len(wrong), problems
+    assert not [each for each in problems if re.match(r"error|Error from server|.* when creating|The ", each)], problems
+
+
+@pytest.mark.usefixtures("kubectl")
+def test_warnings_stand_apart(api_server: Api, namespace_of_server: str) -> None:
+    client = found(api_server.folder / "kubeconfig", namespace_of_server)
+    old = bare_pod(nodeSelector={"beta.kubernetes.io/os": "linux"})
+    done = client.ask(_POD, json.dumps(old).encode())
+    assert (done.code, done.errors) == (0, "")
+    assert [each for each in done.warnings if "beta.kubernetes.io/os" in each], done
+
+
+@pytest.mark.usefixtures("kubectl")
+def test_each_line_of_an_error_begins_as_facts_expect(asked: Callable[..., str]) -> None:
+    for call, user in ((["get", "dragons"], ""), (["get", "pods"], "eve"), (["get", "--raw=/apis/none/v1"], "")):
+        said = asked(call, (), user)
+        assert all(line.startswith(facts._ERRORS) for line in said.splitlines()), said
+
+
+@pytest.mark.usefixtures("kubectl")
+def test_a_namespace_that_comes_with_the_run_is_no_fault_of_its_pods(api_server: Api) -> None:
+    client = found(api_server.folder / "kubeconfig", "none")
+    (attempt,) = admission.attempt([bare_pod()], client)
+    assert attempt.done
+    assert attempt.done.code
+    assert admission.refused([attempt]) == []
+
+
+@pytest.mark.usefixtures("kubectl")
+def test_a_kind_that_kubectl_remembers_and_nobody_serves(api_server: Api, namespace_of_server: str) -> None:
+    group = f"{namespace_of_server}.example"
+    define(api_server, f"{group}/v1", "Thing")
+    client = found(api_server.folder / "kubeconfig", namespace_of_server)
+    wanted = f"Thing.v1.{group}"
+    wait(lambda: [] if not client.ask(("get", wanted), b"").code else [wanted])
+    definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+    api_server.delete({**definition, "metadata": {"name": f"things.{group}"}}).expect_done()
+
+    def answered() -> list[str]:
+        said = client.ask(("get", wanted), b"").errors
+        return [] if live._NO_LONGER.findall(said) == [(f"{group}/v1", "things")] else [said]
+
+    wait(answered)
+
+
+@pytest.mark.usefixtures("kubectl")
+def test_webhooks_that_refuse_are_down_or_know_no_dry_run(api_server: Api, namespace_of_server: str) -> None:
+    client = found(api_server.folder / "kubeconfig", namespace_of_server)
+    tried, data = (*_POD, "--output=name"), json.dumps(bare_pod()).encode()
+    with webhooks.asked(api_server, namespace_of_server, ["pods"], lambda _: "no pods today"):
+        assert trouble._WEBHOOK.findall(client.ask(tried, data).errors) == [("tests.packyard.example", "no pods today")]
+    with webhooks.registered(api_server, namespace_of_server, ["pods"], 1):
+        said = client.ask(tried, data).errors
+        assert kubectl._WEBHOOK in said
+        assert [name for name, _ in trouble._CALLING.findall(said)] == ["tests.packyard.example"]
+        item_of = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration"}
+        whole = {**item_of, "metadata": {"name": namespace_of_server}}
+        hooks = api_server.read(whole).expect_done()["webhooks"]
+        changed = [{**each, "sideEffects": "Unknown"} if each["name"].startswith("tests") else each for each in hooks]
+        with pytest.raises(AssertionError, match="sideEffects"):  # refused by the server since Kubernetes 1.22
+            api_server.merge({**whole, "webhooks": changed}).expect_done()
