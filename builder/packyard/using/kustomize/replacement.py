@@ -7,7 +7,8 @@
 
 A path has steps joined by dots, and may begin with one: a key (one with dots is written ``a\\.b`` or ``[a.b]``), an
 index, ``-`` for the last item, ``*`` for all, ``[key=value]`` for the items with that value, ``[=value]`` for the texts
-in a list. It must lead to something. Options of kustomize's are refused.
+in a list. It must lead to something. In a target the value is a regular expression, of which any part of a text will
+do, as in kustomize: ``[name=web]`` are the items ``web`` and ``web-2``. Options of kustomize's are refused.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
         raise InputError(
             replacement.node.problem(f"{len(matches)} objects are the source ({words}) where one is expected")
         )
-    parts = list(_follow(matches[0], _steps(replacement.path), Working()))
+    parts = list(_follow(matches[0], _steps(replacement.path), Working(), is_exact=True))
     parts = [each for each in parts if not is_null(each.value) and to_value(each.value) not in ({}, [])]
     if len(parts) != 1:
         raise InputError(
@@ -158,18 +159,18 @@ def _steps(path: str) -> list[str]:
     return [piece.replace("\\.", ".") for piece in joined if piece] or [path]
 
 
-def _follow(node: Node, steps: Sequence[str], working: Working) -> Iterator[Child]:
+def _follow(node: Node, steps: Sequence[str], working: Working, *, is_exact: bool = False) -> Iterator[Child]:
     """Yield what is at the end of the steps below a node that may be changed, with all on the way to it copied."""
     step, *below = steps
-    for part in _children(node, step):
+    for part in _children(node, step, is_exact=is_exact):
         if not below:
             yield part
         elif isinstance(part.value, Collection):
             part.value = working.owned(part.value)
-            yield from _follow(part.value, below, working)
+            yield from _follow(part.value, below, working, is_exact=is_exact)
 
 
-def _children(node: Node, step: str) -> list[Child]:
+def _children(node: Node, step: str, *, is_exact: bool) -> list[Child]:
     if isinstance(node, MappingNode):
         entry = node.entry(step)
         return [entry] if entry else []
@@ -179,8 +180,8 @@ def _children(node: Node, step: str) -> list[Child]:
     if match := _STEP.match(step):
         key, wanted = match.groups()
         texts = [_text(item.value, key) for item in items]
-        equal = [item for item, text in zip(items, texts, strict=True) if text == wanted]
-        return [*equal] or [item for item, text in zip(items, texts, strict=True) if _is_like(wanted, text)]
+        fits = [text == wanted if is_exact else _is_like(wanted, text) for text in texts]
+        return [item for item, does_fit in zip(items, fits, strict=True) if does_fit]
     return [items[int(step)]] if step.isdigit() and int(step) < len(items) else []
 
 
@@ -191,7 +192,7 @@ def _text(item: Node, key: str) -> str | None:
 
 
 def _is_like(pattern: str, text: str | None) -> bool:
-    """Say whether a text has what a regular expression describes somewhere: so kustomize finds the items of targets."""
+    """Say whether a text has what a regular expression describes somewhere."""
     try:
         return text is not None and regexp.matches(pattern, text)
     except regexp.PatternError:
