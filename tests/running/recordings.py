@@ -29,7 +29,7 @@ from packyard.core.bundle.required import Required
 from packyard.core.errors import PackyardError
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
-from packyard.running.doctor.recording import Recording
+from packyard.running.doctor.transcript import Transcript
 from packyard.running.runs import deploy, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Done, Kubectl
@@ -104,7 +104,7 @@ def told(moment: str, fault: Fault) -> str:
     return _TOLD[moment](replayed(namespace, file(moment, fault), _SHARED), fault)
 
 
-def keep(recording: Recording, client: Kubectl, moment: str, fault: Fault, namespace: str) -> None:
+def keep(transcript: Transcript, client: Kubectl, moment: str, fault: Fault, namespace: str) -> None:
     """Write what was recorded, and refuse where something else is said than by what was recorded before.
 
     A file whose calls are not those of today is no judge. Whether a run has failed yet depends on the moment, and which
@@ -113,7 +113,7 @@ def keep(recording: Recording, client: Kubectl, moment: str, fault: Fault, names
     place, last = file(moment, fault), None
     with suppress(UnrecordedError):
         last = _reason(told(moment, fault))
-    lines = [json.loads(line) for line in recording.lines(client, prepared(()), ())]
+    lines = [json.loads(line) for line in transcript.lines(client, prepared(()), ())]
     calls = _settled([_of_namespace(each, namespace) for each in lines if "call" in each], namespace)
     of_server = {_key(each): each for each in calls if each["call"].startswith(_OF_SERVER)}
     shared = of_server | {_key(each): each for each in _read(_SHARED)}
@@ -148,7 +148,7 @@ def replayed(namespace: str, place: Path, *others: Path) -> Kubectl:
 
     def answer(words: Sequence[str], data: bytes) -> Done:
         call = shlex.join(words)
-        asked = Recording().clean(json.loads(data)) if data else ""
+        asked = Transcript().clean(json.loads(data)) if data else ""
         found = known.get((call, _digest(asked)))
         if found is None:
             raise UnrecordedError(f"{place} has no answer to kubectl {call} with {asked}; {_COMMAND} records it")

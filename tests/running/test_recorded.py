@@ -12,7 +12,7 @@ import pytest
 from commandline import packyard
 from packyard.core.errors import UnavailableError
 from packyard.running import doctor
-from packyard.running.doctor.recording import Recording
+from packyard.running.doctor.transcript import Transcript
 from packyard.running.runs.kubectl import Done, Kubectl
 from running import recordings
 from running.fault_set import FAULTS, Fault
@@ -83,9 +83,9 @@ def test_the_verb_writes_a_report_of_which_the_same_is_found_again(tmp_path: Pat
     assert "error: Namespace ml: is not there" in printed
     assert [each for each in findings if (each["about"], each["severity"]) == ("Namespace ml", "error")]
     assert "hunter2" not in file.read_text("utf-8")
-    recording = Recording()
-    found = doctor.examine(recording.of(client), ready)
-    assert [*recording.lines(client, ready, found)] == file.read_text("utf-8").splitlines()
+    transcript = Transcript()
+    found = doctor.examine(transcript.of(client), ready)
+    assert [*transcript.lines(client, ready, found)] == file.read_text("utf-8").splitlines()
 
 
 def test_a_cluster_that_does_not_answer_is_recorded_as_well(tmp_path: Path) -> None:
@@ -120,13 +120,13 @@ def test_a_recording_has_no_secret_and_tells_nobody_where_the_cluster_is() -> No
     client = Kubectl(
         program="kubectl", flags=(), context="a", namespace="ml", transport=lambda words, _: answers[words[-1]]
     )
-    recording = Recording()
+    transcript = Transcript()
     for words in (("get", "secrets"), ("auth", "whoami"), ("get", "nodes")):
-        recording.of(client).call(*words)
+        transcript.of(client).call(*words)
     with pytest.raises(UnavailableError):
-        recording.of(client).call("get", "pods")
+        transcript.of(client).call("get", "pods")
     ready = prepared([job(pod(main_env=[{"name": "TOKEN", "value": "hunter2hunter2"}]))])
-    lines = [*recording.lines(client, ready, [])]
+    lines = [*transcript.lines(client, ready, [])]
     text = "\n".join(lines)
     assert not [each for each in ("hunter2", "aHVud", "MIID", "eyJ", server, where, "zoe") if each in text]
     (listed,) = (each for each in map(json.loads, lines) if each.get("call") == "get secrets")

@@ -27,7 +27,7 @@ from packyard.core.errors import Problem, refuse
 from packyard.core.files import atomic
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
-from packyard.running.doctor.recording import Recording
+from packyard.running.doctor.transcript import Transcript
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
 
@@ -83,14 +83,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _recorded(arguments: argparse.Namespace, client: Kubectl, prepared: Prepared) -> list[Finding]:
     """Examine, and write what kubectl answered, also where that fails."""
-    recording, findings = Recording(), list[Finding]()
-    asked = recording.of(client) if arguments.record else client
+    transcript, findings = Transcript(), list[Finding]()
+    asked = transcript.of(client) if arguments.record else client
     try:
         findings = _examine(asked, prepared, autoscaled=arguments.autoscaled)
         return findings
     finally:
         if arguments.record:
-            data = "\n".join([*recording.lines(client, prepared, findings), ""]).encode()
+            data = "\n".join([*transcript.lines(client, prepared, findings), ""]).encode()
             atomic.write(arguments.record, data, mode=0o644, durable=False)
             output.note(f"{arguments.record} has what kubectl answered; look through it before you give it to others")
 

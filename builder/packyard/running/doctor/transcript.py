@@ -40,7 +40,7 @@ _NAMED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class Transcript:
     """The calls of `kubectl`, and the names that are given in place of some."""
 
     calls: list[tuple[Sequence[str], bytes, Done]] = field(default_factory=list)
