@@ -111,16 +111,17 @@ def _called(judge: Judge) -> str:
 def _of_operator(item: _Object, versions: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
     """Yield the faults of a custom resource, if no version of its operator takes it as it is.
 
-    Which version does, `operator_versions` says. Where one does, the fields that later ones took away are faults; where
-    none does, what the most fitting one takes is no fault.
+    Which version does, `operator_versions` says. Where one does, the fields that later ones took away are faults, but
+    of definitions that authors give, which have no order; where none does, what the most fitting one takes is no fault.
     """
     verdicts: list[tuple[Judge, list[Fault]]] = []
     for judge in reversed(versions):
         found = judge.faults(judge.kinds[item.kind], item.value)
         faults = [each for each in found if (unversioned(item.kind), *each.path[-2:-1], each.field) not in _FILLED_IN]
         if not faults:
-            gone = [(later, fault) for later, lost in verdicts for fault in lost if fault.rule == "unknown-field"]
-            yield from ((later, replace(fault, is_slip=False)) for later, fault in gone)
+            later = [] if judge.is_given else verdicts
+            gone = [(each, fault) for each, lost in later for fault in lost if fault.rule == "unknown-field"]
+            yield from ((each, replace(fault, is_slip=False)) for each, fault in gone)
             return
         verdicts.append((judge, faults))
     _, least = min(verdicts, key=lambda pair: len(pair[1]))
