@@ -17,6 +17,8 @@ from packyard.core.errors import InputError, IntegrityError, UnavailableError
 from packyard.sharing.trust import keyless
 from sharing.test_sigstore import BERT, ENTRY, attest
 
+pytestmark = pytest.mark.nightly  # the signature is of a pinned module
+
 #: What cosign's own tests verify: its subject, who signed it, and who says so.
 SUBJECT = Digest("sha256:732112270d7e59418a8c080b134b24cabd67d250d0d0147a97ed95ba5c280aa4")
 IDENTITY, ISSUER = "cody@soyland.com", "https://github.com/login/oauth"

@@ -20,7 +20,7 @@ values:
 def test_reads_options_and_values_with_their_lines() -> None:
     site = parse(GOOD.encode(), "site.yaml")
     assert list(site.options) == ["queue", "spread"]
-    assert {name: (given.texts, given.line) for name, given in site.values.items()} == {
+    assert {name: ([*given.texts], given.line) for name, given in site.values.items()} == {
         "PVC_NAME": (["team-data"], 4),
         "ARGUMENTS": (["--verbose", "--seed=1"], 5),
         "S3_PREFIX": ([""], 6),

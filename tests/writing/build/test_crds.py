@@ -68,14 +68,14 @@ def said(workspace: Path, field: str) -> list[str]:
 
 def test_an_unknown_field_of_a_custom_kind_is_a_warning_and_names_the_version(workspace: Path) -> None:
     (line,) = said(workspace, "futureField")
-    assert ": warning: spec has no field 'futureField' in trainer 2.0 to 2.2 [unknown-field]" in line
+    assert ": warning: spec has no field 'futureField' in trainer 2.0 to 2.3 [unknown-field]" in line
 
 
 @pytest.mark.parametrize("field", ["suspendd", "Suspend", "suspned", "suspen", "suspenb"])
 def test_where_a_known_field_is_a_letter_away_it_stays_an_error(field: str, workspace: Path) -> None:
     (line,) = said(workspace, field)
     assert (
-        f": error: spec has no field '{field}' in trainer 2.0 to 2.2 [unknown-field] (did you mean 'suspend'?)" in line
+        f": error: spec has no field '{field}' in trainer 2.0 to 2.3 [unknown-field] (did you mean 'suspend'?)" in line
     )
 
 

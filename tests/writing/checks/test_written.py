@@ -40,7 +40,6 @@ MISTAKES = [
     (PAGE, "| `MEMORY` | `64Gi` |", "«| `MEMORY` | `32Gi` |", "stale-default"),
     ("packages/learn/patches/job.yaml", "name: run", "name: «runs", "does-not-compose"),
     (JOB, 'completions: 2 # {"$openapi":"NODES"}', "completions: «2", "forgotten-field"),
-    (JOB, "  labels: &labels", "  namespace: «ml\n  labels: &labels", "does-not-compose"),
     (JOB, "$MASTER_ADDR", "«$MASTER_ADRR", "undefined-variable"),
     (JOB, "$MASTER_ADDR", "«$(MASTER_ADRR)", "undefined-variable"),
     (JOB, "value: $(INSTANCE)-0", "value: «$(INSTNCE)-0", "undefined-variable"),
