@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from web import conftest, test_modules, test_paths
+from web import conftest
+from web.nightly import test_modules, test_paths
 
 pytestmark = pytest.mark.nightly
 modules = test_modules.modules
