@@ -20,7 +20,7 @@ ELSEWHERE = re.compile(r"pip install .*|git clone .*|make [-a-z]+( .*)?")
 _SOURCES = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "packages", "docs", "pyproject.toml", "tests")
 _KUBECTL = """#!/bin/sh
 # A cluster is not here: what would be applied is read.
-case "$*" in *"-f -"*) cat >/dev/null ;; esac
+case "$*" in kustomize*) exec {program} "$@" ;; *"-f -"*) cat >/dev/null ;; esac
 """
 
 SESSIONS = [session for page in pages.PAGES if page.exists() for session in pages.sessions(page)]
@@ -61,7 +61,7 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyt
         for namespace in re.findall(r"^kubectl create namespace (\S+)", typed, re.MULTILINE):
             cluster.print(namespace, "what a pod prints")
     else:
-        write(bin_dir / "kubectl", _KUBECTL)
+        write(bin_dir / "kubectl", _KUBECTL.format(program=real.own_program("kubectl")))
     if "kustomize" in typed:
         (bin_dir / "kustomize").symlink_to(request.getfixturevalue("kustomize5"))
     if "kustomize-3.8.7" in typed:
