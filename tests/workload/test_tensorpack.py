@@ -55,7 +55,7 @@ def start(output_dir: Path, hosts: str = HOSTS, **environment: str) -> subproces
     given = {**ENVIRONMENT, "OUTPUT_DIR": str(output_dir), "TRY_NAME": "second"}
     return subprocess.Popen(
         ["/bin/sh", "-eu", SCRIPT, "python3", "-c", PROGRAM, "--config", "A=1"],
-        env={"PATH": path, "OMPI_MCA_orte_default_hostfile": str(hostfile), **given, **environment},
+        env={"PATH": path, "PRTE_MCA_prte_default_hostfile": str(hostfile), **given, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -4,7 +4,7 @@ logs=$OUTPUT_DIR/train_log
 processes=0
 while read -r _ slots; do
   processes=$((processes + ${slots#slots=}))
-done <"$OMPI_MCA_orte_default_hostfile"
+done <"$PRTE_MCA_prte_default_hostfile"
 steps=$((IMAGES_PER_EPOCH / (processes * BATCH_SIZE_PER_GPU)))
 if [ "$steps" -lt 1 ]; then
   echo "$IMAGES_PER_EPOCH images are no step of $processes processes with $BATCH_SIZE_PER_GPU images each" >&2

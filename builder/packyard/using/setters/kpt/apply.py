@@ -98,9 +98,7 @@ def _list(field: Tagged, node: SequenceNode, values: Mapping[str, str]) -> Setti
         raise InputError(f"invalid setter pattern for array node: {double_quoted(field.pattern.text)}")
     new = parse_list(values[name])
     edits = _new_items(field, node, new)
-    path, old = path_text(field.path), flow_text(node)
-    text = values[name] if edits else old
-    return Setting(path, field.pattern, node, old, text, new or [], edits)
+    return Setting(path_text(field.path), field.pattern, node, flow_text(node), values[name], new or [], edits)
 
 
 def _unwritten(field: Tagged, values: Mapping[str, str], known: Mapping[str, str]) -> Setting | None:

@@ -243,5 +243,7 @@ def _in_form_of(old: Scalar, text: str) -> str:
 def _changes(setting: Setting, new_values: Mapping[str, str]) -> Iterable[FieldChange]:
     line, column = setting.node.source.locate(setting.node.start)
     name = next(name for name in setting.pattern.names if name in new_values)
-    new = setting.new if isinstance(setting.shows, str) else setting.new or "[]"
+    new = setting.new
+    if not isinstance(setting.shows, str):  # what a list says may be written otherwise
+        new = new or "[]" if setting.edits else setting.old
     yield FieldChange(name, setting.node.source.name, line, column, setting.path, setting.old, new)
