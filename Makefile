@@ -15,6 +15,7 @@ FUZZ   ?= 100000
 
 BIN   := .venv/bin
 LOCKS := tests/requirements
+TEST := .venv/.test
 MODEL_LOCKS := tests/models/requirements
 IN_MEMORY = TMPDIR="$${TMPDIR:-$$(sh tests/memory.sh)}"
 PYTEST = $(IN_MEMORY) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --dist loadgroup
@@ -45,16 +46,16 @@ help:  ## list the targets
 	@echo; echo "Those of maintainers:"
 	@awk -F ':.*#- ' '/^[-a-z]+:.*#- / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
 
-venv: .venv/.test .venv/.lint  ## install packyard (editable) with all for tests and lint into .venv/
+venv: $(TEST) .venv/.lint  ## install packyard (editable) with all for tests and lint into .venv/
 
 demo: .cache/plain/.installed  ## show what packyard does, from sources to a bundle that is set and rendered
 	PATH="$(CURDIR)/.cache/plain/bin:$$PATH" sh tests/demo.sh
 
-test: .venv/.test  ## run the tests (ARGS='-k NAME' selects)
+test: $(TEST)  ## run the tests (ARGS='-k NAME' selects)
 	$(PYTEST) -n $(JOBS) $(ARGS)
 	$(if $(ARGS),,@$(MAKE) --no-print-directory bare)
 
-lint: .venv/.test .venv/.lint  ## check style, layout and types
+lint: $(TEST) .venv/.lint  ## check style, layout and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -67,7 +68,7 @@ nightly-clusters: export PACKYARD_RECORD := 1
 $(PARTS:%=nightly-%): nightly-%: .venv/.nightly tools
 	$(ALL_REQUIRED) -n $(JOBS) --part $* $(ARGS)
 
-docs: .venv/.test  ## write what is generated in docs/
+docs: $(TEST)  ## write what is generated in docs/
 	$(BIN)/python tests/documents/test_lint.py
 
 bench: .venv/.nightly tools $(SELDOM)  ## measure packyard beside other programs
@@ -83,14 +84,14 @@ tools: $(TOOLS)  #- build the pinned real programs that tests compare with, into
 oracle: .venv/.nightly $(ORACLE)  #- ask kustomize 3.8.7 and 4.5.4 and an API server, as each push does
 	$(ALL_REQUIRED) -n 1 --part oracle $(ARGS)
 
-breaks: .venv/.test  #- make each break of tests/breaks/ in a copy, and see that tests find it (ARGS='NAME…' chooses)
+breaks: $(TEST)  #- make each break of tests/breaks/ in a copy, and see that tests find it (ARGS='NAME…' chooses)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/breaks.py $(ARGS)
 
-dist: .venv/.test  #- build the wheel and the sdist into dist/; the same commit gives the same bytes
+dist: $(TEST)  #- build the wheel and the sdist into dist/; the same commit gives the same bytes
 	rm -rf dist
 	epoch=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} && SOURCE_DATE_EPOCH=$$epoch $(BIN)/python -m hatchling build
 
-bare: .venv/.test dist  #- install the wheel alone, and do with it what the README and "Using a package" say, with git, sh and coreutils
+bare: $(TEST) dist  #- install the wheel alone, and do with it what the README and "Using a package" say, with git, sh and coreutils
 	rm -rf .bare && $(PYTHON) -m venv .bare && .bare/bin/python -m $(INSTALL) dist/*.whl
 	$(PYTHON) tests/programs.py .bare/programs
 	env -i HOME="$(CURDIR)/.bare" LANG=C.UTF-8 PATH="$(CURDIR)/.bare/bin:$(CURDIR)/.bare/programs" sh tests/bare.sh
@@ -139,7 +140,7 @@ update-tools: .cache/uv/bin/uv  #- renew what the targets install: the newest re
 update-models: .venv/.nightly .cache/uv/bin/uv  #- renew what `test-models` installs, and the facts about vLLM and TRL, and say what changed
 	$(BIN)/python tests/models/update.py .cache/uv/bin/uv
 
-update-images: .venv/.test  #- write the digest of each image into bases/, overlays/ and packages/, as its registry answers
+update-images: $(TEST)  #- write the digest of each image into bases/, overlays/ and packages/, as its registry answers
 	$(BIN)/python tests/images.py
 
 .venv/bin/python:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import shutil
+import tarfile
 from pathlib import Path
 
 from packyard.cli import main
@@ -21,6 +22,11 @@ def read_tree(name: str) -> dict[str, str]:
     """Return the files of a tree of tests/trees/ by their paths."""
     root = TREES / name
     return {file.relative_to(root).as_posix(): file.read_text() for file in sorted(root.rglob("*")) if file.is_file()}
+
+
+def untar(file: Path | str, folder: Path | str = ".") -> None:
+    """Untar a bundle as Python does; Debian's 3.11.2 has no filter for that."""
+    shutil.unpack_archive(file, folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
 
 
 FILES = read_tree("workspace")

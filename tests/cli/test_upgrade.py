@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import tiny
 from commandline import done, packyard
 from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
@@ -91,7 +92,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     old = pack(folder, "1.0", FILES)
     pack(folder, "1.1", NEXT)
-    shutil.unpack_archive(old, folder, filter="data")
+    tiny.untar(old, folder)
     monkeypatch.chdir(folder)
     return folder
 
@@ -136,7 +137,7 @@ def test_takes_the_executable_bit_of_the_new_version_unless_the_user_changed_it(
     for version, executable, text in (("2.0", False, "a\n"), ("2.1", True, "a\n"), ("2.2", False, "b\n")):
         _script(version, executable=executable, text=text)
     shutil.rmtree("p")
-    shutil.unpack_archive("2.0.tar.gz", ".", filter="data")
+    tiny.untar("2.0.tar.gz")
     script.chmod(0o640)
     would = packyard("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz", "--dry-run")
     assert "executable now: run.py\n" in would.stderr
@@ -161,7 +162,7 @@ def test_files_become_executable_only_where_all_is_written() -> None:
     _script("2.0", executable=False)
     _script("2.1", executable=True, text="b\n")
     shutil.rmtree("p")
-    shutil.unpack_archive("2.0.tar.gz", ".", filter="data")
+    tiny.untar("2.0.tar.gz")
     Path("p/run.py").write_text("mine\n")
     assert "conflict" in refused("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz")
     assert Path("p/run.py").stat().st_mode & 0o777 == 0o644
@@ -200,7 +201,7 @@ def test_a_use_case_that_has_another_name_keeps_all_that_was_done_in_it(here: Pa
         name = {"1.0": "serve", "1.1": "bench"}[version]
         pack(here, version, {path.replace("run/nfs", f"run/{name}/nfs"): text for path, text in files.items()})
     shutil.rmtree("p")
-    shutil.unpack_archive("1.0.tar.gz", here, filter="data")
+    tiny.untar("1.0.tar.gz", here)
     done("set", "p/run/serve/nfs", "OLD=mine")
     edit("p/run/serve/nfs/cm.yaml", 'three: "3"', 'three: "33"')
     edit("p/run/serve/nfs/kustomization.yaml", "- cm.yaml", "- more.yaml\n- cm.yaml")
@@ -227,7 +228,7 @@ def test_a_conflict_in_a_use_case_that_has_another_name_is_told_where_the_file_i
     )
     pack(here, "1.0", {path.replace("run/pvc", "run/serve"): text for path, text in FILES.items()})
     shutil.rmtree("p")
-    shutil.unpack_archive("1.0.tar.gz", here, filter="data")
+    tiny.untar("1.0.tar.gz", here)
     edit("p/run/serve/cm.yaml", "name: run}", "name: mine}")
     told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert "p/run/serve/cm.yaml:3: this line is changed here and by 1.1" in told
@@ -397,7 +398,7 @@ def test_a_program_that_was_edited_stays_edited_where_use_cases_share_a_file_now
         "run/nfs/kustomization.yaml": KUSTOMIZATION + shared,
     }
     shutil.rmtree("p")
-    shutil.unpack_archive(pack(here, "2.0", before), filter="data")
+    tiny.untar(pack(here, "2.0", before))
     pack(here, "2.1", after)
     edit("p/run/nfs/programs.yaml", "print(2)", "print('mine')")
     words = ("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz")

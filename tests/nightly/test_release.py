@@ -84,7 +84,7 @@ class Dist:
 
 def make_dist(checkout: Path) -> Dist:
     """Run `make dist` in a copy of the checkout, with the tools that are installed here."""
-    command = (real.program("make"), "-C", checkout, "dist", "VENV=", f"BIN={Path(sys.executable).parent}")
+    command = (real.program("make"), "-C", checkout, "dist", "TEST=", f"BIN={Path(sys.executable).parent}")
     env = {**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH)}
     result = subprocess.run(command, env=env, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
