@@ -65,7 +65,7 @@ openAPI:
 """,
 }
 #: Extras that are for those who change packyard, so that no message names them.
-OF_DEVELOPERS = {"test", "lint"}
+OF_DEVELOPERS = {"test", "lint", "nightly"}
 NAMED = re.compile(r'extras\.install\("(\w+)"\)')
 HINT = re.compile(r'pip install "(packyard\[\w+\]) @ ')
 
