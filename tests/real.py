@@ -66,8 +66,8 @@ def _behind_shim(program: Path) -> Path:
 
 def own_program(name: str) -> Path:
     """Return a program that came with a package of this Python's environment."""
-    found = shutil.which(name, path=str(Path(sys.executable).parent))
-    return hand_out(found) if found else absent(name, remedy="run make venv")
+    folder = Path(sys.executable).parent
+    return find_program(name, pinned=True, tools_dir=folder) or absent(name, remedy="run make venv")
 
 
 def pinned_program(name: str) -> Path:

@@ -100,7 +100,7 @@ SENTENCES = {
         pattern=f"^(error: )?{kubectl._CONFLICTS[1]}",
     ),
     "another type": Sentence(
-        call=_APPLY, objects=[config_map(x=1)], pattern=kubectl._OTHER_TYPE, gives=[("string", "")]  # type: ignore[arg-type]
+        call=_APPLY, objects=[config_map(x=1)], pattern=kubectl._OTHER_TYPE, gives=[("string", "")]
     ),
     "unknown flag": Sentence(call=["get", "pods", "--dragons"], pattern=kubectl._OLD),
     "unknown command": Sentence(call=["auth", "dragons"], pattern=kubectl._OLD),
@@ -156,7 +156,7 @@ def test_it_is_understood(name: str, asked: Callable[..., str]) -> None:
 
 @pytest.mark.usefixtures("kubectl")
 def test_several_errors_are_told_apart_without_what_is_said_beside(asked: Callable[..., str]) -> None:
-    wrong = [config_map("A_"), item("v1", "Service", "b", spec={"ports": []}), _ODD, config_map(x=1)]  # type: ignore[arg-type]
+    wrong = [config_map("A_"), item("v1", "Service", "b", spec={"ports": []}), _ODD, config_map(x=1)]
     problems = split(asked(_APPLY, [*wrong, config_map("right")]))
     assert len(problems) == len(wrong), problems
     assert not [each for each in problems if re.match(r"error|Error from server|.* when creating|The ", each)], problems

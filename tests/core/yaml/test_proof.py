@@ -190,10 +190,10 @@ def test_refuses_edits_that_lack_what_is_planned(form: str) -> None:
     """Whatever the edits are, and say that they are: each is what another plan's would be."""
     text = Text(LISTS[form])
     node, others = text.list("l"), [["a"], ["a", "b", "c"], NEW[::-1], [*NEW, "e"], ["a", "b", "c", "e"], []]
-    made = text.made(*items.exchange(node, [*map(double, NEW)], text.entry("l")), planned=[(node, NEW)])  # type: ignore[arg-type]
-    assert [child.value.value for child in Text(made).list("l").children] == NEW  # type: ignore[union-attr]
+    made = text.made(*items.exchange(node, [*map(double, NEW)], text.entry("l")), planned=[(node, NEW)])
+    assert [child.value.value for child in Text(made).list("l").children] == NEW
     for other in others:
-        edits = items.exchange(node, [*map(double, other)], text.entry("l"))  # type: ignore[arg-type]
+        edits = items.exchange(node, [*map(double, other)], text.entry("l"))
         assert text.made(*edits, planned=[(node, other)])
         text.refused(*edits, lines=range(1, 8), says="the value that is set", planned=[(node, NEW)])
 
@@ -220,7 +220,7 @@ def test_tells_types_and_mappings_of_a_list_apart(other: str) -> None:
 def reading(node: Node) -> Reading:
     if isinstance(node, MappingNode):
         return {each.name: reading(each.value) for each in node.entries}
-    return node.value if isinstance(node, Scalar) else [reading(each.value) for each in node.children]  # type: ignore[attr-defined]
+    return node.value if isinstance(node, Scalar) else [reading(each.value) for each in node.children]
 
 
 def test_looks_behind_aliases_for_what_is_planned() -> None:
@@ -233,7 +233,7 @@ def test_looks_behind_aliases_for_what_is_planned() -> None:
 def test_looks_for_entries_that_are_planned() -> None:
     text = Text("setter:\n  name: A\n  listValues: [a]\n  setBy: me\n")
     setter, listed = text.list("setter"), text.list("listValues")
-    edits = items.exchange(listed, [double("b")], text.entry("listValues"))  # type: ignore[arg-type]
+    edits = items.exchange(listed, [double("b")], text.entry("listValues"))
     assert '["b"]' in text.made(*edits, planned=[(setter, {"listValues": ["b"], "setBy": "me", "isSet": None})])
     for plan in ({"listValues": ["a"]}, {"setBy": None}, {"isSet": "true"}):
         text.refused(*edits, lines=range(1, 5), planned=[(setter, plan)])

@@ -132,7 +132,7 @@ def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[Pack
     is_asked = bool(words) or any(parsed.values.get(name) for name in ("values", "preset", "unset"))
     if is_asked and not parsed.switches["recurse-subpackages"]:
         _check(directory, words, parsed)
-    values = _files_values(directory, parsed) | _values(directory, words)
+    values = {**_files_values(directory, parsed), **_values(directory, words)}
     values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
     unset = parsed.values.get("unset", [])
     if not values and not unset:
@@ -216,7 +216,7 @@ def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
     )
 
 
-def _values(directory: Path, words: list[str]) -> dict[str, Sequence[str]]:
+def _values(directory: Path, words: list[str]) -> Mapping[str, Sequence[str]]:
     if not words:
         return {}
     if "=" not in words[0]:
@@ -225,12 +225,12 @@ def _values(directory: Path, words: list[str]) -> dict[str, Sequence[str]]:
             pair = f"{name}={quote(text.strip() or 'VALUE')}"  # who writes YAML may write NAME:VALUE
             raise _usage(directory, f"a value for {name} is missing", pair)
         return {words[0]: words[1:]}
-    values: dict[str, Sequence[str]] = {}
+    values: dict[str, list[str]] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name:
             raise _usage(directory, f"{word!r} must be NAME=VALUE")
-        values[name] = [*values.get(name, ()), text]
+        values.setdefault(name, []).append(text)
     return values
 
 
@@ -276,7 +276,7 @@ def _tell(change: PackageChange) -> None:
             output.line(f"{place}: {item.path}: {shown(item.old)} -> {shown(item.new)}{follow}")
     for name, count in change.plan.counts.items():
         setter = change.plan.definitions.setters[name]
-        value = ", ".join(setter.values or ()) or setter.value or "[]" * setter.is_list
+        value = ", ".join(setter.values or ()) or setter.value or ("[]" if setter.is_list else "")
         output.note(f"{change.before.where or './'}: {name} is {shown(value)} in {output.counted(count, 'field')}")
         if setter.is_list and setter.is_set and len(setter.values or ()) == 1:
             _tell_one_item(change.before.where, name, value)
