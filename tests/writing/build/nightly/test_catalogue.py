@@ -187,10 +187,10 @@ def tars(output: str) -> dict[str, str]:
     return {item["name"]: item["tar"] for item in json.loads(output)}
 
 
-@pytest.mark.parametrize("flags", ["--jobs 3 --no-cache", "--jobs 3", "--executor dask --jobs 1 --no-cache"])
-def test_the_same_bytes_from_any_executor(flags: str, many: Path, expected: dict[str, str], tmp_path: Path) -> None:
-    if "dask" in flags:
-        pytest.importorskip("distributed")
+@pytest.mark.parametrize("flags", ["--jobs 3 --no-cache", "--jobs 3"])
+def test_the_same_bytes_from_several_processes(
+    flags: str, many: Path, expected: dict[str, str], tmp_path: Path
+) -> None:
     assert tars(done(*build(many, tmp_path / "out"), *flags.split())) == expected
     assert len(list((tmp_path / "out").iterdir())) == 2 * len(expected)
 
@@ -266,7 +266,7 @@ def test_a_bundle_has_the_same_inputs_from_the_cache_as_when_it_is_built(tmp_pat
         settings = Settings(root_dir=root_dir, version=version, cache_dir=tmp_path / "cache")
         folder = tmp_path / str(number)
         folder.mkdir()
-        catalogue.pack_into(settings, ["p"], folder, on=None)
+        catalogue.pack_into(settings, ["p"], folder, jobs=0)
         found.append(catalogue.read_inputs(folder, "p"))
     assert found[0] == found[1] == found[2]
     for path, digest in found[0].items():
