@@ -74,7 +74,8 @@ def _apply(flags: dict[str, str], objects: list[Object]) -> None:
     if "metadata" not in typed[0]:  # a review of rights
         return print(json.dumps({**typed[0], "status": {}}))
     if "--dry-run" in flags:
-        return _print(typed) if flags["--output"] == "json" else None
+        stored = {_key(item): item for item in objects}
+        return _print([_merged(stored.get(_key(item), {}), item) for item in typed])
     for item in typed:
         item["metadata"] |= {"namespace": "ml", "creationTimestamp": _WHEN}
         objects[:] = [each for each in objects if _key(each) != _key(item)]
@@ -82,6 +83,10 @@ def _apply(flags: dict[str, str], objects: list[Object]) -> None:
         objects += made
         print(_name(item))
     return None
+
+
+def _merged(before: Object, after: Object) -> Object:
+    return {**before, **after, "metadata": {**before.get("metadata", {}), **after["metadata"]}}
 
 
 def _delete(plain: list[str], flags: dict[str, str], objects: list[Object]) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.kubernetes.lenient import Object, mapping, mappings
-from packyard.running.runs import kubeconfigs
 
 #: What kubectl says that the user may not do, with the resource and its group, which resource nobody serves, and which
 #: namespace is not there.
@@ -221,15 +220,13 @@ class Kubectl:
             reason = stderr.partition("\n")[0].removeprefix("error: ")
             absent = _NO_PLUGIN.search(stderr)
             first = f"install {absent[1]}, with which your kubeconfig logs in" if absent else "log in again"
-            hint = f"{first}, then try: {kubeconfigs.shown(self.flags, 'auth', 'whoami')}"
+            hint = f"{first}, then try: {self.by_hand('auth', 'whoami')}"
             message = f"the cluster of context {self.context} does not accept your credentials: {reason}"
             return Problem(message, hint=hint)
         if _WEBHOOK in stderr:
             return None
-        if problem := kubeconfigs.unusable(stderr, self.flags, self.context):
-            return problem
         if _DEAF.search(stderr):
-            hint = f"{kubeconfigs.shown(self.flags, 'version')} shows whether it answers"
+            hint = f"{self.by_hand('version')} shows whether it answers"
             reason = "\n".join(dict.fromkeys(stderr.splitlines()))  # each request of a call says it
             return Problem(f"the cluster of context {self.context} cannot be reached: {reason}", hint=hint)
         return None
@@ -248,7 +245,9 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
     chosen = [*flags, *([f"--context={context}"] if context else [])]
     answer = _run([program, *chosen, "config", "view", "--minify", "--output=json"])
     if answer.errors and answer.code:
-        raise InputError(kubeconfigs.no_context(answer.errors, kubeconfig))
+        lists = shlex.join(["kubectl", *flags, "config", "get-contexts"])
+        hint = f"{lists} lists them; --context, --kubeconfig or the variable KUBECONFIG names another"
+        raise InputError(Problem(f"there is no context to use: {answer.errors.removeprefix('error: ')}", hint=hint))
     try:
         entry = json.loads(answer.output)["contexts"][0]
     except (ValueError, LookupError, TypeError) as error:
