@@ -51,6 +51,7 @@ VERBS = {
     "logs": "logs first",
     "logs --events": "logs first --events",
     "exec": "exec first -- true",
+    "forward": "forward first",
     "results": "results first",
     "history": "history first",
     "rollback": "rollback first 1",

@@ -83,7 +83,7 @@ def _check_alone(arguments: argparse.Namespace) -> None:
     """Refuse what chooses logs beside events, which are of all of a run."""
     for name in _OF_LOGS:
         value = getattr(arguments, name)
-        if value is not None and value not in ("", False):
+        if value not in (None, "") and value is not False:
             problem = f"--events and --{name} exclude each other"
             raise UsageError(f"packyard logs: {problem}; packyard logs --help shows the usage")
 

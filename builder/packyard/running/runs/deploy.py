@@ -28,7 +28,7 @@ from packyard.running.runs.run import LABEL, Object, Reference
 #: Records of a run that stay, as of a release of Helm.
 KEPT = 10
 _NAMESPACE, _SECRET = (CORE, "Namespace"), (CORE, "Secret")
-_READ_AT_START = (*of(CORE, "ConfigMap", "Secret"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
+_READ_AT_START = (*of(CORE, "ConfigMap"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
 #: Groups of kinds of which the server itself refuses to change what pods are made of.
 _GUARDED = (CORE, BATCH, JOBSET)
 #: What the server says of a field that only a new object can have.
