@@ -264,13 +264,6 @@ def test_so_do_those_of_kpt(tmp_path: Path) -> None:
     assert packyard("set", "n=5", cwd=tmp_path).returncode == 0
 
 
-def test_a_setter_of_kpt_that_is_no_list_takes_one_value(tmp_path: Path) -> None:
-    (tmp_path / "Kptfile").write_text("apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\n")
-    (tmp_path / "r.yaml").write_text("a: x # kpt-set: ${text}\nb: # kpt-set: ${list}\n- x\n")
-    assert "r.yaml:1: text takes one value, not 2\n" in refused(tmp_path, "set", ".", "text", "y", "z")
-    assert packyard("set", ".", "list", "y", "z", cwd=tmp_path).returncode == 0
-
-
 def test_of_an_address_where_a_host_is_asked_for_the_host_is_meant(tmp_path: Path) -> None:
     (tmp_path / "Krmfile").write_text(KRMFILE.replace("'^[a-z.]*$'", "'^[A-Za-z0-9.:-]*$'"))
     (tmp_path / "r.yaml").write_text(RESOURCE)

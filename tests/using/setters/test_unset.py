@@ -129,18 +129,3 @@ def test_a_values_file_without_a_value_is_refused_by_line(tmp_path: Path, text: 
     process = packyard("set", ".", "--values", "values", cwd=package)
     assert process.returncode == 1
     assert process.stderr.startswith("error: values:2: A has no value")
-
-
-def test_lint_refuses_what_is_required_and_explained_by_nothing_at_its_definition(tmp_path: Path) -> None:
-    from packyard.using.setters.packages import PackageFiles
-    from packyard.writing.checks.lint import lint
-
-    def found(*lines: str, shipped: bool = True) -> list[tuple[int, str]]:
-        package = make(tmp_path, *lines)
-        files = PackageFiles((package / "Krmfile").read_bytes(), {"cm.yaml": FIELD.encode()})
-        return [(item.line, item.rule) for item in lint(files, shipped=shipped) if item.rule == "required-unexplained"]
-
-    assert found() == [(3, "required-unexplained")]
-    assert found(shipped=False) == []
-    assert found("example: x") == []
-    assert found("description: What it is.") == []
