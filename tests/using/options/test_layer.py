@@ -145,9 +145,3 @@ def test_a_value_that_is_refused_is_named_by_its_line_in_the_file_and_nothing_is
     err = refused(mlops, ".", "-R")
     assert f"{mlops.parents[2]}/site.yaml:4: WORKERS takes a whole number, not 'many'\n" in err
     assert f"{mlops.parents[2]}/site.yaml:5: QUEUE_NAME takes one value, not 2\n" in err
-
-
-def test_a_rule_that_the_values_break_is_told_and_nothing_is_written(mlops: Path) -> None:
-    with (mlops / "multi-node/claim/Krmfile").open("a") as file:
-        file.write("rules:\n- {rule: WORKERS < 3, message: Few.}\n")
-    assert "Few (the rule is WORKERS < 3; WORKERS is 4)" in refused(mlops, ".", "-R")

@@ -12,7 +12,6 @@ import pytest
 import optioned
 import reading
 import real
-import tiny
 from commandline import inside
 from served import Cfg
 
@@ -63,15 +62,6 @@ def test_a_set_of_an_option_is_that_of_kustomize(root: Path, tmp_path: Path, cfg
     assert reading.files(root) == reading.files(theirs)
 
 
-def test_from_a_mode_with_recursion_the_options_of_its_use_cases_are_reached(root: Path) -> None:
-    mode = root / optioned.PREFIX / "multi-node"
-    err = refused("set", ".", "QUEUE_NAME=team-a", "-R", cwd=mode)
-    assert "QUEUE_NAME is a setter of the option 'queue'" in err
-    done("enable", "claim", "queue", cwd=mode)
-    done("set", ".", "QUEUE_NAME=team-a", "PVC_NAME=disk", "-R", cwd=mode)
-    assert value(root, "QUEUE_NAME") == "team-a"
-
-
 def test_undo_takes_back_what_was_set_in_the_options_of_a_use_case(root: Path) -> None:
     directory = root / optioned.SINGLE
     before = reading.files(root)
@@ -116,21 +106,6 @@ def test_without_a_default_the_value_that_was_shipped_comes_back(root: Path) -> 
     done("set", ".", "RUN_NAME=x", "PVC_NAME=disk", "-R", cwd=root)
     done("set", ".", "--unset", "RUN_NAME", "--unset", "PVC_NAME", "-R", cwd=root)
     assert reading.files(root) == enabled
-
-
-def test_a_name_without_a_value_to_go_back_to_is_told_and_blocks_no_other(root: Path) -> None:
-    directory = root / optioned.MULTI
-    done("set", ".", "RUN_NAME=x", "IMAGE=x:2", cwd=directory)
-    tiny.replace(root / "packyard.json", '"RUN_NAME": "run",\n        "WORKERS"', '"WORKERS"')
-    code, _, err = run("set", ".", "--unset", "RUN_NAME", "--unset", "IMAGE", cwd=directory)
-    assert code == 1
-    assert "setter 'RUN_NAME' has no default to go back to" in err
-    text = (directory / "Krmfile").read_text()
-    assert 'name: RUN_NAME, value: "x"' in text
-    assert 'name: IMAGE, value: "example.com/train:1"' in text
-    err = refused("set", ".", "--unset", "RUN_NAME", cwd=directory)
-    assert "has no default" in err
-    assert "'NONE' is not found" in refused("set", ".", "--unset", "RUN_NAME", "NONE=1", cwd=directory)
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"apiVersion": "packyard/v2", "kind": "Bundle"}'])

@@ -129,13 +129,6 @@ def test_says_of_every_option_whether_it_is_enabled_and_fits(root: Path) -> None
     assert found["queue"].description == "The run waits in a queue of Kueue."
 
 
-def test_an_option_for_other_use_cases_is_refused(root: Path) -> None:
-    directory = root / optioned.PREFIX / "volume"
-    with pytest.raises(InputError, match=r"option 'queue' changes nothing in .*volume"):
-        enable(directory, "queue")
-    assert not any(item.fits for item in states(directory).values())
-
-
 CLAIM = '      - name: storage\n        persistentVolumeClaim:\n          claimName: "" # {"$openapi":"PVC_NAME"}\n'
 VOLUMES = f"      volumes:\n      - {{name: tmp, emptyDir: {{}}}}\n{CLAIM}"
 SIDECAR = "      containers:\n      - {name: log, image: x}\n"

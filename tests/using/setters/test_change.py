@@ -39,12 +39,6 @@ def test_packages_of_the_same_bytes_are_all_set_and_each_by_its_name(tmp_path: P
         assert "value: new\n          isSet: true\n" in (root / name / "Krmfile").read_text("utf-8")
 
 
-def test_packages_of_the_same_bytes_go_back_to_what_each_was_shipped_with(tmp_path: Path) -> None:
-    root = make(tmp_path, a=BOUND, b=BOUND)
-    change_setters(root, {}, unset=["V"], recursive=True, shipped=lambda package_dir: {"V": f"of-{package_dir.name}"})
-    assert [(root / name / "r.yaml").read_text("utf-8").partition(" #")[0] for name in "ab"] == ["x: of-a", "x: of-b"]
-
-
 def test_copies_are_counted_as_each_alone_is(tmp_path: Path) -> None:
     tree = Tree(make(tmp_path, a=BOUND, b=BOUND, c=BOUND + 'y: old # {"$openapi":"V"}\n', d=BOUND))
     (tmp_path / "d/Krmfile").write_text(KRMFILE.replace("type: string", "type: array"), "utf-8")

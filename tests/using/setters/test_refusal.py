@@ -120,12 +120,6 @@ def test_letters_are_named_and_nothing_else_is_guessed(pattern: str, words: str)
     assert (found.takes if found else "") == words
 
 
-def test_an_author_says_a_pattern_in_words_by_its_title() -> None:
-    schema = {"pattern": "^#[0-9a-f]{6}$", "title": "a color, such as #ff0000"}
-    assert refusal(Setter("A", schema=schema), ["red"]) == "A takes a color, such as #ff0000, not 'red'"
-    assert not patterns.has_words({"pattern": "^#[0-9a-f]{6}$"})
-
-
 @pytest.mark.parametrize(
     ("schema", "given", "says"),
     judged.cases("refusals"),
