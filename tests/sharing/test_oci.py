@@ -27,7 +27,7 @@ from sharing.store_contract import StoreContract
 
 BERT = bundle("bert", "1.2.0+cpu", "hello")
 KEY = "1.2.0+cpu/bert.tar.gz"
-ENDS = (".sha256", ".intoto.json", ".spdx.json", ".cdx.json", ".sigstore.json", ".cosign.json")
+ENDS = (".sha256", ".intoto.json", ".spdx.json", ".sigstore.json", ".cosign.json")
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
 
@@ -126,7 +126,6 @@ def test_what_is_published_with_a_bundle_refers_to_it(store: OCIStore) -> None:
             "application/vnd.packyard.checksum.v1",
             "application/vnd.in-toto+json",
             "application/spdx+json",
-            "application/vnd.cyclonedx+json",
             "application/vnd.dev.sigstore.bundle.v0.3+json",
             "application/vnd.packyard.cosign.v1",
         }
@@ -137,7 +136,6 @@ def test_what_is_published_with_a_bundle_refers_to_it(store: OCIStore) -> None:
         "text/plain",
         "application/vnd.dsse.envelope.v1+json",
         "application/spdx+json",
-        "application/vnd.cyclonedx+json",
         "application/vnd.dev.sigstore.bundle.v0.3+json",
         "application/json",
     }

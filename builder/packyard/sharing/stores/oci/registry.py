@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -152,23 +152,6 @@ class Registry:
                 if not left or answer.status in (401, 403, 413):
                     raise _refusal(request, answer)
 
-    def upload_parts(self, repository: str, digest: Digest, parts: Iterable[bytes]) -> None:
-        """Upload a blob in parts; it is committed after the last, unless the parts raise."""
-        request = replace(self._request("POST", repository, "blobs/uploads/", digest), repeatable=True)
-        offset = 0
-        answer = self._ask(repository, request)
-        _check(request, answer, 202)
-        for part in parts:
-            url = self._upload_location(request, answer)
-            headers = {"Content-Type": _BYTES, "Content-Range": f"{offset}-{offset + len(part) - 1}"}
-            sent = replace(request, method="PATCH", url=url, headers=headers, body=part, repeatable=False)
-            if part:
-                answer = self._ask(repository, sent)
-                _check(sent, answer, 202, 204)
-            offset += len(part)
-        commit = self._committing(request, answer, digest, b"")
-        _check(commit, self._ask(repository, commit), 201)
-
     def tags(self, repository: str) -> Sequence[str]:
         """Return all tags of a repository; none if there is no such repository."""
         request = self._request("GET", repository, f"tags/list?n={_PAGE}")
@@ -207,22 +190,13 @@ class Registry:
         answer = self._ask(repository, begin)
         if answer.status != 202:
             return begin, answer
-        request = self._committing(begin, answer, digest, data)
-        return request, self._ask(repository, request)
-
-    def _committing(self, begin: Request, answer: Answer, digest: Digest, data: bytes) -> Request:
-        """Return the request that ends an upload with its last bytes."""
-        location = self._upload_location(begin, answer)
-        url = f"{location}{'&' if '?' in location else '?'}{urlencode({'digest': digest})}"
-        headers = {"Content-Type": _BYTES}
-        return replace(begin, method="PUT", url=url, headers=headers, body=data, repeatable=False)
-
-    def _upload_location(self, begin: Request, answer: Answer) -> str:
-        """Return where an upload goes on."""
         location = transfer.target(begin, answer.url, answer.headers.get("location", ""))
         if may_have_secrets(begin.url) and not may_have_secrets(location):
             raise begin.refusal("the registry wants the bytes where they cannot be sent safely")
-        return location
+        url = f"{location}{'&' if '?' in location else '?'}{urlencode({'digest': digest})}"
+        headers = {"Content-Type": _BYTES}
+        request = replace(begin, method="PUT", url=url, headers=headers, body=data, repeatable=False)
+        return request, self._ask(repository, request)
 
     def _request(self, method: str, repository: str, path: str, reference: str = "") -> Request:
         url = f"{self._address.url}/v2/" + (f"{quote(repository)}/{path}" if repository else "")
