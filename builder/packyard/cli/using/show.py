@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a package, or its use cases that are named."""
     reference, _, wanted = arguments.package.partition("/")
-    if arguments.images and (wanted or arguments.output):
+    if arguments.images and (wanted or arguments.output != "text"):
         problem = f"--images lists the images of a package: packyard show {reference} --images"
         raise UsageError(f"packyard show: {problem}")
     source = preferences.source(arguments.channel)
