@@ -246,19 +246,18 @@ def _unheeded(
 ) -> Iterator[Problem]:
     """Yield what the server would let change, and of which pods that were made before take no notice."""
     for each in changed:
+        if _work(after[each]) == _work(before[each]):
+            continue
         if each.group_kind in _READ_AT_START and started:
             yield Problem(f"{each} changes, and the pods of {started[0]} read it at their start", hint=hint)
-        elif each in started and each.group_kind[0] not in _GUARDED and _work(after[each]) != _work(before[each]):
+        elif each in started and each.group_kind[0] not in _GUARDED:
             yield Problem(f"{each} changes, and its pods stay as they were made", hint=hint)
 
 
 def _work(item: Object) -> Object:
-    """Return what the pods of an object are made of: all but whether it is suspended."""
-    return {
-        key: _work(value) if key == "runPolicy" else value
-        for key, value in mapping(item.get("spec", item)).items()
-        if key != "suspend"
-    }
+    """Return what pods are made of, or read: all but names, labels and whether something is suspended."""
+    kept = {key: value for key, value in item.items() if key not in ("metadata", "suspend")}
+    return {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}
 
 
 def _ending_hint(kubectl: Kubectl, reference: Reference) -> str:
