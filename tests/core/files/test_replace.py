@@ -147,6 +147,7 @@ def test_a_file_that_appears_where_one_is_to_be_made_is_not_replaced(
     assert not leftovers(root)
 
 
+@pytest.mark.nightly  # needs root, and a file system with such attributes
 @pytest.mark.parametrize("attribute", ["a", "i"])
 def test_a_file_that_can_only_grow_or_not_change_is_refused_by_name(attribute: str, tmp_path: Path) -> None:
     root = make_package(tmp_path / "package")
