@@ -15,7 +15,7 @@ from unittest import mock
 import packyard as imported
 
 #: The command, in front of its words; it works in every directory.
-COMMAND = [sys.executable, "-m", "packyard.cli.main"]
+COMMAND = [sys.executable, "-m", "packyard"]
 _LEVELS = ("-q", "--quiet", "-v", "--verbose", "--color")
 #: The release that the catalogue is published as, for all tests; users know …/models/v2_7_0/NAME.tar.gz.
 RELEASE = "v2_7_0"

@@ -31,7 +31,7 @@ TAGGED = "image: nginx:1.7 # kpt-set: nginx:${TAG}\ndebug: true # kpt-set: ${DEB
 def with_packyard(folder: Path) -> dict[str, str]:
     command = folder / "bin" / "packyard"
     command.parent.mkdir(exist_ok=True)
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m packyard.cli.main "$@"\n', "utf-8")
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m packyard "$@"\n', "utf-8")
     command.chmod(0o755)
     return {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}", "HOME": str(folder), "TERM": "dumb"}
 

@@ -95,7 +95,7 @@ def test_an_option_is_enabled_in_all_use_cases_that_it_fits(root: Path, tmp_path
     assert before == (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
     assert packyard("enable", "queue", "-R", cwd=here).returncode == 0
     assert b"queue" in (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
-    assert packyard("disable", "queue", "-R", cwd=here).returncode == 0
+    assert packyard("enable", "--off", "queue", "-R", cwd=here).returncode == 0
     assert before == (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
     assert packyard("undo", cwd=here).returncode == 0
     assert b"queue" in (here / optioned.SINGLE / "kustomization.yaml").read_bytes()

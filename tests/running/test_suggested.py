@@ -72,7 +72,7 @@ def test_each_suggestion_can_be_typed_and_leads_on(
             else:
                 assert not suggested.check_kubectl(each, client)
     verbs = {each.split()[0] for each in typed}
-    assert {"doctor", "deploy", "status", "logs", "history", "rollback", "undeploy"} <= verbs
+    assert {"doctor", "deploy", "status", "logs", "rollback", "undeploy"} <= verbs
 
 
 @pytest.mark.parametrize(

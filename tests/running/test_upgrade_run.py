@@ -63,9 +63,9 @@ def test_what_was_set_enabled_and_edited_stays_and_what_is_new_arrives(
     assert (found["data"], found["metadata"]["labels"]["a"], found["metadata"]["labels"]["q"]) == (expected, "b", "a")
     assert cluster.read(config_map("more"), namespace).status == 200
     assert cluster.read(secret("key"), namespace).body["data"] == {"a": "Yg=="}
-    (_, last) = json.loads(packyard("history", RUN, "-o", "json", *flags[3:]).stdout)
+    (_, last) = json.loads(packyard("rollback", RUN, "--list", "-o", "json", *flags[3:]).stdout)
     assert (last["version"], last["action"], last["source"]) == ("2.0.0", "upgrade", 1)
-    assert "upgraded from record 1" in packyard("history", RUN, *flags[3:]).stdout
+    assert "upgraded from record 1" in packyard("rollback", RUN, "--list", *flags[3:]).stdout
     back = packyard("rollback", RUN, *flags[3:])
     assert (back.returncode, cluster.read(config_map("more"), namespace).status) == (0, 404), back.stderr
 
@@ -116,7 +116,7 @@ def test_the_items_of_a_list_stay_what_they_are(tmp_path: Path, flags: tuple[str
     assert done.returncode == 0, done.stderr
     done = packyard("upgrade", RUN, "4.0.0.tar.gz", "--base", "3.0.0.tar.gz", *flags[2:])
     assert done.returncode == 0, done.stderr
-    (*_, before, after) = json.loads(packyard("history", RUN, "-o", "json", *flags[3:]).stdout)
+    (*_, before, after) = json.loads(packyard("rollback", RUN, "--list", "-o", "json", *flags[3:]).stdout)
     assert before["values"] == after["values"] == {"ARGS": """["--betas=0.9,0.99","a: 'b'","1","[x]"]"""}
 
 

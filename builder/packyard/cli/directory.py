@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser, rest: str = "", help: str = "
     """Declare DIR, followed by what the usage calls ``rest``, as ``words``."""
     parser.usage = " ".join(filter(None, ("%(prog)s [DIR]", rest, "[flags]")))
     parser.epilog = "\n".join(filter(None, (help, HELP)))
-    parser.add_argument("words", metavar="[DIR]", nargs="*", help="see below")
+    parser.add_argument("words", metavar="[DIR]", nargs="*")
 
 
 def split(

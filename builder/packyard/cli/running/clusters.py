@@ -85,7 +85,7 @@ def find_for(
 
 def typed(arguments: argparse.Namespace) -> list[str]:
     """Return kubectl's flags as the user gave them, for a command to go on with."""
-    return [f"--{name}={value}" for name in _FLAGS if (value := vars(arguments)[name])]
+    return [f"--{name}={value}" for name in _FLAGS if (value := getattr(arguments, name))]
 
 
 def _found(arguments: argparse.Namespace) -> Kubectl:

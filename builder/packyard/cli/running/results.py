@@ -117,7 +117,7 @@ def _show(client: Kubectl, arguments: argparse.Namespace, places: Sequence[Place
     rows = [(*_row(client, arguments, place), lines) for place in places]
     if ROWS.show(rows, arguments.output):
         if lines:
-            show_lines(lines, wide=False)
+            show_lines(lines)
             output.line()
         for place in places:
             output.line(str(place))

@@ -32,7 +32,6 @@ ROWS = Rows(
     "lines (line=number, arguments, parameters, state, reason, pod, tries, result), "
     "missing, unread, results, values=record.values, options=record.options, record=record.number, when=record.when, "
     "who=record.who",
-    wide=None,
 )
 _BESIDE, _LEAST = 5, 10  # lines of a terminal that are not for runs, and runs that are shown on any
 _MOST_COLUMNS = 6  # parameters of a sweep that get a column
@@ -133,9 +132,9 @@ def _draw(client: Kubectl, arguments: argparse.Namespace) -> Sequence[RunStatus]
 
 def _show(statuses: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
     if arguments.run:
-        _show_one(statuses[0], wide=arguments.wide)
+        _show_one(statuses[0])
     elif statuses:
-        output.table(_COLUMNS, [_run_row(each) for each in statuses], wide=arguments.wide, prose=1)
+        output.table(_COLUMNS, [_run_row(each) for each in statuses])
 
 
 def _run_row(run_status: RunStatus) -> tuple[str, ...]:
@@ -143,27 +142,27 @@ def _run_row(run_status: RunStatus) -> tuple[str, ...]:
     return (run_status.run, _package(run_status), run_status.state, pods, since, run_status.reason)
 
 
-def _show_one(run_status: RunStatus, *, wide: bool) -> None:
+def _show_one(run_status: RunStatus) -> None:
     for name, text in _facts(run_status):
         output.line(f"{name:<10}{text}")
     if run_status.roles:
         output.line()
-        output.table(_ROLES, [[str(getattr(each, name)) for name in _OF_ROLE] for each in run_status.roles], wide=wide)
+        output.table(_ROLES, [[str(getattr(each, name)) for name in _OF_ROLE] for each in run_status.roles])
     if lines := run_status.lines:
         output.line()
-        show_lines(lines, wide=wide)
+        show_lines(lines)
     if run_status.pods:
         output.line()
-        output.table(_PODS, [_pod_row(each) for each in run_status.pods], wide=wide, prose=1)
+        output.table(_PODS, [_pod_row(each) for each in run_status.pods])
 
 
-def show_lines(lines: Sequence[Line], *, wide: bool) -> None:
+def show_lines(lines: Sequence[Line]) -> None:
     """Show the lines of a sweep by what differs between them, or by their arguments where that is much."""
     names = sweep.varied(lines)
     if not 0 < len(names) <= _MOST_COLUMNS:
         names = []
     columns = ("LINE", "STATE", *(name.upper() for name in names or ("arguments",)), "RESULT", "REASON")
-    output.table(columns, [_line_row(each, names) for each in lines], wide=wide, prose=1)
+    output.table(columns, [_line_row(each, names) for each in lines])
 
 
 def _line_row(line: Line, names: Sequence[str]) -> tuple[str, ...]:

@@ -34,9 +34,9 @@ from packyard.sharing.trust.root import LIMIT as ROOT_LIMIT
 
 ROWS = Rows("key", "id, name, use, channels", line="{id}")
 EXAMPLE = "packyard keys new NAME, packyard keys trust FILE, packyard keys list"
-LISTED = Rows("key", ROWS.fields, columns="NAME, USE, CHANNELS, ID", prose=1)
+LISTED = Rows("key", ROWS.fields, columns="NAME, USE, CHANNELS, ID")
 _ROOT = "version, channel, expires, file, role, keys, threshold, signed"
-ROOTS = Rows("root", _ROOT, "root", columns="ROLE, THRESHOLD, SIGNED, KEYS", prose=1)
+ROOTS = Rows("root", _ROOT, "root", columns="ROLE, THRESHOLD, SIGNED, KEYS")
 REFRESHED = Rows("head", "number, digest, expires, signers", "refresh")
 #: What the verb does, by its first word.
 ACTIONS = ("new", "trust", "list", "revoke", "root", "refresh")

@@ -1,11 +1,16 @@
 """Compare two packages, libraries, source trees or releases: use cases, options, setters, fields, files.
 
-packyard diff OLD.tar.gz NEW.tar.gz            two bundles
-packyard diff NAME@1.0 NAME@1.1                two versions that a channel has; @1.0 @1.1 are two whole releases
-packyard diff ../old packages/NAME             two folders: untarred packages, sources (composed first), libraries
-packyard diff DIR                              an untarred package and the bundle that it came from
-packyard diff --git                            the packages of the workspace here, and as they were last committed
-packyard diff --git origin/main                the same with where this branch left that revision, committed or not
+packyard diff OLD.tar.gz NEW.tar.gz  two bundles
+packyard diff NAME@1.0 NAME@1.1      two versions that a channel has; @1.0 @1.1
+                                     are two whole releases
+packyard diff ../old packages/NAME   two folders: untarred packages, sources
+                                     (composed first), libraries
+packyard diff DIR                    an untarred package and the bundle that it
+                                     came from
+packyard diff --git                  the packages of the workspace here, and as
+                                     they were last committed
+packyard diff --git origin/main      the same with where this branch left that
+                                     revision, committed or not
 
 With --git, packages that ask nothing of what was changed are not composed: it prints which are touched.
 """

@@ -1,7 +1,8 @@
 """Show a setter: what it may be, and every field that it reaches, with file and line and the substitutions between.
 
-packyard explain [DIR] NAME     a setter, of packyard setters DIR
-packyard explain FILE:LINE      of a line of a composed file, which lines of the sources made it
+packyard explain [DIR] NAME  a setter, of packyard setters DIR
+packyard explain FILE:LINE   of a line of a composed file, which lines of the
+                             sources made it
 
 FILE is in a package that was built from the workspace here, or NAME/PREFIX/USE-CASE/FILE, as packyard lint names it.
 """

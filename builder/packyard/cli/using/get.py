@@ -1,10 +1,15 @@
 """Fetch a package, verify it and unpack it: from a channel, or from the catalogue that packyard carries.
 
-packyard get NAME                          the catalogue of this packyard, if no channel is configured
-packyard get NAME@VERSION --from CHANNEL   a directory, an http(s) address, a bucket or a registry
-packyard get oci://HOST/PATH/NAME:VERSION  one bundle by its address: also …@sha256:…, https://…/VERSION/NAME.tar.gz
+packyard get NAME                          the catalogue of this packyard, if no
+                                           channel is configured
+packyard get NAME@VERSION --from CHANNEL   a directory, an http(s) address, a
+                                           bucket or a registry
+packyard get oci://HOST/PATH/NAME:VERSION  one bundle by its address: also
+                                           …@sha256:…,
+                                           https://…/VERSION/NAME.tar.gz
 packyard get NAME --lock packyard.lock     pin what was fetched by its digests
-packyard get --locked                      fetch what packyard.lock pins, to the byte
+packyard get --locked                      fetch what packyard.lock pins, to the
+                                           byte
 
 VERSION may be a range such as ^1.2 or ~1.2.0, latest, or a digest. Signatures, size and digest are verified before
 anything is unpacked. What was fetched is kept (packyard cache), and used where a channel cannot be reached.

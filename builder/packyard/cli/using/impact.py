@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from packyard.cli import compared, differences, libraries, output, workspaces
-from packyard.cli.rows import FOR_PROGRAMS
 from packyard.core.errors import PackyardError
 from packyard.core.files import git
 from packyard.core.files.paths import WORKSPACE
@@ -37,7 +36,7 @@ def compare(arguments: argparse.Namespace) -> int:
         new = compared.composed(after, [name for name in names if name not in same], arguments)
         by_package = compare_all(old, {**new, **compared.offered(here)})
     summary = _summary(by_package, {*names, *old_names})
-    output.note(summary) if arguments.output in FOR_PROGRAMS else output.line(summary)
+    output.note(summary) if arguments.output == "json" else output.line(summary)
     differences.show(by_package, arguments.output)
     return 0
 

@@ -1,12 +1,14 @@
 """Undo the last change below DIR: files get their earlier bytes back.
 
-`set`, `enable`, `disable`, `upgrade`, `lint --fix` and `cfg` make changes that can be undone.
+`set`, `enable`, `upgrade`, `lint --fix` and `cfg` make changes that can be undone.
 
 packyard undo [DIR]         the last change; repeat it for the one before
 packyard undo [DIR] 3       the last three changes
 packyard undo [DIR] --list  the changes that can be undone, the newest first
+packyard undo [DIR] --redo  do again what was undone last, until something else
+                            changes the same files
 
-`packyard redo` does it again. Edits by hand stay; where they and the change meet in the same lines, nothing is undone.
+Edits by hand stay; where they and the change meet in the same lines, nothing is undone.
 An interrupted change is finished by the next command; if files were changed meanwhile, use --finish or --take-back,
 which leave those alone.
 """
@@ -42,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.dry_run(parser)
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
+    way.add_argument("--redo", action="store_true", help="do again what was undone last")
     way.add_argument("--finish", action="store_true", help="only finish an interrupted change")
     way.add_argument("--take-back", action="store_true", help="only take back an interrupted change")
 
@@ -53,13 +56,17 @@ def run(arguments: argparse.Namespace) -> int:
         return _settle(Tree(directory), back=arguments.take_back)
     if arguments.list:
         return _list(directory, arguments.output)
-    if arguments.dry_run:
-        if steps > 1:
-            raise UsageError("packyard undo: --dry-run shows one step; type packyard undo --dry-run")
-        state.tell_pending(Tree(directory))
-        step = history().last(directory, *also(directory))
-        return show([(step, step.taken_back(Tree(Path(step.root)), merged))], arguments, directory)
+    if steps > 1 and (arguments.dry_run or arguments.redo):
+        flag = "--redo" if arguments.redo else "--dry-run"
+        raise UsageError(f"packyard undo: {flag} is for one step; type packyard undo {flag}")
     changes = history()
+    if arguments.dry_run:
+        state.tell_pending(Tree(directory))
+        step = (changes.undone if arguments.redo else changes.last)(directory, *also(directory))
+        return show([(step, step.taken_back(Tree(Path(step.root)), merged))], arguments, directory)
+    if arguments.redo:
+        step = changes.redo(directory, *also(directory), merge=merged)
+        return show([(step, step.before)], arguments, directory, "done again")
     there = sum(1 for _ in changes.done(directory, *also(directory))) if steps > 1 else 1
     if steps > there:
         hint = f"packyard undo {quote(str(directory))} --list shows them"

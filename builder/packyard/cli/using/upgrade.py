@@ -1,10 +1,15 @@
 """Move an untarred package to another version; your values, options and edits stay.
 
-packyard upgrade DIR                   to the newest version in the channel that it is from
-packyard upgrade DIR 1.3.0 --dry-run   to a version, a range such as ^1.2, or latest; print a diff
-packyard upgrade DIR --from CHANNEL    where DIR does not say which channel that is, or to another one
-packyard upgrade DIR --base FILE       where no channel has the bundle that DIR came from
-packyard upgrade RUN 1.3.0 -n ml       a deployed run, from its record; RUN VERSION NAME=VALUE… sets more
+packyard upgrade DIR                  to the newest version in the channel that
+                                      it is from
+packyard upgrade DIR 1.3.0 --dry-run  to a version, a range such as ^1.2, or
+                                      latest; print a diff
+packyard upgrade DIR --from CHANNEL   where DIR does not say which channel that
+                                      is, or to another one
+packyard upgrade DIR --base FILE      where no channel has the bundle that DIR
+                                      came from
+packyard upgrade RUN 1.3.0 -n ml      a deployed run, from its record; RUN
+                                      VERSION NAME=VALUE… sets more
 
 `packyard get` writes the channel into DIR/.packyard.json. A lower version is taken only if you name it in full.
 New defaults arrive. Where you and the new version changed the same lines, or it does not take a value of yours, nothing

@@ -1,11 +1,16 @@
 """Check a package: a tarball with the provenance beside it, or an untarred directory.
 
-packyard verify NAME.tar.gz                   its files, its signature, what it was built from
-packyard verify NAME.tar.gz --from CHANNEL    also that the channel has this very file
-packyard verify DIR                           which files were changed since it was untarred, and whether its
-                                              packyard.json is that of the channel that it is from
-packyard verify DIR --from CHANNEL            compare with this channel
-packyard verify NAME.tar.gz --rebuild         also that its sources, in the workspace here, build the same bytes
+packyard verify NAME.tar.gz                 its files, its signature, what it
+                                            was built from
+packyard verify NAME.tar.gz --from CHANNEL  also that the channel has this very
+                                            file
+packyard verify DIR                         which files were changed since it
+                                            was untarred, and whether its
+                                            packyard.json is that of the channel
+                                            that it is from
+packyard verify DIR --from CHANNEL          compare with this channel
+packyard verify NAME.tar.gz --rebuild       also that its sources, in the
+                                            workspace here, build the same bytes
 packyard verify NAME.tar.gz --identity ME --issuer URL
 
 One line says what was proved, and what could not be. Beside NAME.tar.gz are NAME.tar.gz.intoto.json, its provenance,

@@ -2,8 +2,10 @@
 
 packyard update            all libraries, but for folders that were never pinned
 packyard update NAME       one
-packyard update --dry-run  only show what would change; with --strict the exit code is 1 if something breaks
-packyard update --vendor   copy what is pinned into the workspace, to libraries/NAME, and pin what was not; no pin moves
+packyard update --dry-run  only show what would change; with --strict the exit
+                           code is 1 if something breaks
+packyard update --vendor   copy what is pinned into the workspace, to
+                           libraries/NAME, and pin what was not; no pin moves
 
 What breaks in the libraries is shown first. The packages are composed with the libraries that are pinned and with the
 new ones, and compared. Nothing is pinned if some do not compose with the new ones, or with --strict if anything breaks.
@@ -180,7 +182,7 @@ def _show(
     if not ROWS.show([(rows, differences.documents(differing), unreached)], form):
         return
     if rows:
-        output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows, wide=True)
+        output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows)
         differences.show(differing, form)
         if changes is not None:
             changed = f"{output.counted(len(changes), 'package')} with changes" if changes else "no package changes"
