@@ -129,7 +129,7 @@ def test_names_of_packages_below_are_names_too(package: Path) -> None:
     assert '"4"' in (package / "cm.yaml").read_text()
 
 
-@pytest.mark.parametrize("verb", ["setters", "render", "set", "explain", "enable", "disable", "undo"])
+@pytest.mark.parametrize("verb", ["setters", "render", "set", "explain", "enable", "undo"])
 def test_help_states_the_rule(verb: str) -> None:
     text = " ".join(inside(verb, "--help").stdout.split())
     assert "DIR is the first word if it is a folder, otherwise the working directory" in text

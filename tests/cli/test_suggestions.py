@@ -9,7 +9,6 @@ import pytest
 
 import optioned
 from commandline import packyard
-from packyard.cli.verbs import FOREIGN, VERBS
 from packyard.core.errors import suggest
 
 
@@ -35,14 +34,6 @@ from packyard.core.errors import suggest
 )
 def test_a_name_is_suggested_that_was_meant_or_none(name: str, known: list[str], meant: str) -> None:
     assert suggest(name, known) == (f"did you mean {meant}?" if meant else "")
-
-
-def test_words_of_other_tools_lead_to_verbs_that_there_are() -> None:
-    assert set(FOREIGN.values()) <= set(VERBS)
-    for word in ("install", "template", "uninstall", "pull"):
-        process = packyard(word)
-        assert process.returncode == 2
-        assert process.stderr.rstrip().endswith(f"type packyard {FOREIGN[word]}")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +65,16 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     "words",
-    ["set WORKERS=3", "set --preset none", "enable", "enable queue", "disable queue", "render", "deploy", "doctor"],
+    [
+        "set WORKERS=3",
+        "set --preset none",
+        "enable",
+        "enable queue",
+        "enable --off queue",
+        "render",
+        "deploy",
+        "doctor",
+    ],
 )
 def test_a_directory_of_use_cases_names_them(root: Path, words: str) -> None:
     process = packyard(*words.split(), cwd=root)
@@ -139,7 +139,7 @@ def test_half_a_use_case_is_told_what_it_lacks_and_not_to_type_the_same_again(tm
         ("explain DIR", "packyard setters 'my app' lists"),
         ("explain DIR NOPE", "packyard setters 'my app' lists"),
         ("setters DIR foo", "packyard setters 'my app'"),
-        ("disable DIR", "packyard enable 'my app' lists"),
+        ("enable --off DIR", "packyard enable 'my app' lists"),
         ("undo DIR 3", "packyard undo 'my app' --list"),
     ],
 )

@@ -103,7 +103,10 @@ def _tell(words: list[str]) -> None:
 
     flag, _, color = words.pop(0).partition("=")
     level = _BEFORE[flag]
-    watch.tell(**{level: (color or (words.pop(0) if words else "?")) if level == "color" else True})
+    if level == "color":
+        watch.tell(color=color or (words.pop(0) if words else "?"))
+    else:
+        watch.tell(quiet=level == "quiet", verbose=level == "verbose")
 
 
 def _unknown(word: str) -> str:

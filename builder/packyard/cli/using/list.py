@@ -14,7 +14,8 @@ A line on stderr names the source, from which `packyard get` takes packages, too
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from packyard import __version__
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 #: Whether the channel was reached, and the number of its head that was seen; None where there is no channel.
 Seen = tuple[bool | None, int | None]
 #: Where packages are listed from, the packages, what describes one of them, and what was seen of the channel.
-Listed = tuple[str, Sequence[Summary], Callable[[Summary], Manifest], Seen]
+Listed = tuple[str, Iterable[Summary], Callable[[Summary], Manifest], Callable[[], Seen]]
 
 ROWS = Rows(
     "package",
@@ -40,6 +41,7 @@ ROWS = Rows(
     columns="NAME, VERSION, FRAMEWORK, MODE, CASES, TITLE",
 )
 LIBRARIES = Rows("library", "name, version, from, directory", "--libraries", columns="NAME, VERSION, FROM, DIRECTORY")
+_MOST = 100_000
 _CELLS = {
     "FRAMEWORK": lambda row: summary.short(row["model"].get("framework", "")),
     "MODE": lambda row: summary.short(row["model"].get("mode", "")),
@@ -65,8 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.words and not words:
         raise UsageError("packyard list: write words such as: resnet fp32")
     where, packages, described, seen = _listed(arguments)
-    chosen = [each for each in packages if each.has(words)]
-    rows = [(each.name, each.version, each.title, each.model, each.use_cases, *seen) for each in chosen]
+    chosen = list(islice((each for each in packages if each.has(words)), _MOST + 1))
+    if len(chosen) > _MOST:
+        raise UsageError(f"packyard list: {where} has more than {_MOST} such packages; packyard list WORD names fewer")
+    rows = [(each.name, each.version, each.title, each.model, each.use_cases, *seen()) for each in chosen]
     if ROWS.show(rows, arguments.output, cells=_CELLS) and words and len(chosen) == 1 and chosen[0].use_cases:
         try:
             _tell_use_cases(described(chosen[0]))
@@ -90,19 +94,19 @@ def _listed(arguments: argparse.Namespace) -> Listed:
     source = preferences.source(arguments.channel)
     if arguments.workspace or source.is_carried:
         here = workspaces.find(arguments) if arguments.workspace else workspaces.carried()
-        packages = list(_of_sources(here, "" if arguments.workspace else __version__))
+        summaries = list(_of_sources(here, "" if arguments.workspace else __version__))
         where = f"the workspace {arguments.workspace}" if arguments.workspace else str(source)
-        return where, packages, lambda each: bundles.packed(here, each.name).manifest, (None, None)
+        return where, summaries, lambda each: bundles.packed(here, each.name).manifest, lambda: (None, None)
     from packyard.cli.channels import is_reached, listed, open_to_read
 
     store = open_to_read(source.value)
     index = listed(source.value, store)
-    packages = list(index.summaries(LIBRARY if arguments.libraries else ""))
 
     def described(each: Summary) -> Manifest:
         return bundles.offer(Reference(name=each.name, version=each.version), source, store).bundle.manifest
 
-    return str(source), packages, described, (is_reached(store), index.head.number)
+    packages = index.summaries(LIBRARY if arguments.libraries else "")
+    return str(source), packages, described, lambda: (is_reached(store), index.head.number)
 
 
 def _of_sources(here: Workspace, version: str) -> Iterator[Summary]:
