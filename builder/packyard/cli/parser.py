@@ -102,8 +102,8 @@ def make(module: Any, verb: str) -> Parser:
     module.add_arguments(parser)
     rows.add_arguments(parser, module)
     declare.common(parser)
-    words = filter(None, map(_in_usage, parser._actions))
-    parser.usage = parser.usage or " ".join(("%(prog)s", *words, "[flags]"))
+    words = ["%(prog)s", *filter(None, map(_in_usage, parser._actions)), "[flags]"]
+    parser.usage = parser.usage or " ".join(words)
     parser.example = getattr(module, "EXAMPLE", "")
     if parser.example and not parser.epilog:
         parser.epilog = f"for example: {parser.example}"
