@@ -37,7 +37,6 @@ ON_CLUSTERS = {
     "forward",
     "results",
     "logs --events",
-    "upgrade RUN",
 }
 
 

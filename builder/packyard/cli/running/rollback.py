@@ -96,8 +96,10 @@ def _nothing(first: RunRecord) -> RunRecord:
 
 
 def _told(row: Mapping[str, Any]) -> str:
-    verb = {"rollback": "rolled back to", "upgrade": "upgraded from"}.get(row["action"])
-    again = [f"{verb} record {row['source']}"] if verb else [f"as record {row['asRecord']}"] if row["asRecord"] else []
+    is_back = row["action"] == "rollback"
+    again = [f"rolled back to record {row['source']}"] if is_back else []
+    if row["asRecord"] and not is_back:
+        again = [f"as record {row['asRecord']}"]
     return "; ".join([*again, *map(_words, row["changes"])])
 
 
