@@ -93,7 +93,7 @@ def test_says_which_version_of_which_channel_it_is_and_why(
 
 
 @pytest.mark.parametrize(
-    ("into", "folder"), [(".", "bert"), ("./x", "./x/bert"), ("x", "x/bert"), ("../x", "../x/bert")]
+    ("into", "folder"), [(".", "bert"), ("./x", "x/bert"), ("x", "x/bert"), ("../x", "../x/bert")]
 )
 def test_tells_the_way_to_a_package_as_it_was_typed(into: str, folder: str, channel: Path, tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()

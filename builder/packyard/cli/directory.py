@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError, suggest
 
 if TYPE_CHECKING:
     import argparse
@@ -113,3 +113,24 @@ def _is_setter_here(word: str) -> bool:
         except PackyardError:  # if this package is meant, the verb reports it
             return False
     return False
+
+
+def file_values(file: str) -> dict[str, Sequence[str]]:
+    """Read a values file, or standard input by the name ``-``; a pipe may be one, as the shell makes of ``<(…)``.
+
+    A value that is empty is none: it empties a setter.
+    """
+    from packyard.cli import output
+    from packyard.core.files.regular import LIMIT
+    from packyard.using.setters import valuesfile
+
+    if file == "-":
+        data, file = output.read("values"), "stdin"
+    else:
+        try:
+            with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given
+                data = opened.read(LIMIT)
+        except OSError as error:
+            raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
+    by_name = valuesfile.parse(data, file, any_list=True).by_name
+    return {name: [] if setting.texts == [""] else setting.texts for name, setting in by_name.items()}

@@ -34,7 +34,6 @@ from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError, on_one_line
 from packyard.core.files import regular
-from packyard.core.files.paths import WORKSPACE
 
 if TYPE_CHECKING:
     from packyard.cli.preferences import Setting
@@ -57,46 +56,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
     parser.add_argument("--into", metavar="DIR", default=".", help="where to unpack (default: here)")
     declare.value(parser, "--lock FILE", "pin what is fetched in this file")
-    declare.switch(parser, "--update", "with --lock: pin other bytes of a version that is pinned")
     declare.switch(parser, "--locked", f"fetch only what FILE pins (default: {locks.FILE})")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetch, verify and unpack packages; print the new directories."""
     rows = []
-    try:
-        for row, text in _rows(arguments, Path(arguments.into)):
-            rows.append(row)
-            folder = _typed(arguments.into, Path(str(row["directory"])))
-            if arguments.output == "text":
-                output.line(folder)
-            output.note(text)
-            _tell_next(folder)
-    except UsageError:
-        raise
-    except InputError as error:
-        if hints := [*_here(arguments.reference or "")]:
-            raise InputError(*error.problems, *hints) from error
-        raise
+    for row, text in _rows(arguments, Path(arguments.into)):
+        rows.append(row)
+        if arguments.output == "text":
+            output.line(str(row["directory"]))
+        output.note(text)
+        _tell_next(str(row["directory"]))
     ROWS.show(rows, arguments.output)
     return 0
-
-
-def _here(reference: str) -> Iterator[Problem]:
-    """Yield a hint where a package of that name is in the workspace here, which `get` does not look at."""
-    name, _, version = reference.partition("@")
-    here = Path.cwd()
-    root = next((each for each in (here, *here.parents) if (each / WORKSPACE).is_file()), None)
-    if root and name and "/" not in name and (root / "packages" / name / "package.yaml").is_file():
-        problem = f"{name} is a package of the workspace here, and `get` fetches what is published"
-        version = version if version[:1].isdigit() else "1.0.0"
-        hint = f"packyard build {name} --version {quote(version)} --out build makes it from its sources"
-        yield Problem(problem, hint=hint)
-
-
-def _typed(into: str, folder: Path) -> str:
-    """Return the folder of a package as the user would type it: ``./DIR/NAME`` where `--into` was ``./DIR``."""
-    return f"./{folder}" if into.startswith("./") and not folder.is_absolute() else str(folder)
 
 
 def _tell_next(folder: str) -> None:
@@ -135,10 +108,7 @@ def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[Row]:
 
 
 def _check_reference(reference: str, source: Setting) -> None:
-    """Refuse a file, and a use case, which other verbs take, with the command that was meant."""
-    if regular.is_file(Path(reference)) and reference.endswith(".tar.gz"):
-        hint = f"packyard verify {quote(reference)} verifies it, and tar -xzf {quote(reference)} unpacks it"
-        raise InputError(Problem("is a file here, and `get` fetches packages by name", file=reference, hint=hint))
+    """Refuse a use case, which other verbs take, with the command that was meant."""
     package, _, use_case = reference.partition("/")
     if use_case and _is_reference(package):
         problem = f"{reference[:200]!r} is not a name for a bundle, but a use case of one: `get` fetches it whole"
@@ -238,29 +208,26 @@ def _unpacked(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LockFile:
-    """A lock that gets a pin; only ``is_updated`` does it get other bytes of a version that it pins."""
+    """A lock that gets a pin."""
 
     file: Path
     pins: Lock
-    is_updated: bool
 
     def check(self, name: str, new: Pin) -> None:
         """Refuse to pin other bytes under the same version."""
         old = self.pins.packages.get(name)
-        if old and old.version == new.version and not old.admits(new.tar, new.digest) and not self.is_updated:
+        if old and old.version == new.version and not old.admits(new.tar, new.digest):
             problem = f"pins {name}@{old.version} with tar {old.tar}, file {old.digest}, from {old.channel}"
             problem += f"; {new.channel} has other bytes: tar {new.tar}, file {new.digest}"
-            hint = "a published version never changes: ask whoever publishes there; to pin these all the same: --update"
+            hint = "a published version never changes: ask whoever publishes there; to pin these, remove the old pin"
             raise ConflictError(Problem(problem, file=str(self.file), hint=hint))
 
 
 def _lock(arguments: argparse.Namespace) -> _LockFile | None:
     if arguments.lock is None:
-        if arguments.update:
-            raise UsageError("packyard get: --update is for `packyard get NAME --lock FILE --update`")
         return None
     file = Path(arguments.lock)
-    return _LockFile(file=file, pins=locks.read(file) if file.exists() else Lock(), is_updated=arguments.update)
+    return _LockFile(file=file, pins=locks.read(file) if file.exists() else Lock())
 
 
 def _tell(fetched: Fetched, channel: Setting, address: str) -> None:

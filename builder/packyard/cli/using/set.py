@@ -216,13 +216,11 @@ def _files_values(directory: Path, parsed: Flags) -> dict[str, Sequence[str]]:
     presets, files = parsed.values.get("preset", []), parsed.values.get("values", [])
     if not presets and not files:
         return {}
-    from packyard.cli.using import values  # most commands have no file
-
     if presets:
         from packyard.core.bundle import shipped
 
         files = [*(str(shipped.preset(directory, name)) for name in presets), *files]
-    return {name: texts for file in files for name, texts in values.read(file).items()}
+    return {name: texts for file in files for name, texts in directories.file_values(file).items()}
 
 
 def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, bytes | None]]:

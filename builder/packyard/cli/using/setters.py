@@ -42,8 +42,6 @@ ROWS = Rows(
 )
 _COLUMNS = ("NAME", "VALUE", "SET", "TYPE", "FIELDS", "DESCRIPTION")
 _RULE_COLUMNS = ("RULE", "HOLDS", "MESSAGE")
-#: What is said where nothing is listed, by ``--unset`` and ``--set``.
-_NOTHING = {(True, False): "every required value is set", (False, True): "nothing was set"}
 _HOLDS = {True: "yes", False: "BROKEN", None: "not yet known"}
 
 
@@ -139,32 +137,24 @@ def _value(setter: Setter) -> str | Sequence[str]:
 
 def _show(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> None:
     is_part = arguments.unset or arguments.set
-    is_first = True
-    for listing in listings:
-        if listing.setters or listing.rules:
-            _show_heading(listing, is_first=is_first)
-            is_first = False
+    listed = [each for each in listings if each.setters or each.rules]
+    for number, listing in enumerate(listed):
+        if listing.heading:
+            of_whom = " (for all use cases that have the option)" if listing.is_option else ""
+            if number:
+                output.line()
+            output.line(f"{listing.heading}{of_whom}:")
         if listing.description and listing.setters and not is_part:
             for line in use_cases.sentence(listing.description, use_cases.INDENT if listing.heading else ""):
                 output.line(line)
-        if listing.setters or not listing.heading:
-            _show_setters(listing)
+        _show_setters(listing)
         _show_rules(listing.rules, only_broken=is_part)
     if not any(each.setters for each in listings):
-        output.note(_NOTHING.get((arguments.unset, arguments.set), "there are no setters here"))
-
-
-def _show_heading(listing: _Listing, *, is_first: bool) -> None:
-    if listing.heading:
-        if not is_first:
-            output.line()
-        of_whom = " (for all use cases that have the option)" if listing.is_option else ""
-        output.line(f"{listing.heading}{of_whom}:")
+        output.note("every required value is set" if arguments.unset else "no setter to list")
 
 
 def _show_setters(listing: _Listing) -> None:
-    if listing.setters:
-        output.table(_COLUMNS, [_cells(row) for row in listing.setters])
+    output.table(_COLUMNS, [_cells(row) for row in listing.setters])
     missing = [row.setter.name for row in listing.setters if row.setter.must_be_set]
     if missing and listing.directory.resolve().name == folders.NAME:
         output.note(f"to be set only where an option that has it is enabled: {', '.join(missing)}")

@@ -21,8 +21,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from packyard.cli import compared, declare, differences, fanout, libraries, output, progress, workspaces
+from packyard.cli import compared, declare, fanout, libraries, output, progress, workspaces
 from packyard.cli.rows import Rows
+from packyard.cli.using import diff
 from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.reference import order
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError, refuse
@@ -35,7 +36,7 @@ from packyard.writing.source.library import Library
 from packyard.writing.source.library_entry import Entry
 from packyard.writing.source.workspace import Workspace
 
-ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({differences.FIELDS}), unreached")
+ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({diff.FIELDS}), unreached")
 COPIES = Rows("copy of a library", "directory", "--vendor", line="{directory}")
 EXAMPLE = "packyard update --dry-run --strict"
 T = TypeVar("T")
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     broken = _breaks(before or (), after.libraries)
     changes = _compare(arguments, root_dir, after, before, broken) if moved else {}
     _show(arguments.output, pins, moved, {**broken, **(changes or {})}, changes, [*unreached])
-    if arguments.strict and differences.breaking({**broken, **(changes or {})}):
+    if arguments.strict and diff.breaking({**broken, **(changes or {})}):
         output.problem("something breaks, so nothing is pinned (without --strict it is)")
         return 1
     if not arguments.dry_run:
@@ -179,13 +180,13 @@ def _show(
 ) -> None:
     """Print what moves, what breaks in it, and what it changes in packages: ``differing`` has both."""
     rows = [(name, pins[name].version if name in pins else "", pin.version, pin.tar) for name, pin in moved.items()]
-    if not ROWS.show([(rows, differences.documents(differing), unreached)], form):
+    if not ROWS.show([(rows, diff.documents(differing), unreached)], form):
         return
     if rows:
         output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows)
-        differences.show(differing, form)
+        diff.show(differing, form)
         if changes is not None:
             changed = f"{output.counted(len(changes), 'package')} with changes" if changes else "no package changes"
-            output.note(f"{changed}{differences.breaking(differing)}")
+            output.note(f"{changed}{diff.breaking(differing)}")
     else:
         output.note("all libraries are what they are pinned as")
