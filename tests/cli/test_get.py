@@ -92,9 +92,7 @@ def test_says_which_version_of_which_channel_it_is_and_why(
     assert "so the publisher is unknown (packyard keys trust FILE)" in process.stderr.splitlines()[1]
 
 
-@pytest.mark.parametrize(
-    ("into", "folder"), [(".", "bert"), ("./x", "x/bert"), ("x", "x/bert"), ("../x", "../x/bert")]
-)
+@pytest.mark.parametrize(("into", "folder"), [(".", "bert"), ("./x", "x/bert"), ("x", "x/bert"), ("../x", "../x/bert")])
 def test_tells_the_way_to_a_package_as_it_was_typed(into: str, folder: str, channel: Path, tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     process = packyard("get", "bert", "--from", channel, "--into", into, cwd=tmp_path / "here")
