@@ -117,7 +117,7 @@ def test_what_render_wrote_in_a_package_is_no_part_of_it(channel: Path, tmp_path
     folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
     done("render", folder, "--all", "--built-in", "--out", folder / "uses/manifests")
     assert packyard("diff", folder).stderr == "no difference\n"
-    assert done("diff", folder, "--text") == ""
+    assert done("diff", folder, "-o", "patch") == ""
     assert packyard("diff", folder, folder).stderr == "no difference\n"
     (folder / "notes").touch()
     assert done("diff", folder) == "p\n  file notes added\n"
@@ -196,7 +196,7 @@ def test_cuts_markdown_that_no_comment_holds(tmp_path: Path) -> None:
 
 
 def test_prints_a_unified_diff(channel: Path) -> None:
-    shown = done("diff", "p@1.0", "p@1.1", "--from", channel, "--text")
+    shown = done("diff", "p@1.0", "p@1.1", "--from", channel, "-o", "patch")
     assert "--- a/uses/one/config-map.yaml\n+++ b/uses/one/config-map.yaml\n" in shown
     assert '-  a: "1" # {"$openapi":"A"}\n+  a: "2" # {"$openapi":"A"}\n' in shown
 

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from packyard.cli.colors import MODES
+from packyard.core.errors import UsageError
 
 
 def switch(parser: argparse.ArgumentParser, flag: str, text: str) -> None:
@@ -15,7 +16,14 @@ def switch(parser: argparse.ArgumentParser, flag: str, text: str) -> None:
 
 def given(arguments: argparse.Namespace, *names: str) -> list[str]:
     """Return those of some switches that the user gave, ``--no-wait`` by ``no-wait``; a verb need not have all."""
-    return [f"--{name}" for name in names if getattr(arguments, name.replace("-", "_"), False)]
+    flags = {"channel": "--from"}
+    return [flags.get(name, f"--{name}") for name in names if getattr(arguments, name.replace("-", "_"), False)]
+
+
+def alone(arguments: argparse.Namespace, verb: str, mode: str, *names: str) -> None:
+    """Refuse flags of a verb that have no meaning beside ``mode``, such as ``--explain``."""
+    if others := given(arguments, *names):
+        raise UsageError(f"packyard {verb}: {others[0]} has no meaning beside {mode}; packyard {verb} --help")
 
 
 def value(parser: argparse.ArgumentParser, flag: str, text: str, **more: Any) -> None:

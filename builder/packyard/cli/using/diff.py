@@ -34,7 +34,7 @@ from packyard.using.upgrade.difference import Change, Files, compare_all
 from packyard.using.upgrade.merge import edited_by_hand
 
 FIELDS = "package, where, what, name, path, change, before, after, setter, note, breaking"
-ROWS = Rows("difference", FIELDS, forms=(*FORMS, "markdown"))
+ROWS = Rows("difference", FIELDS, forms=(*FORMS, "markdown", "patch"))
 _BASE = "HEAD"
 
 
@@ -45,7 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
     declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
     declare.value(parser, "--base FILE", "the bundle that an untarred package came from")
-    declare.switch(parser, "--text", "print a unified diff of the files")
     git = "compare with a revision (default: HEAD) of the checkout that the workspace is in"
     parser.add_argument("--git", metavar="BASE", nargs="?", const=_BASE, help=git)
     workspaces.add_argument(parser)
@@ -56,12 +55,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what differs."""
     if arguments.git is not None:
         return _in_git(arguments)
+    declare.alone(arguments, "diff", "A and B: it is for --git", "workspace")
+    if arguments.new is not None:
+        declare.alone(arguments, "diff", "A and B", "base")
     arguments.old = arguments.old or "."
     before = _origin(arguments) if arguments.new is None else compared.read(arguments.old, arguments)
     after = compared.read(arguments.new or arguments.old, arguments)
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
-    if arguments.text:
+    if arguments.output == "patch":
         _text(before, after)
         return 0
     by_package = compare_all(before, after)
@@ -80,10 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _in_git(arguments: argparse.Namespace) -> int:
     """Print what a change in a git checkout touches."""
-    beside = [text for text in (arguments.old, arguments.channel, arguments.base, arguments.text and "--text") if text]
-    if beside:
-        hint = "packyard diff --git BASE compares the packages of the workspace with that revision"
-        raise UsageError(f"packyard diff: --git goes without {beside[0]}; {hint}")
+    if arguments.old:
+        raise UsageError(f"packyard diff: {arguments.old!r} has no meaning beside --git; packyard diff --git BASE")
+    declare.alone(arguments, "diff", "--git", "channel", "base")
+    if arguments.output == "patch":
+        raise UsageError("packyard diff: git diff prints the patch of --git; packyard diff --git BASE")
     here = workspaces.find(arguments)
     commit, names = git.parting(here.root_dir, arguments.git), here.package_names()
     if arguments.git != _BASE and git.has_changes(here.root_dir):

@@ -52,8 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Undo changes, and print the names of their files."""
     directory, steps = _steps(arguments.words)
+    for mode in declare.given(arguments, "list", "finish", "take-back"):
+        declare.alone(arguments, "undo", mode, "dry-run")
     if arguments.finish or arguments.take_back:
-        return _settle(Tree(directory), back=arguments.take_back)
+        return _settle(Tree(directory), arguments)
     if arguments.list:
         return _list(directory, arguments.output)
     if steps > 1 and (arguments.dry_run or arguments.redo):
@@ -153,12 +155,14 @@ def _files(step: UndoStep) -> Iterator[tuple[str, str]]:
         yield os.path.relpath(step.path(name)), change
 
 
-def _settle(tree: Tree, *, back: bool) -> int:
-    finished, left = tree.settle(back=back)
+def _settle(tree: Tree, arguments: argparse.Namespace) -> int:
+    finished, left = tree.settle(back=arguments.take_back)
     if not finished and not left:
         raise InputError(Problem("has no interrupted change", file=str(tree.root_dir)))
-    for file in finished:
-        output.line(os.path.relpath(file))
+    files = [(os.path.relpath(file), "changed") for file in finished]
+    if ROWS.show([("interrupted", files)], arguments.output):
+        for file, _ in files:
+            output.line(file)
     for file in left:
         output.note(f"{os.path.relpath(file)}: was changed since then; left as it is")
     return 0

@@ -75,14 +75,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
     what = Path(arguments.what)
-    if what.is_dir() and arguments.rebuild:
-        raise UsageError(
-            f"packyard verify: --rebuild takes a .tar.gz, and {what} is a folder: name the file that it came from"
-        )
     if what.is_dir():
+        beside = ("rebuild", "identity", "issuer", "trusted-root", "workspace")
+        declare.alone(arguments, "verify", "a folder: name the .tar.gz that it came from", *beside)
         return _directory(what, arguments.channel, arguments.output)
     if bool(arguments.identity) != bool(arguments.issuer) or (arguments.trusted_root and not arguments.identity):
         raise UsageError("packyard verify: --identity and --issuer belong together, --trusted-root to them")
+    if not arguments.rebuild:
+        declare.alone(arguments, "verify", "a file without --rebuild", "workspace")
     checked = verify_file(what, arguments.channel)
     proof = checked.proof
     if arguments.identity:

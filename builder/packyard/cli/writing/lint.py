@@ -47,6 +47,7 @@ EXAMPLE = "packyard lint my-model --strict"
 #: The rules of a file of which nothing else is known.
 _BROKEN = ("unreadable", "root-no-mapping")
 _ARCHIVES = (".tar.gz", ".tgz")
+_CHECKS = ("strict", "all", "fix", "option", "preset")
 _VERSION = "0.0.0"  # which no finding shows
 
 
@@ -69,8 +70,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Lint every target and print the findings; what stops lint itself is one, too, where a program reads them."""
     if arguments.explain is not None:
+        declare.alone(arguments, "lint", "--explain", *_CHECKS, "readmes")
         return findings.explain_rule(arguments.explain)
     if arguments.readmes:
+        declare.alone(arguments, "lint", "--readmes", *_CHECKS)
         workspace = workspaces.find(arguments)
         return readmes.check(arguments, workspace, list(dict.fromkeys(arguments.targets)) or workspace.package_names())
     try:

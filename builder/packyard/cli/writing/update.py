@@ -26,7 +26,7 @@ from packyard.cli.rows import Rows
 from packyard.cli.using import diff
 from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.reference import order
-from packyard.core.errors import InputError, PackyardError, Problem, UsageError, refuse
+from packyard.core.errors import InputError, PackyardError, Problem, refuse
 from packyard.core.yaml.sources import Sources
 from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import Change, compare_all
@@ -98,8 +98,7 @@ def _lower(entry: Entry, before: Pin | None, after: Pin | None) -> Problem | Non
 
 def _vendor(arguments: argparse.Namespace) -> int:
     """Copy libraries and pin those that were not; print the new folders."""
-    if arguments.dry_run or arguments.force:
-        raise UsageError("packyard update: --vendor goes without --dry-run and --force; packyard update --vendor")
+    declare.alone(arguments, "update", "--vendor", "dry-run", "force", "strict")
     with progress.busy("fetching libraries"):
         here = workspaces.find(arguments)
     listed = libraries.named(here.root_dir, arguments.names)
