@@ -1,7 +1,7 @@
 """Finds DIR among the words of a command, by one rule for all verbs, as it may be omitted.
 
-The first word is DIR if it is a folder, unless it is NAME=VALUE or the name of a setter of the package in the working
-directory; otherwise DIR is ``.``. A word with a ``/`` is always DIR.
+The first word is DIR if it is a folder, unless it is NAME=VALUE; otherwise DIR is ``.``. A word with a ``/`` is always
+DIR.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 #: The text about it in --help.
 HELP = """\
-DIR is the first word if it is a folder, otherwise the working directory; write
-./NAME for a folder with the name of a setter."""
+DIR is the first word if it is a folder, otherwise the working directory."""
 
 _HERE = Path()
 KRMFILES = ("Krmfile", "Kptfile")
@@ -45,11 +44,6 @@ def split(
     if not words or "=" in first.partition("/")[0]:
         return _HERE, list(words)
     if os.path.isdir(first):  # noqa: PTH112  # a text, which may be empty
-        if names is None and "/" not in first and first not in (os.curdir, os.pardir) and _is_setter_here(first):
-            if len(words) > 1 and "=" in words[1]:
-                choice = f"type ./{first} for the folder, or {first}=VALUE for the setter"
-                raise UsageError(f"{first} is a folder, and a setter of the package here; {choice}")
-            return _HERE, list(words)
         return Path(first), list(words[1:])
     candidates = [] if "/" in first else _known(names or setters)
     if first in candidates:
@@ -100,19 +94,6 @@ def _known(names: Callable[[Path], Collection[str]]) -> Collection[str]:
         return names(_HERE)
     except PackyardError:  # there is no package here, or it cannot be read
         return []
-
-
-def _is_setter_here(word: str) -> bool:
-    """Return whether the package here has a setter of this name; most names are ruled out without parsing."""
-    from packyard.core.files import regular
-
-    for name in filter(os.path.isfile, KRMFILES):
-        try:
-            if os.fsencode(word) in regular.read(name):
-                return word in _known(setters)
-        except PackyardError:  # if this package is meant, the verb reports it
-            return False
-    return False
 
 
 def file_values(file: str) -> dict[str, Sequence[str]]:
