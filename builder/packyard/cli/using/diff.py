@@ -5,14 +5,10 @@ packyard diff NAME@1.0 NAME@1.1      two versions that a channel has; @1.0 @1.1
                                      are two whole releases
 packyard diff ../old packages/NAME   two folders: untarred packages, sources
                                      (composed first), libraries
-packyard diff DIR                    an untarred package and the bundle that it
-                                     came from
+packyard diff DIR                    an untarred package and its bundle
 packyard diff --git                  the packages of the workspace here, and as
                                      they were last committed
-packyard diff --git origin/main      the same with where this branch left that
-                                     revision, committed or not
-
-With --git, packages that ask nothing of what was changed are not composed: it prints which are touched.
+packyard diff --git origin/main      as they were where this branch left it
 """
 
 from __future__ import annotations
@@ -45,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
     declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
     declare.value(parser, "--base FILE", "the bundle that an untarred package came from")
-    git = "compare with a revision (default: HEAD) of the checkout that the workspace is in"
+    git = "the workspace, and as it was at BASE (default: HEAD)"
     parser.add_argument("--git", metavar="BASE", nargs="?", const=_BASE, help=git)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
@@ -55,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what differs."""
     if arguments.git is not None:
         return _in_git(arguments)
-    declare.alone(arguments, "diff", "A and B: it is for --git", "workspace")
+    declare.alone(arguments, "diff", "packages that are named, but --git", "workspace")
     if arguments.new is not None:
         declare.alone(arguments, "diff", "A and B", "base")
     arguments.old = arguments.old or "."

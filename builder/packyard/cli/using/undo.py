@@ -1,16 +1,12 @@
-"""Undo the last change below DIR: files get their earlier bytes back.
-
-`set`, `enable`, `upgrade`, `lint --fix` and `cfg` make changes that can be undone.
+"""Undo the last change below DIR by set, enable, upgrade, lint --fix or cfg: files get their earlier bytes back.
 
 packyard undo [DIR]         the last change; repeat it for the one before
 packyard undo [DIR] 3       the last three changes
 packyard undo [DIR] --list  the changes that can be undone, the newest first
-packyard undo [DIR] --redo  do again what was undone last, until something else
-                            changes the same files
+packyard undo [DIR] --redo  do again what was undone last
 
-Edits by hand stay; where they and the change meet in the same lines, nothing is undone.
-An interrupted change is finished by the next command; if files were changed meanwhile, use --finish or --take-back,
-which leave those alone.
+Edits by hand stay; where they and the change meet in the same lines, nothing is undone. An interrupted change is
+finished by the next command; if files were changed meanwhile, use --finish or --take-back, which leave those alone.
 """
 
 from __future__ import annotations

@@ -4,14 +4,12 @@ packyard upgrade DIR                  to the newest version in the channel that
                                       it is from
 packyard upgrade DIR 1.3.0 --dry-run  to a version, a range such as ^1.2, or
                                       latest; print a diff
-packyard upgrade DIR --from CHANNEL   where DIR does not say which channel that
-                                      is, or to another one
 packyard upgrade DIR --base FILE      where no channel has the bundle that DIR
                                       came from
 
-`packyard get` writes the channel into DIR/.packyard.json. A lower version is taken only if you name it in full.
-New defaults arrive. Where you and the new version changed the same lines, or it does not take a value of yours, nothing
-is changed, and every such conflict is listed: --conflicts decides. `packyard undo DIR` reverts it.
+A lower version is taken only if you name it in full. New defaults arrive. Where you and the new version changed the
+same lines, or it does not take a value of yours, nothing is changed, and every such conflict is listed: --conflicts
+decides. `packyard undo DIR` reverts it.
 """
 
 from __future__ import annotations

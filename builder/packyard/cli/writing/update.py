@@ -2,16 +2,13 @@
 
 packyard update            all libraries, but for folders that were never pinned
 packyard update NAME       one
-packyard update --dry-run  only show what would change; with --strict the exit
-                           code is 1 if something breaks
+packyard update --dry-run  only show what would change
 packyard update --vendor   copy what is pinned into the workspace, to
-                           libraries/NAME, and pin what was not; no pin moves
+                           libraries/NAME; no pin moves
 
-What breaks in the libraries is shown first. The packages are composed with the libraries that are pinned and with the
-new ones, and compared. Nothing is pinned if some do not compose with the new ones, or with --strict if anything breaks.
-
-Copies are used instead of what they were made of, and are checked against packyard.lock; later updates replace them.
-kustomize reads them, so that it builds every base of the workspace. To go back, delete them.
+The packages are composed with the libraries that are pinned and with the new ones, and compared. Nothing is pinned if
+some do not compose with the new ones, or with --strict if anything breaks. Copies are used instead of what they were
+made of, and are checked against packyard.lock; later updates replace them.
 """
 
 from __future__ import annotations

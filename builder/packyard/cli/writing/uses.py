@@ -14,7 +14,7 @@ from packyard.writing.build.used import Use
 
 def add_arguments(parser: argparse.ArgumentParser, verb: str) -> None:
     """Declare the flags; values are among the words."""
-    text = f"{verb} with an option enabled, where it fits; may be given several times"
+    text = f"{verb} with an option enabled (may be repeated)"
     declare.value(parser, "--option NAME", text, action="append", default=[])
     text = f"{verb} with the values of a preset"
     declare.value(parser, "--preset NAME", text, action="append", default=[])
