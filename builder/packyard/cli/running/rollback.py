@@ -96,9 +96,8 @@ def _nothing(first: RunRecord) -> RunRecord:
 
 
 def _told(row: Mapping[str, Any]) -> str:
-    is_back = row["action"] == "rollback"
-    again = [f"rolled back to record {row['source']}"] if is_back else []
-    if row["asRecord"] and not is_back:
+    again = [f"rolled back to record {row['source']}"] if row["source"] else []
+    if row["asRecord"] and not again:
         again = [f"as record {row['asRecord']}"]
     return "; ".join([*again, *map(_words, row["changes"])])
 
