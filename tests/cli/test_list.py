@@ -130,8 +130,6 @@ def test_packages_of_the_workspace_here_count_only_where_they_are_named(
         ("serving", "did you mean 'llm-serving'?"),
         ("llm-servin", "did you mean 'llm-serving'?"),
         ("lm-serving", "did you mean 'llm-serving'?"),
-        ("llm-serving/", "did you mean 'llm-serving'?"),
-        ("./llm-serving", "did you mean 'llm-serving'?"),
         ("LLM-serving", "did you mean 'llm-serving'?"),
         ("k8s", "did you mean 'bert-large-fp32-training-k8s', "),
     ],

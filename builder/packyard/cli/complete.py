@@ -151,7 +151,13 @@ def _arguments(words: Sequence[str], flags: _Flags) -> Iterator[str]:
 
 def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
     if verb == "cfg":
-        yield from _of_cfg(before, word)
+        from packyard.cli.cfg import COMMANDS
+
+        if not before:
+            yield from COMMANDS
+        elif len(before) > 1 and before[0] in ("set", "delete-setter"):
+            values = directories.setters(Path(before[1]))
+            yield from values if len(before) == 2 else values.get(before[2], ())
     elif verb in ("set", "explain", "enable"):
         directory, words = directories.split(before, names=folder.names if verb == "enable" else None)
         if not before and not any((directory / name).is_file() for name in directories.KRMFILES):
@@ -176,18 +182,6 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
         from packyard.cli import parser
 
         yield from parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb).choices(len(before))
-
-
-def _of_cfg(before: list[str], word: str) -> Iterator[str]:
-    """Yield the commands; after a directory, the names that the command takes, then a setter's values."""
-    from packyard.cli.cfg import COMMANDS
-
-    if not before:
-        yield from COMMANDS
-    elif before[0] in ("set", "list-setters", "delete-setter") and len(before) == 2:
-        yield from directories.setters(Path(before[1]))
-    elif before[0] == "set" and len(before) > 2:
-        yield from _assignments(Path(before[1]), word, before[2:])
 
 
 def _assignments(directory: Path, word: str, before: list[str]) -> Iterator[str]:
