@@ -37,23 +37,6 @@ VERBS = [
 ]
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("words", [*VERBS, "enable --off o", "lint"])
-def test_every_verb_takes_the_folder_here_where_dir_is_left_out(package: Path, words: str) -> None:
-    verb, *rest = words.split()
-    if verb == "undo":
-        done("set", "A=5", cwd=package)
-    if "--unset" in rest:
-        (package / "Krmfile").write_text(KRMFILE.replace("{setter", "{default: x, setter"))
-    here = packyard(verb, *rest, "-q", cwd=package)
-    if verb == "undo":
-        done("set", "A=5", cwd=package)
-    there = packyard(verb, ".", *rest, "-q", cwd=package)
-    assert here.returncode == there.returncode
-    if verb != "set" and "o" not in rest:
-        assert here.stdout == there.stdout
-
-
 def test_a_folder_is_dir_also_where_a_setter_has_its_name(package: Path) -> None:
     before = (package / "Krmfile").read_text()
     process = packyard("set", "data", "7", cwd=package)
@@ -113,12 +96,6 @@ def test_a_name_that_nearly_is_a_setter_is_suggested(package: Path) -> None:
 def test_names_of_packages_below_are_names_too(package: Path) -> None:
     done("set", "A", "4", "-R", cwd=package.parent)
     assert '"4"' in (package / "cm.yaml").read_text()
-
-
-@pytest.mark.parametrize("verb", ["setters", "render", "set", "explain", "enable", "undo"])
-def test_help_states_the_rule(verb: str) -> None:
-    text = " ".join(inside(verb, "--help").stdout.split())
-    assert "DIR is the first word if it is a folder, otherwise the working directory" in text
 
 
 # Sources.

@@ -19,12 +19,6 @@ def root(tmp_path: Path) -> Path:
     return tiny.workspace(tmp_path / "zoo")
 
 
-def test_an_empty_name_begins_no_workspace(tmp_path: Path) -> None:
-    found = packyard("init", "", cwd=tmp_path)
-    assert (found.returncode, list(tmp_path.iterdir())) == (2, [])
-    assert "packyard init . begins a workspace here" in found.stderr
-
-
 def test_a_folder_that_is_no_workspace_can_become_one(tmp_path: Path) -> None:
     assert f"(packyard init {tmp_path} begins one)" in tiny.refused("lint", "--workspace", tmp_path)
 

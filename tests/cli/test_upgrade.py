@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -461,15 +460,6 @@ def test_the_bundle_that_it_came_from_is_found_in_the_channel(here: Path) -> Non
     told = packyard("upgrade", "p", "^1.0", "--from", "channel").stderr
     assert told == "p@1.1 from channel (--from)\np: is p 1.1 already; nothing changes\n"
     assert "\n  setter WORKERS: value 4 → 8\n" in done("diff", "p", "--from", "channel")
-
-
-def test_the_bundle_that_it_came_from_is_found_where_fetched_ones_are_kept(
-    here: Path, http_server: Callable[[Path], str]
-) -> None:
-    publish(here, "1.0")
-    done("get", "p", "--from", http_server(here / "channel"), "--into", "elsewhere")
-    pack(here, "1.1", NEXT)
-    assert "p upgraded from 1.0 to 1.1" in packyard("upgrade", "p", "1.1.tar.gz").stderr
 
 
 def test_says_where_the_bundle_that_it_came_from_may_be(here: Path) -> None:
