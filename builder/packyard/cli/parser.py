@@ -62,14 +62,18 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line in one sentence with what to type next."""
-        message = message.removeprefix("argument ").replace("the following arguments are required:", "name")
+        command = f"{self.prog} --help"
+        if "arguments are required: " in message:
+            message = f"name {message.partition(': ')[2]}"
+            command = self.example or (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
+        message = message.removeprefix("argument ")
         if match := _WRONG_CHOICE.fullmatch(message):
             name = match[1].rpartition("/")[2]
             choices = next(each.choices for each in self._actions if name in (each.metavar, *each.option_strings))
             listed = [str(each) for each in choices or ()]
             hint = f" ({hint})" if (hint := suggest(match[2], listed)) else ""
             message = f"{name} is {', '.join(listed[:-1])} or {listed[-1]}, not {match[2]!r}{hint}"
-        raise UsageError(f"{self.prog}: {message}; type {self.example or f'{self.prog} --help'}")
+        raise UsageError(f"{self.prog}: {message}; type {command}")
 
     def refuse_rest(self, words: Sequence[str]) -> None:
         """Refuse words that the verb does not take."""

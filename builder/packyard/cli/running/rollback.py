@@ -1,9 +1,10 @@
 """Deploy a run as an earlier record has it, from any machine: no local files are needed. This makes a new record.
 
-packyard rollback RUN             as it was deployed before the last time
-packyard rollback RUN RECORD      as it was deployed then
-packyard rollback RUN LAST        the last record: what is missing on the cluster is completed
-packyard rollback RUN --list      the records: when, by whom, which version of the package, and what changed
+packyard rollback RUN         as it was deployed before the last time
+packyard rollback RUN RECORD  as it was deployed then; of the last record, what
+                              is missing on the cluster is completed
+packyard rollback RUN --list  the records: when, by whom, which version of the
+                              package, and what changed
 
 Secrets stay as they are on the cluster, for their data are not recorded.
 """
@@ -39,7 +40,7 @@ LIST = Rows(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
-    help = "its number in --list (default: the one before the last)"
+    help = "its number (default: the one before the last)"
     parser.add_argument("record", metavar="RECORD", nargs="?", type=clusters.count, help=help)
     declare.switch(parser, "--list", "list the records, the newest last")
     clusters.add_arguments(parser)

@@ -1,11 +1,17 @@
 """Copy packages from one channel to another: to promote what was tried, or for networks that do not reach the first.
 
-packyard copy FROM TO                          everything
-packyard copy FROM TO NAME NAME@^1.2           all versions of one package, and a range of another
-packyard copy FROM TO NAME@1.2.0 ...           these versions: all of them or none, and none that is yanked
-packyard copy FROM TO --with-images            also copy the images to TO, or to the registry of --images-to, and write
-                                               site.yaml, by which packages find them, and images.lock, their digests
-packyard copy FROM TO --images images.yaml     only list the images, and write images.sh, which copies them
+packyard copy FROM TO                       everything
+packyard copy FROM TO NAME NAME@^1.2        all versions of one package, and a
+                                            range of another
+packyard copy FROM TO NAME@1.2.0 ...        these versions: all of them or none,
+                                            and none that is yanked
+packyard copy FROM TO --with-images         also copy the images to TO, or to
+                                            the registry of --images-to, and
+                                            write site.yaml, by which packages
+                                            find them, and images.lock, their
+                                            digests
+packyard copy FROM TO --images images.yaml  only list the images, and write
+                                            images.sh, which copies them
 
 The bytes stay the same, with their provenance, SBOMs and yanks. Interrupted, the next run goes on. The images are
 copied by `sh images.sh HOST`, with crane or skopeo, or by `skopeo sync --scoped --src yaml --dest docker images.yaml

@@ -1,17 +1,29 @@
 """Make keys that sign what you publish, and say whose signatures you trust.
 
-packyard keys new NAME                        a private key, and NAME.pub.pem to give to users
-packyard keys trust FILE                      trust a publisher's public key, for all channels
-packyard keys trust FILE --channel ADDRESS    the same, for one channel
-packyard keys list                            your keys, and those that you trust
-packyard keys revoke ID                       no longer trust a key, by its id or name
-packyard keys revoke ID --in CHANNEL          for all users of a channel, signed by another key
-packyard keys root init root.yaml --in CHANNEL      say which keys sign what in a channel: writes 1.root.json
-packyard keys root sign 1.root.json --key NAME      sign it; with --in CHANNEL, publish it once enough have signed
-packyard keys root rotate root.yaml --in CHANNEL    the next version of it, after root.yaml was changed
-packyard keys root show --in CHANNEL                what the channel's root says
-packyard keys trust 1.root.json --channel CHANNEL   trust a channel's root, and what follows it
-packyard keys refresh --in CHANNEL                  sign its head anew, before it expires; --head NUMBER: an earlier one
+packyard keys new NAME
+    a private key, and NAME.pub.pem to give to users
+packyard keys trust FILE
+    trust a publisher's public key, for all channels
+packyard keys trust FILE --channel ADDRESS
+    the same, for one channel
+packyard keys list
+    your keys, and those that you trust
+packyard keys revoke ID
+    no longer trust a key, by its id or name
+packyard keys revoke ID --in CHANNEL
+    for all users of a channel, signed by another key
+packyard keys root init root.yaml --in CHANNEL
+    say which keys sign what in a channel: writes 1.root.json
+packyard keys root sign 1.root.json --key NAME
+    sign it; with --in CHANNEL, publish it once enough have signed
+packyard keys root rotate root.yaml --in CHANNEL
+    the next version of it, after root.yaml was changed
+packyard keys root show --in CHANNEL
+    what the channel's root says
+packyard keys trust 1.root.json --channel CHANNEL
+    trust a channel's root, and what follows it
+packyard keys refresh --in CHANNEL
+    sign its head anew, before it expires; --head NUMBER: an earlier one
 
 If you trust a key for a channel, `get` refuses packages there that no trusted key signed. A passphrase encrypts the
 private key; you type it, or PACKYARD_KEY_PASSPHRASE has it.

@@ -52,7 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not names:
         given = declare.given(arguments, "off", "recurse-subpackages", "dry-run")
         if given:
-            raise UsageError(f"packyard enable: {given[0]} needs an option; packyard enable {directory} lists them")
+            hint = f"packyard enable {quote(str(directory))} lists them"
+            raise UsageError(f"packyard enable: {given[0]} needs an option; {hint}")
         _list(directory, arguments)
         return 0
     verb = "disable" if arguments.off else "enable"
