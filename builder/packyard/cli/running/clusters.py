@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_autoscaled(parser: argparse.ArgumentParser) -> None:
     """Declare the flag of all verbs that look for nodes."""
-    text = "nodes come on demand: that there is none is a warning"
+    text = "nodes come on demand: none is a warning"
     declare.switch(parser, "--autoscaled", text)
 
 

@@ -1,8 +1,5 @@
 """Build packages and publish them to a channel: a folder that any web server can serve, a bucket or a registry.
 
-packyard publish --version 1.2.0 --to CHANNEL       all packages here
-packyard publish NAME … --version 1.2.0 --to CHANNEL --dry-run
-
 All packages are built before the first is uploaded. Another tar under a published name and version is refused; the same
 tar changes nothing, and what an interrupted publish left is completed: run it again.
 """

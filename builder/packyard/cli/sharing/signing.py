@@ -23,7 +23,7 @@ PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
     """Declare ``--key``."""
-    text = "a key to sign with (may be repeated; default: your own)"
+    text = "a key to sign with (may be repeated)"
     declare.value(parser, "--key NAME|URI", text, action="append")
 
 

@@ -1,6 +1,6 @@
-"""Set values of a package's setters; only the bytes of the fields that they reach change.
+"""Set values of setters; only the bytes of the fields that they reach change.
 
-packyard set [DIR] NAME VALUE       one setter (a list setter takes several values)
+packyard set [DIR] NAME VALUE       one setter (a list takes several values)
 packyard set [DIR] NAME=VALUE ...   several, checked and written together
 
   -f, --values FILE     those of a YAML file, a line NAME: VALUE each;

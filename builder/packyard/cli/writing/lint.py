@@ -46,8 +46,8 @@ _VERSION = "0.0.0"  # which no finding shows
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    targets = "default: all packages of the workspace, or the folder here"
-    parser.add_argument("targets", metavar="NAME|DIR|FILE.tar.gz|NAME=VALUE", nargs="*", help=targets)
+    targets = "default: all of the workspace, or this folder"
+    parser.add_argument("targets", metavar="NAME|DIR|FILE", nargs="*", help=targets)
     explain = "only say why a rule is there, or list all"
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     declare.switch(parser, "--strict", "exit with 1 for warnings, too")
