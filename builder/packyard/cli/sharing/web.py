@@ -8,8 +8,6 @@ packyard web CHANNEL --to DIR
     write it elsewhere; it reads the channel at its https address
 packyard web CHANNEL --single-file FILE NAME …
     write one file that holds these packages and needs no server
-
-The page is a few static files, and reads the channel itself: put it on any web host. What was set for it before stays.
 """
 
 from __future__ import annotations
