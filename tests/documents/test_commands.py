@@ -155,23 +155,6 @@ def compare(shown: str, seen: str, place: str) -> None:
 
 
 @pytest.mark.nightly("kustomize")
-def test_notices_what_a_page_gets_wrong(environment: dict[str, str], tmp_path: Path) -> None:
-    def session(text: str) -> Session:
-        page = tmp_path / "page.md"
-        page.write_text(f"<!-- in an empty folder -->\n{text}", "utf-8")
-        return pages.sessions(page)[0]
-
-    good = (
-        "```yaml\n# a/b.yaml\nx: 1\n```\n```sh\ncat a/b.yaml\ncd a\n```\n```yaml\n…\n```\n```sh refused\nexit 1\n```\n"
-    )
-    follow(session(good), tmp_path, environment, None)
-    follow(session("```sh\npwd\n```\n\n```text\n/…\n```\n"), tmp_path, environment, None)
-    for wrong in ("```sh\nexit 1\n```\n", "```sh refused\ntrue\n```\n", "```sh\necho a\n```\n```text\nb\n```\n"):
-        with pytest.raises(AssertionError):
-            follow(session(wrong), tmp_path, environment, None)
-
-
-@pytest.mark.nightly("kustomize")
 def test_kustomize_writes_the_bytes_that_we_write(environment: dict[str, str], tmp_path: Path) -> None:
     """The README says so where it shows the diff."""
 
