@@ -86,13 +86,6 @@ def test_a_file_that_may_be_read_but_not_written_is_refused_by_name(root: Path) 
         assert f"{root / name}: Permission denied; nothing was changed" in refused.text
 
 
-def test_a_folder_that_takes_no_new_file_is_refused_by_name(root: Path) -> None:
-    os.chown(root / "sub", 0, 0)
-    refused = somebody("set", root, "V=b")
-    assert (refused.code, field_values(root)) == (1, {"a"})
-    assert f"{root / 'sub'}: no permission to write in this folder; nothing was changed" in refused.text
-
-
 @pytest.mark.parametrize(
     "words", [("set", "DIR", "V=b"), ("render", "DIR"), ("setters", "DIR"), ("cfg", "set", "DIR", "V", "b")]
 )

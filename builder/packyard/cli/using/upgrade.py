@@ -1,22 +1,21 @@
 """Move an untarred package to another version; your values, options and edits stay.
 
-packyard upgrade DIR                   to the newest version in the channel that it is from
-packyard upgrade DIR 1.3.0 --dry-run   to a version, a range such as ^1.2, or latest; print a diff
-packyard upgrade DIR --from CHANNEL    where DIR does not say which channel that is, or to another one
-packyard upgrade DIR --base FILE       where no channel has the bundle that DIR came from
-packyard upgrade RUN 1.3.0 -n ml       a deployed run, from its record; RUN VERSION NAME=VALUE… sets more
+packyard upgrade DIR                  to the newest version in the channel that
+                                      it is from
+packyard upgrade DIR 1.3.0 --dry-run  to a version, a range such as ^1.2, or
+                                      latest; print a diff
+packyard upgrade DIR --base FILE      where no channel has the bundle that DIR
+                                      came from
 
-`packyard get` writes the channel into DIR/.packyard.json. A lower version is taken only if you name it in full.
-New defaults arrive. Where you and the new version changed the same lines, or it does not take a value of yours, nothing
-is changed, and every such conflict is listed: --ours, --theirs or --markers decide. `packyard undo DIR` reverts it.
-A run is merged in the same way, shown, and deployed; `packyard rollback RUN` reverts it. A folder of its name wins.
+A lower version is taken only if you name it in full. New defaults arrive. Where you and the new version changed the
+same lines, or it does not take a value of yours, nothing is changed, and every such conflict is listed: --conflicts
+decides. `packyard undo DIR` reverts it.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -26,7 +25,6 @@ from shlex import quote
 from packyard.cli import bundles, declare, output, preferences, state, unified, untarred
 from packyard.cli.bundles import Offer
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, rollout
 from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
@@ -37,7 +35,6 @@ from packyard.core.yaml.document import unmerged
 from packyard.using.upgrade.directory import Upgrade, upgrade
 from packyard.using.upgrade.merge import Merged
 
-RUNS = rollout.ROWS._replace(when="RUN")
 ROWS = Rows(
     "package",
     "name, from, to, files (file, change), values (directory, name, setter), unshown (directory, name), "
@@ -48,39 +45,19 @@ ROWS = Rows(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s [DIR|RUN] [VERSION] [flags]"
-    parser.add_argument(
-        "words",
-        metavar="[DIR|RUN] [VERSION]",
-        nargs="*",
-        help="the top directory of an untarred package (default: here); as in NAME@VERSION, or FILE.tar.gz",
-    )
+    parser.usage = "%(prog)s [DIR] [VERSION] [flags]"
+    text = "the top directory of a package (default: here); as in NAME@VERSION, or FILE.tar.gz"
+    parser.add_argument("words", metavar="[DIR] [VERSION]", nargs="*", help=text)
     declare.value(parser, "--from CHANNEL", "another channel than the one it is from", dest="channel")
     declare.value(parser, "--base FILE", "the bundle that DIR came from")
-    decision = parser.add_mutually_exclusive_group()
-    for name, what in (("ours", "yours"), ("theirs", "the new version's"), ("markers", "both, between markers")):
-        keep = f"of what conflicts take {what}"
-        decision.add_argument(f"--{name}", dest="decision", action="store_const", const=name, default="", help=keep)
+    text = "of what conflicts take yours, the new version's, or both, between markers"
+    parser.add_argument("--conflicts", choices=("ours", "theirs", "markers"), default="", help=text)
     declare.dry_run(parser)
-    clusters.add_arguments(parser)
-    rollout.add_arguments(parser)
-    rollout.add_of_new(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Upgrade, and print the files that changed."""
-    if _is_run(arguments.words):
-        from packyard.cli.running import upgraded  # slow to import, as it asks all of doctor
-
-        return upgraded.run(arguments, arguments.words, _told)
-    if any(vars(arguments)[name] for name in ("namespace", "context", "kubeconfig")):
-        if arguments.words and not Path(arguments.words[0]).is_dir():
-            word = arguments.words[0]
-            raise UsageError(
-                f"packyard upgrade: {word} is neither a folder nor a run: packyard upgrade RUN {quote(word)}"
-            )
-        output.note(f"{arguments.words[0] if arguments.words else '.'} is a folder here: it is upgraded, and no run is")
-    decision = arguments.decision
+    decision = arguments.conflicts
     folder, version = _split(arguments.words)
     _check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
@@ -110,13 +87,6 @@ def _split(words: Sequence[str]) -> tuple[Path, str]:
         return Path(), words[0]
     folder, version = (*words, "", "")[:2]
     return Path(folder), version
-
-
-def _is_run(words: Sequence[str]) -> bool:
-    """Say whether the first word can only be a run: it is like the name of one, and no folder has it."""
-    if not words or Path(words[0]).exists() or (len(words) == 1 and _is_version(words[0])):
-        return False
-    return re.fullmatch(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", words[0]) is not None
 
 
 def _is_version(word: str) -> bool:
@@ -167,10 +137,10 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         return
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
     output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
-    for text in (*_moved(folder, merged), *_news(merged), *_executable(outcome), *_kept(merged)):
+    for text in (*_news(folder, outcome), *_kept(merged)):
         output.note(f"  {text}")
     for each in merged.conflicts:
-        output.note(f"  conflict, decided by --{decision}: {each}")
+        output.note(f"  conflict, decided by --conflicts {decision}: {each}")
     for (where, name), (_, new) in merged.values.items():
         if name != new:
             output.note(f"{folder / where}: {name} is {new} now, with your value")
@@ -178,28 +148,18 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         output.note(f"{folder / where}: {name} has to be set: packyard set {quote(str(folder / where))} {name}=…")
 
 
-def _moved(folder: Path, merged: Merged) -> Iterator[str]:
+def _news(folder: Path, outcome: Upgrade) -> Iterator[str]:
+    """Yield what is new; a default that many use cases share is one line."""
+    merged = outcome.merged
     for old, new in merged.use_cases.items():
         yield f"use case {folder / old} is {folder / new} now, with all that you set and edited"
-
-
-def _executable(outcome: Upgrade) -> Iterator[str]:
-    for what, is_so in (("executable now", True), ("no longer executable", False)):
-        if names := [path for path, wanted in outcome.executable.items() if wanted == is_so]:
-            yield f"{what}: {', '.join(sorted(names))}"
-
-
-def _news(merged: Merged) -> Iterator[str]:
-    """Yield the defaults that are new; one that many use cases share is one line."""
     changes = Counter((name, old, new) for (_, name), (old, new) in merged.defaults.items())
     for (name, old, new), number in sorted(changes.items()):
         places = f" in {number} use cases" if number > 1 else ""
         yield f"new default: {name} {shown(old)} -> {shown(new)}{places}"
-
-
-def _told(merged: Merged) -> Iterator[str]:
-    yield from _news(merged)
-    yield from _kept(merged)
+    for what, is_so in (("executable now", True), ("no longer executable", False)):
+        if names := [path for path, wanted in outcome.executable.items() if wanted == is_so]:
+            yield f"{what}: {', '.join(sorted(names))}"
 
 
 def _kept(merged: Merged) -> Iterator[str]:
