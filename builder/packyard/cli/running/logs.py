@@ -1,7 +1,9 @@
 """Print what pods of a run print: its launcher, chief, master or leader, else all; or those of a role and an index.
 
-packyard logs RUN              what they printed; with -f also what they go on to print
-packyard logs RUN --events     what happened to the run, to what was made of it and to its pods, the newest last
+packyard logs RUN           what they printed; with -f also what they go on to
+                            print
+packyard logs RUN --events  what happened to the run, to what was made of it and
+                            to its pods, the newest last
 
 `kubectl logs` does it: where there are several pods, each line begins with the name of its pod. With -f it waits for
 pods to start, follows those too that are made later, and ends with the run; the exit code is 1 if that has failed.

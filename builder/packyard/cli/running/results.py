@@ -1,7 +1,7 @@
 """Show where the results of a run are, and copy them to this computer.
 
-packyard results RUN              where they are
-packyard results RUN --to DIR     copy them; typed again, it adds what is missing
+packyard results RUN           where they are
+packyard results RUN --to DIR  copy them; typed again, it adds what is missing
 
 While a pod of the run has the storage, tar sends the files from there; afterwards a pod of the run's own image and user
 mounts it, to be read alone, and is deleted in the end. Each file appears whole; what is in DIR already stays.

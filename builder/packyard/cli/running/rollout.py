@@ -37,8 +37,8 @@ _SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     declare.switch(parser, "--diff", "show what would change on the cluster; store nothing")
-    declare.switch(parser, "--force", "take over what others have set, and objects that belong to no run")
-    declare.switch(parser, "--atomic", "take back what was applied if the run does not start: undeploy, or rollback")
+    declare.switch(parser, "--force", "take over what others have set, and what is no run's")
+    declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
     declare.value(parser, "--keep N", "records of the run that stay", type=clusters.count, default=deploy.KEPT)
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
     declare.value(parser, "--timeout TIME", "how long to wait", type=clusters.duration, default=_TIMEOUT)
