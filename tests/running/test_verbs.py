@@ -38,7 +38,7 @@ class Cluster:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Cluster:
+def deployed(tmp_path: Path) -> Cluster:
     """A run of a Job and of its settings."""
     made = Cluster(tmp_path)
     work = job("first")
@@ -61,9 +61,9 @@ def test_undeploy_ends_when_the_objects_are_gone_and_names_who_holds_them(tmp_pa
     assert "Job held is being deleted, and held by its finalizer kueue" in cluster.run("status first")
 
 
-def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(cluster: Cluster) -> None:
-    assert "results   output in the pods" in cluster.run("status first")
-    assert "output is on no volume of the run's pods" in cluster.run("results first --to there", code=1)
+def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster) -> None:
+    assert "results   output in the pods" in deployed.run("status first")
+    assert "output is on no volume of the run's pods" in deployed.run("results first --to there", code=1)
 
 
 @pytest.mark.parametrize(
@@ -76,21 +76,21 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(cluster: Cluster) 
         ("deploy . --keep 0", "--keep 0: the last record stays"),
     ],
 )
-def test_a_flag_that_would_do_nothing_is_refused(line: str, said: str, cluster: Cluster) -> None:
-    assert said in cluster.run(line, code=2)
+def test_a_flag_that_would_do_nothing_is_refused(line: str, said: str, deployed: Cluster) -> None:
+    assert said in deployed.run(line, code=2)
 
 
-def test_verbose_prints_each_command_of_kubectl_which_does_the_same_when_it_is_typed(cluster: Cluster) -> None:
-    done = process("-v", "logs", "first", cwd=cluster.folder, PATH=cluster.path)
+def test_verbose_prints_each_command_of_kubectl_which_does_the_same_when_it_is_typed(deployed: Cluster) -> None:
+    done = process("-v", "logs", "first", cwd=deployed.folder, PATH=deployed.path)
     commands = [line.removeprefix("$ ") for line in done.stderr.splitlines() if line.startswith("$ kubectl")]
     assert commands[-1] == "kubectl --context=test --namespace=ml logs first-x7k2p --tail=-1"
-    typed = [f"{cluster.path}/kubectl", *shlex.split(commands[-1])[1:]]
+    typed = [f"{deployed.path}/kubectl", *shlex.split(commands[-1])[1:]]
     assert subprocess.run(typed, capture_output=True, text=True, check=True).stdout == done.stdout == "Epoch 1/1\n"
 
 
-def test_a_port_that_nobody_names_is_one_of_the_pod(cluster: Cluster) -> None:
-    assert cluster.run("forward first 6006").startswith("127.0.0.1:")
-    assert "serves nothing (it has no Service" in cluster.run("forward first", code=1)
+def test_a_port_that_nobody_names_is_one_of_the_pod(deployed: Cluster) -> None:
+    assert deployed.run("forward first 6006").startswith("127.0.0.1:")
+    assert "serves nothing (it has no Service" in deployed.run("forward first", code=1)
 
 
 def test_a_server_is_updated_and_what_a_run_no_longer_has_is_deleted(tmp_path: Path) -> None:
