@@ -15,7 +15,6 @@ import tiny
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
 from packyard.writing.source import compose, package, workspace
-from served import Served
 
 PREFIX = "quickstart/mlops"
 WORKSPACE = f"apiVersion: packyard/v1\nkind: Workspace\nname: zoo\nprefix: {PREFIX}\nlicense: LICENSE\n"
@@ -87,12 +86,3 @@ def setters(folder: Path) -> dict[str, tuple[object, ...]]:
         for name, each in reading.definitions(folder).items()
         if ".setters." in name
     }
-
-
-def check_sources(done: Imported, kustomize: Served, out_dir: Path) -> None:
-    """Check that kustomize builds from the sources what is composed of them."""
-    code, _, err = tiny.run("build", "--kustomization", "--workspace", done.root / "ws", "--out", out_dir)
-    assert code == 0, err
-    for (name, path), composed in done.composed.items():
-        built = reading.built(kustomize, out_dir / name / path, "--load-restrictor", "LoadRestrictionsNone")
-        assert built == reading.built(kustomize, composed), (name, path)
