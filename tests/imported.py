@@ -27,7 +27,6 @@ class Imported:
     root: Path
     before: dict[tuple[str, str], Path] = field(default_factory=dict)
     composed: dict[tuple[str, str], Path] = field(default_factory=dict)
-    lines: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def list_lost(self, name: str) -> str:
         """Return the page of a package that lists what was lost."""
@@ -48,8 +47,6 @@ def import_all(root: Path, packages: Mapping[str, Mapping[str, Mapping[str, str]
         assert code == 0, err
         (said,) = json.loads(out)
         assert said["useCases"] == sorted(use_cases)
-        before = sum(text.count("\n") for files in use_cases.values() for text in files.values())
-        done.lines[name] = (before, said["lines"])
     here = workspace.read(root / "ws")
     for name in packages:
         for each in compose.compose(here, package.read(here, name)).use_cases:
