@@ -79,9 +79,6 @@ def test_a_list_of_many_items_takes_time_in_proportion(tmp_path: Path) -> None:
     assert made.count("#") == 1501
 
 
-# Definitions.
-
-
 # Sizes.
 
 
