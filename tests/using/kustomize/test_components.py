@@ -16,7 +16,6 @@ from served import Served
 
 HEADER = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 OBJECTS = tiny.text("render/objects.yaml")
-JOB = "metadata: {name: run}\nkind: Job\napiVersion: batch/v1\nspec: {template: {spec: {"
 RENAME = '[{"op": "replace", "path": "/metadata/name", "value": "x"}]'
 ADD = 'patch: \'[{"op": "add", "path": "/metadata/labels/added", "value": "yes"}]\''
 

@@ -14,7 +14,7 @@ from packyard.core.errors import InputError
 from packyard.using.setters.change import change_setters
 
 HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
-A, B = '# {"$openapi":"A"}', '# {"$openapi":"B"}'
+A = '# {"$openapi":"A"}'
 ONE = f"{HEADER}    io.k8s.cli.setters.A:\n      x-k8s-cli:\n        setter:\n          name: A\n          value: '1'\n"
 OTHER = '    io.k8s.cli.setters.B: {x-k8s-cli: {setter: {name: B, value: "1"}}}\n'
 LISTED = (

@@ -181,6 +181,3 @@ def test_storage_and_namespaces_belong_to_no_run(kind: str) -> None:
     labels = "labels: {app.kubernetes.io/name: a, app.kubernetes.io/instance: run}"
     assert labels in text
     assert judged(text.replace(labels, "labels: {}")) == []
-
-
-TOKEN = "    io.k8s.cli.setters.TOKEN:\n      x-k8s-cli: {setter: {name: TOKEN, value: hf_4711REQUIRED}}\n"
