@@ -84,7 +84,7 @@ def test_a_list_of_many_items_takes_time_in_proportion(tmp_path: Path) -> None:
 
 def test_a_block_of_many_blank_lines_takes_time_in_proportion(tmp_path: Path) -> None:
     blank = "\n" * 200_000
-    command = [sys.executable, "-m", "packyard.cli.main", "set", str(tmp_path), "A=2"]
+    command = [sys.executable, "-m", "packyard", "set", str(tmp_path), "A=2"]
     package(tmp_path, ONE, f"data:\n  {A}\n  a: |\n    x{blank}    y\n")
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
     assert (tmp_path / "r.yaml").read_text("utf-8") == f"data:\n  {A}\n  a: |-\n    2\n"
