@@ -84,7 +84,7 @@ def measure(folder: Path, copies: int, runs: int) -> None:
     print(f"peak memory of one process: {peaks[0]:.0f} MB for {len(few):,} packages, {peaks[1]:.0f} MB for {count}")
     for number in (number for number in (1, 2, 3, 4, 8) if number <= len(names)):
         chosen = names[:: len(names) // number][:number]
-        workers = process(*build, out, "--no-cache", "--executor", "processes", *chosen)
+        workers = process(*build, out, "--no-cache", "--jobs", "2", *chosen)
         alone = process(*build, out, "--no-cache", "--jobs", "1", *chosen)
         compare(f"packyard build in workers, without; packages: {number}", workers, alone, goal="-", runs=runs,
                 ahead=clear)  # fmt: skip

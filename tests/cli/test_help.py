@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from commandline import COMMAND, done, environment, inside, packyard
+from commandline import COMMAND, done, environment, inside
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import flags_of
-from packyard.cli.verbs import FORMER, GROUPS, UNLISTED, VERBS
+from packyard.cli.verbs import GROUPS, VERBS
 from terminal import on_terminal
 
 PAGES = {
@@ -123,18 +123,6 @@ def test_a_wrong_cfg_command_gets_its_usage_alone(words: tuple[str, ...]) -> Non
     assert len(error) == 2
     assert error[0].startswith("Error: ")
     assert error[1].startswith("usage: packyard cfg set " if words[0] == "set" else "usage: packyard cfg COMMAND")
-
-
-@pytest.mark.parametrize("name", FORMER)
-@pytest.mark.parametrize("before", [(), ("help",), ("-q",)])
-def test_a_former_name_gets_its_successor(name: str, before: tuple[str, ...]) -> None:
-    error = packyard(*before, name, "DIR").stderr
-    assert len(error.splitlines()) == 1
-    successor = re.search(r"packyard (\w+)", error)
-    assert successor
-    assert successor[1] in VERBS
-    assert name not in {**VERBS, **UNLISTED}
-    assert FORMER[name] in error
 
 
 def test_the_version_is_a_flag_and_no_listed_verb() -> None:

@@ -34,7 +34,7 @@ _ODD = ["", " ", "\n", "\x1b[2J", "\u202e", "ü", "\udcff", "a" * 5000, "9" * 50
 WORDS = (*_PLAIN.split(), *_ODD)
 _FLAGS = """
 --dry-run --unset --set --wide --values --set-by --description --recurse-subpackages -R -q -v --kustomization --mode
---workspace --version --out --to --from --into --jobs --executor --no-cache --built-in --framework --
+--workspace --version --out --to --from --into --jobs --no-cache --built-in --framework --
 """
 
 

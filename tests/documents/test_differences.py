@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import real
+from casefiles import cases
 from documents import pages
 
 PAGE = (pages.DOCS / "from-kustomize-cfg.md").read_text("utf-8")
@@ -32,8 +33,8 @@ def test_every_row_names_a_test() -> None:
 def test_every_difference_that_is_tested_is_on_the_page_once() -> None:
     (found,) = TESTS.rglob("test_differences_real.py")
     assert {name: NAMED.count(name) for name in defined(found)} == dict.fromkeys(defined(found), 1)
-    cases = sorted(file.parent.relative_to(TESTS / "cases") for file in TESTS.glob("cases/cfg/*/differs"))
-    assert [[name for name in CASES if case.match(name)] for case in cases if case] == [
-        [name] for case in cases for name in CASES if case.match(name)
+    named = [PurePath(case.id) for case in cases("cfg/*") if "differs" in case.parts]
+    assert [[name for name in CASES if case.match(name)] for case in named] == [
+        [name] for case in named for name in CASES if case.match(name)
     ]
-    assert [name for name in CASES if not any(case.match(name) for case in cases)] == []
+    assert [name for name in CASES if not any(case.match(name) for case in named)] == []

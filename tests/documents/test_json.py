@@ -39,7 +39,6 @@ ON_CLUSTERS = {
     "forward",
     "results",
     "logs --events",
-    "upgrade RUN",
 }
 
 

@@ -25,7 +25,7 @@ def by_name(text: str) -> list[str]:
     [
         "pip install packyard",
         "python -m pip install 'packyard[cloud,check]'",
-        'pip install --upgrade "packyard[dask]"',
+        'pip install --upgrade "packyard[kms]"',
         "pipx install packyard",
         "uv tool install packyard",
         "uvx packyard list",

@@ -252,12 +252,12 @@ def follow_the_daily_path(environment: Environment, dist: Dist, digest: str) -> 
     assert {"claimName": "disk"} in claims
     with tarfile.open(dist.sdist_file) as sdist:
         sdist.extractall(environment.folder, filter="data")
-    build_the_sdists_package(environment, digest, "processes")
+    build_the_sdists_package(environment, digest)
 
 
-def build_the_sdists_package(environment: Environment, digest: str, executor: str) -> None:
+def build_the_sdists_package(environment: Environment, digest: str) -> None:
     options = ("--workspace", f"packyard-{__version__}", "--version", __version__, "--no-cache", "--output", "json")
-    result = environment.run("build", NAME, *options, "--out", executor, "--executor", executor)
+    result = environment.run("build", NAME, *options, "--out", "processes", "--jobs", "2")
     assert json.loads(result.stdout)[0]["tar"] == digest
 
 
@@ -321,26 +321,22 @@ def test_runs_in_an_empty_environment_of(
         build_the_catalogue(environment, built)
         build_a_zoo(environment)
         follow_hint(environment, environment.run("get", NAME, "--from", "s3://bucket/path", code=1))
-        words = ("build", NAME, "--workspace", f"packyard-{__version__}", "--version", __version__, "--out", "dask")
-        follow_hint(environment, environment.run(*words, "--executor", "dask", "--no-cache", code=1))
-        build_the_sdists_package(environment, digest, "dask")
 
 
 @pytest.mark.skipif(not SOAK, reason="PACKYARD_SOAK=1 tries it")
 def test_runs_with_the_oldest_libraries_that_it_declares(dist: Dist, digest: str, tmp_path: Path) -> None:
     environment = empty_environment(DECLARED[0], tmp_path)
     lines = [line.partition(";") for line in dist.metadata().get_all("Requires-Dist", [])]
-    bounds = [bound.strip() for bound, _, extra in lines if not extra or "'cloud'" in extra or "'dask'" in extra]
+    bounds = [bound.strip() for bound, _, extra in lines if not extra or "'cloud'" in extra]
     assert all(">=" in bound for bound in bounds)
     (tmp_path / "oldest").write_text("\n".join(bounds).replace(">=", "=="))
     environment.install("--only-binary", ":all:", "--constraint", tmp_path / "oldest", dist.wheel_file)
     follow_the_daily_path(environment, dist, digest)
-    environment.install("--constraint", tmp_path / "oldest", f"{dist.wheel_file}[cloud,dask]")
+    environment.install("--constraint", tmp_path / "oldest", f"{dist.wheel_file}[cloud]")
     for address in ("s3://bucket/path", "az://account:a2V5@container", "gs://bucket"):
         open_store = f"from packyard.sharing.stores import open_store; open_store({address!r})"
         subprocess.run((environment.python, "-c", open_store), cwd=environment.folder, check=True)
     lint_by_schemas(environment)
-    build_the_sdists_package(environment, digest, "dask")
 
 
 # Where it does not run.

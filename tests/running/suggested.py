@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 from packyard.cli import parser
-from packyard.cli.verbs import FOREIGN, FORMER, VERBS
+from packyard.cli.verbs import FOREIGN, VERBS
 from packyard.core.errors import UsageError
 from packyard.running.runs.kubectl import Kubectl
 
@@ -38,7 +38,7 @@ def of_text(text: str) -> Iterator[list[str]]:
             words = shlex.split(whole)
         except ValueError:  # an apostrophe of prose
             words = whole.split()
-        if program == "kubectl" or words[1] in {*VERBS, *FORMER, *FOREIGN}:
+        if program == "kubectl" or words[1] in {*VERBS, *FOREIGN}:
             yield words
 
 

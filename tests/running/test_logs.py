@@ -95,28 +95,6 @@ def test_logs_are_of_the_launcher_or_of_the_pods_that_are_meant(
     ]
 
 
-def test_all_logs_are_saved_each_in_a_file(
-    client: Kubectl, flags: tuple[str, ...], printer: Printer, tmp_path: Path
-) -> None:
-    made.put(client, {"one": [made.pod("one", "crash")], "none": [made.job("none", "run", suspend=True)]})
-    settled(client, one="failing", none="starting")
-    printer.print("one", b"second try", b"\xff")
-    printer.print_previous("one", b"first try")
-    folder = tmp_path / "logs"
-    saved = packyard("logs", "one", "--save", folder, *flags)
-    assert (saved.returncode, saved.stdout) == (0, "")
-    assert {file.name: file.read_bytes() for file in folder.iterdir()} == {
-        "one.training.log": b"second try\n\xff\n",
-        "one.training.previous.log": b"first try\n",
-    }
-    again = packyard("logs", "one", "--save", folder, *flags)
-    assert "is there already, and not empty (name another folder)" in again.stderr
-    assert (
-        "--save and --role exclude each other" in packyard("logs", "one", "--save", folder, "--role=x", *flags).stderr
-    )
-    assert packyard("logs", "none", "--save", tmp_path / "no-logs", *flags).returncode == 1
-
-
 def test_a_terminal_gets_no_control_characters_of_a_pod(
     client: Kubectl, flags: tuple[str, ...], printer: Printer, tmp_path: Path
 ) -> None:

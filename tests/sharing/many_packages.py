@@ -1,32 +1,25 @@
-"""A release of very many packages by workers of dask, some of which are killed, and what it takes.
+"""A release of very many packages in parts, some of which are killed, and what it takes.
 
     python tests/sharing/many_packages.py FOLDER 100000 [WORKERS [SIZE]]
 
 It goes on where an earlier run in the folder stopped. The packages are of 200 sources, each with values of its own, and
 are published in parts of a thousand, or of another SIZE. The publisher of one part is killed at work, and that part
-comes again at the end; in every tenth part a worker is killed. `make soak` does it with a hundred thousand.
+comes again at the end. `make soak` does it with a hundred thousand.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import resource
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from functools import partial
 from itertools import product
 from pathlib import Path
 
-import distributed
-
 import tiny
 from commandline import COMMAND, environment
-from core.work.nightly.test_dask import scheduling, working
-from packyard.core.work.dask import opened
 from packyard.sharing.index import access
 from packyard.sharing.stores import open_store
 
@@ -66,61 +59,34 @@ def sources(folder: Path, count: int) -> Path:
 def release(folder: Path, count: int, workers: int, size: int = SIZE) -> Iterator[dict[str, float]]:
     """Publish part after part, and yield what each took; parts that the ledger has are not begun again.
 
-    Processor time is that of the publisher and of the workers that live.
+    Processor time is that of the publisher and its workers, memory that of the largest of them so far.
     """
     root, channel, ledger = sources(folder, count), folder / "channel", folder / "parts"
     ledger.mkdir(exist_ok=True)
     parts = -(-count // size)
     publish = [*COMMAND, "publish", "--workspace", root, "--version", VERSION, "--to", channel, "--no-cache", "--quiet"]
     lost = parts // 2
-    with (
-        scheduling(folder) as (address, _),
-        working(address, folder / "work", "--nworkers", workers, DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED="false"),
-        opened(partial(distributed.Client, address)) as client,
-    ):
-        client.wait_for_workers(workers, timeout=300)
-        for number, is_again in [*((number, False) for number in range(parts)), (lost, True)]:
-            done = ledger / f"{number}.json"
-            if done.exists():
-                continue
-            began, before = time.monotonic(), client.run(time.process_time)
-            published = sum(os.times()[2:4])
-            words = map(str, (*publish, "--shard", f"{number}/{parts}", "--executor", f"dask={address}"))
-            process = subprocess.Popen([*words], env=environment(), stdout=subprocess.DEVNULL)
-            if number == lost and not is_again:
-                _busy(client)
-                process.kill()
-                process.wait()
-                continue
-            if number % 10 == 0:
-                os.kill(client.run(os.getpid)[_busy(client)], signal.SIGKILL)
-            assert process.wait() == 0
-            worked = sum(now - before.get(worker, 0) for worker, now in client.run(time.process_time).items())
-            published = sum(os.times()[2:4]) - published
-            took = {"part": number, "seconds": round(time.monotonic() - began, 1), **_memory(client)}
-            took |= {"workers' processor": round(worked, 1), "publisher's processor": round(published, 1)}
-            done.write_text(json.dumps(took))
-            yield took
+    for number, is_again in [*((number, False) for number in range(parts)), (lost, True)]:
+        done = ledger / f"{number}.json"
+        if done.exists():
+            continue
+        words = [*map(str, (*publish, "--shard", f"{number}/{parts}", "--jobs", workers))]
+        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        process = subprocess.Popen(words, env=environment(), stdout=subprocess.DEVNULL)
+        if number == lost and not is_again:
+            while process.poll() is None and not Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text():
+                time.sleep(0.05)
+            process.kill()
+            process.wait()
+            continue
+        assert process.wait() == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        took = {"part": number, "seconds": round(time.monotonic() - began, 1), "processor": round(processor, 1)}
+        took |= {"MB": after.ru_maxrss // 1024}
+        done.write_text(json.dumps(took))
+        yield took
     subprocess.run([*map(str, (*publish, "--join"))], check=True, env=environment(), stdout=subprocess.DEVNULL)
-
-
-def _busy(client: distributed.Client) -> str:
-    """Return the address of a worker that is at work, when there is one."""
-    while True:
-        for worker, tasks in client.processing().items():
-            if tasks:
-                return str(worker)
-        time.sleep(0.05)
-
-
-def _memory(client: distributed.Client) -> dict[str, float]:
-    """Return the megabytes that the largest worker has now, and that the largest publisher had."""
-    found = client.run(lambda: Path("/proc/self/statm").read_text())
-    pages = max(int(text.split()[1]) for text in found.values())
-    return {
-        "worker MB": pages * resource.getpagesize() // 2**20,
-        "publisher MB": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
-    }
 
 
 def resolved(folder: Path, count: int) -> int:

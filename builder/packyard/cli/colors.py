@@ -31,7 +31,6 @@ STATES = {
     "REQUIRED": "waiting",
     "starting": "waiting",
     "incomplete": "waiting",
-    "unrecorded": "waiting",
     "pending": "waiting",
     "waiting": "waiting",
     "warning": "waiting",

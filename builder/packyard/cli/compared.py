@@ -48,7 +48,7 @@ def packing(root_dir: Path, arguments: argparse.Namespace, found: Sequence[Libra
 def composed(packing: Packing, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
     """Compose packages."""
     with progress.of(names) as done:
-        built = executor.run(packing, names, on=fanout.engine(arguments, names), done=done)
+        built = executor.run(packing, names, jobs=fanout.jobs(arguments, names), done=done)
     fanout.finish(packing.settings.cache_dir, (item.fault for item in built))
     return {each.name: files_of(archive.read(each.data)) for each in built}
 

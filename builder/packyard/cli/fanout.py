@@ -1,17 +1,16 @@
-"""Flags of verbs that build many packages: where, how many at once, and whether results are cached."""
+"""Flags of verbs that build many packages: how many at once, and whether results are cached."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import time
 
 from packyard.cli import declare, output, state
 from packyard.core.errors import UsageError
-from packyard.core.work import executor
 from packyard.core.work.cache import Cache
-from packyard.core.work.executor import Engine
 from packyard.writing.build.packing import Settings
 from packyard.writing.source.library import Library
 
@@ -23,13 +22,11 @@ WORTH_WORKERS = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     declare.value(parser, "--jobs N", "packages built at once (default: one per processor)", type=int)
-    declare.value(parser, "--executor NAME", "processes (default), dask, or dask=ADDRESS of a scheduler")
     declare.switch(parser, "--no-cache", "rebuild everything; do not cache")
 
 
 def settings(arguments: argparse.Namespace, root_dir: Path, version: str, libraries: Sequence[Library]) -> Settings:
     """Return how packages of a workspace are to be built."""
-    root_dir = root_dir.absolute() if arguments.executor else root_dir  # workers may be elsewhere
     return Settings(root_dir=root_dir, version=version, cache_dir=cache_dir(arguments), libraries=tuple(libraries))
 
 
@@ -38,15 +35,15 @@ def cache_dir(arguments: argparse.Namespace) -> Path | None:
     return None if arguments.no_cache else state.cache_dir()
 
 
-def engine(arguments: argparse.Namespace, names: Sequence[str]) -> Engine | None:
-    """Return where packages are to be built: in this process if they are few, unless flags say otherwise."""
+def jobs(arguments: argparse.Namespace, names: Sequence[str]) -> int:
+    """Return how many processes build packages; 0, which is this one alone, if they are few and no flag says more."""
     if arguments.jobs is not None and arguments.jobs < 1:
         raise UsageError(f"--jobs: must be at least 1, found {arguments.jobs}")
-    chosen = executor.engine(arguments.executor or "processes", arguments.jobs)
-    if arguments.executor:
-        return chosen
-    worth = arguments.jobs is not None or len(names) >= WORTH_WORKERS
-    return chosen if chosen.jobs > 1 and worth else None
+    if arguments.jobs is None:
+        count = len(os.sched_getaffinity(0)) if len(names) >= WORTH_WORKERS else 0
+    else:
+        count = arguments.jobs
+    return count if count > 1 else 0
 
 
 def finish(folder: Path | None, faults: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from packyard.cli import colors, output, streams
-from packyard.cli.verbs import FOREIGN, FORMER, GROUPS, UNLISTED, VERBS
+from packyard.cli.verbs import FOREIGN, GROUPS, UNLISTED, VERBS
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError, suggest
 
 #: The flags that may precede the verb.
@@ -121,8 +121,6 @@ def _tell(words: list[str]) -> None:
 
 
 def _unknown(word: str) -> str:
-    if word in FORMER:
-        return f"packyard: {word} is another verb now; type {FORMER[word]}"
     if word in FOREIGN:
         verb = FOREIGN[word]
         return f"packyard: no verb {word!r}; to {VERBS[verb][1].partition(';')[0]}, type packyard {verb}"

@@ -7,7 +7,6 @@ and `unified` print.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,8 +20,6 @@ Rows = Sequence[Sequence[str]] | Callable[[], Iterable[Sequence[str]]]
 quiet = False
 verbose = False
 _hidden: frozenset[str] = frozenset()
-
-_HOME = "\x1b[H"
 
 
 def line(text: str = "") -> None:
@@ -79,38 +76,11 @@ def digest(whole: str) -> str:
     return whole.removeprefix("sha256:")[:12] if on_terminal() else whole
 
 
-def can_draw() -> bool:
-    """Say whether results are printed on a terminal that can place its cursor."""
-    return on_terminal() and os.environ.get("TERM", "dumb") != "dumb"
-
-
 def size() -> tuple[int, int]:
     """Return the columns and rows of the terminal."""
     from shutil import get_terminal_size
 
     return get_terminal_size()
-
-
-@contextmanager
-def screen() -> Iterator[Callable[[Sequence[str]], None]]:
-    """Have the terminal's other screen, to draw lines on that fit it, again and again; what was there comes back."""
-
-    def draw(lines: Sequence[str]) -> None:
-        placed = "".join(f"\x1b[{row};1H{text}\x1b[K" for row, text in enumerate(lines, 1))
-        streams.write(encoded(f"{placed or _HOME}\x1b[J"))
-        flush()
-
-    streams.write(b"\x1b[?1049h\x1b[?25l\x1b[2J")
-    try:
-        yield draw
-    finally:
-        streams.write(b"\x1b[?25h\x1b[?1049l")
-        flush()
-
-
-def drawn(text: str) -> None:
-    """Print a line as it was drawn, with its colors."""
-    streams.write(encoded(text + "\n"))
 
 
 def is_utf8() -> bool:

@@ -1,4 +1,4 @@
-"""The verbs in the groups of the help: the module of each, and what it does. Also the names that verbs had before."""
+"""The verbs in the groups of the help: the module of each, and what it does."""
 
 from __future__ import annotations
 
@@ -102,20 +102,6 @@ GROUPS = {group.word: group for group in (USE, CLUSTER, WRITE, PUBLISH, BESIDE)}
 VERBS = {verb: entry for group in GROUPS.values() for verb, entry in group.verbs.items()}
 #: What shells type, or people by habit: it works, and no list has it.
 UNLISTED = {"complete": "complete", "version": "version"}
-#: Names that verbs had before, and what to type now.
-FORMER = {
-    "search": "packyard list WORD",
-    "promote": "packyard copy FROM TO NAME@VERSION",
-    "mirror": "packyard copy FROM TO",
-    "reindex": "packyard fsck CHANNEL --repair",
-    "impact": "packyard diff --git BASE",
-    "vendor": "packyard update --vendor",
-    "source": "packyard explain FILE:LINE",
-    "docs": "packyard build --readmes DIR; packyard lint --readmes DIR compares",
-    "events": "packyard logs RUN --events",
-    "redeploy": "packyard rollback RUN RECORD",
-    "rebuild": "packyard verify NAME.tar.gz --rebuild",
-}
 #: What Helm, kpt, kubectl and git call what a verb here does.
 FOREIGN: Mapping[str, str] = {
     "apply": "deploy",
@@ -132,9 +118,11 @@ FOREIGN: Mapping[str, str] = {
     "pull": "get",
     "push": "publish",
     "remove": "undeploy",
+    "repo": "config",
     "revert": "undo",
+    "search": "list",
     "template": "render",
     "uninstall": "undeploy",
     "validate": "lint",
-    "values": "show",
+    "values": "setters",
 }

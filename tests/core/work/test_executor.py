@@ -10,17 +10,15 @@ from pathlib import Path
 import pytest
 
 from commandline import environment
-from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UsageError
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.core.work import executor
-from packyard.core.work.executor import Dask, Engine, Processes
 
 TASKS = [str(number) for number in range(40)]
 
 
-@pytest.fixture(params=[None, Processes(2)], ids=["here", "processes"])
-def on(request: pytest.FixtureRequest) -> Engine | None:
-    engine: Engine | None = request.param
-    return engine
+@pytest.fixture(params=[0, 2], ids=["here", "processes"])
+def jobs(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
 
 
 def double(task: str) -> str:
@@ -76,21 +74,21 @@ def die(task: str) -> str:
     return refuse_some(task)
 
 
-def test_results_come_in_the_order_of_the_tasks(on: Engine | None) -> None:
+def test_results_come_in_the_order_of_the_tasks(jobs: int) -> None:
     done: list[int] = []
-    assert executor.run(double, TASKS, on=on, done=done.append) == [task * 2 for task in TASKS]
+    assert executor.run(double, TASKS, jobs=jobs, done=done.append) == [task * 2 for task in TASKS]
     assert sorted(done) == list(range(40))
 
 
 @pytest.mark.parametrize("count", [0, 1, 9])
 def test_any_number_of_tasks_is_run(count: int) -> None:
-    assert executor.run(double, TASKS[:count], on=Processes(2)) == [task * 2 for task in TASKS[:count]]
+    assert executor.run(double, TASKS[:count], jobs=2) == [task * 2 for task in TASKS[:count]]
 
 
-@pytest.mark.parametrize("on", [None, Processes(1)], ids=["here", "processes"])
-def test_what_a_function_remembers_is_there_for_all_tasks_of_its_run_in_a_worker(on: Engine | None) -> None:
+@pytest.mark.parametrize("jobs", [0, 1], ids=["here", "processes"])
+def test_what_a_function_remembers_is_there_for_all_tasks_of_its_run_in_a_worker(jobs: int) -> None:
     for _ in range(2):
-        assert executor.run(Counting(), TASKS, on=on) == list(range(40))
+        assert executor.run(Counting(), TASKS, jobs=jobs) == list(range(40))
 
 
 def test_what_a_function_remembers_is_not_there_in_the_next_run() -> None:
@@ -99,22 +97,22 @@ def test_what_a_function_remembers_is_not_there_in_the_next_run() -> None:
         assert [outcome.result for chunk in chunks for outcome in chunk] == [0, 1, 2, 3]
 
 
-def test_what_one_task_refuses_does_not_hide_what_others_do(on: Engine | None) -> None:
+def test_what_one_task_refuses_does_not_hide_what_others_do(jobs: int) -> None:
     with pytest.raises(InputError) as caught:
-        executor.run(refuse_some, TASKS, on=on)
+        executor.run(refuse_some, TASKS, jobs=jobs)
     assert str(caught.value).splitlines() == ["3.yaml:1: is odd", "shared", "30.yaml:1: is odd"]
 
 
 def test_refusals_of_several_kinds_are_one_error() -> None:
     with pytest.raises(PackyardError) as caught:
-        executor.run(refuse_variously, TASKS, on=None)
+        executor.run(refuse_variously, TASKS, jobs=0)
     assert type(caught.value) is PackyardError
     assert str(caught.value).splitlines() == ["occupied", "30.yaml:1: is odd", "shared"]
 
 
-def test_a_fault_is_raised_with_its_place_and_with_what_was_refused(on: Engine | None) -> None:
+def test_a_fault_is_raised_with_its_place_and_with_what_was_refused(jobs: int) -> None:
     with pytest.raises(ZeroDivisionError) as caught:
-        executor.run(fail, TASKS, on=on)
+        executor.run(fail, TASKS, jobs=jobs)
     assert "in fail" in str(caught.value.__cause__)
     assert "30.yaml:1: is odd" in str(caught.value.__cause__)
 
@@ -122,7 +120,7 @@ def test_a_fault_is_raised_with_its_place_and_with_what_was_refused(on: Engine |
 @pytest.mark.parametrize("tasks", [("39",), ("0", "1", "2", "25")])
 def test_a_killed_worker_loses_nothing(tasks: tuple[str, ...], tmp_path: Path) -> None:
     done: list[int] = []
-    found = executor.run(DieOnce(tmp_path, tasks), TASKS, on=Processes(2), done=done.append)
+    found = executor.run(DieOnce(tmp_path, tasks), TASKS, jobs=2, done=done.append)
     assert found == [task * 2 for task in TASKS]
     assert sorted(done) == list(range(40))
     assert [file.name for file in tmp_path.iterdir()]
@@ -132,7 +130,7 @@ def test_a_killed_worker_loses_nothing(tasks: tuple[str, ...], tmp_path: Path) -
 def test_says_which_tasks_kill_their_worker_and_finishes_the_others() -> None:
     done: list[int] = []
     with pytest.raises(PackyardError) as caught:
-        executor.run(die, TASKS, on=Processes(2), done=done.append)
+        executor.run(die, TASKS, jobs=2, done=done.append)
     lines = str(caught.value).splitlines()
     assert [line.partition(":")[0] for line in lines] == ["3.yaml", "shared", "11", "12", "30.yaml", "39"]
     assert "its worker died" in lines[2]
@@ -148,14 +146,14 @@ def wait(task):
     time.sleep(3600)
 if __name__ == "__main__":
     try:
-        executor.run(str, range(40), on=executor.Processes(2), done=interrupt)
+        executor.run(str, range(40), jobs=2, done=interrupt)
     except KeyboardInterrupt:
         print(multiprocessing.active_children(), flush=True)
-    executor.run(str, range(40), on=executor.Processes(2))
+    executor.run(str, range(40), jobs=2)
     print(multiprocessing.active_children(), flush=True)
     signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     signal.setitimer(signal.ITIMER_REAL, 0.5)
-    executor.run(wait, range(2), on=executor.Processes(2))
+    executor.run(wait, range(2), jobs=2)
 """
 
 
@@ -181,7 +179,7 @@ def slow():
 executor._begin = slow
 if __name__ == "__main__":
     try:
-        executor.run(str, range(40), on=executor.Processes(2))
+        executor.run(str, range(40), jobs=2)
     except KeyboardInterrupt:
         sys.exit(len(multiprocessing.active_children()))
     sys.exit("not interrupted")
@@ -205,20 +203,10 @@ def test_ctrl_c_while_workers_begin_is_left_to_the_process_that_started_them(tmp
     assert (process.returncode, said) == (0, "")
 
 
-def test_knows_engines_by_their_names() -> None:
-    assert executor.engine("processes", 3) == Processes(3)
-    assert executor.engine("processes", None) == Processes(len(os.sched_getaffinity(0)))
-    assert executor.engine("dask", 2) == Dask(2)
-    assert executor.engine("dask=tcp://there:8786", 2) == Dask(2, "tcp://there:8786")
-    for name, jobs in (("threads", 1), ("processes=2", 1), ("processes", 0)):
-        with pytest.raises(UsageError):
-            executor.engine(name, jobs)
-
-
 def test_a_worker_ends_where_packyard_would_clean_up() -> None:
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with Processes(1).open(1) as pool:
+        with executor.processes(1) as pool:
             assert pool.submit(signal.getsignal, signal.SIGTERM).result() is signal.SIG_DFL
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -120,35 +120,6 @@ def test_json_has_the_fields_of_the_table_in_the_documentation(client: Kubectl, 
             assert found.get(field, names) == names, words
 
 
-def test_watch_prints_what_changes_and_ends_with_the_last_run(
-    client: Kubectl, cluster: Api, namespace: str, flags: tuple[str, ...]
-) -> None:
-    made.put(client, {name: [made.pod(name, "run")] for name in ("good", "bad")})
-    settled(client, good="running", bad="running")
-    with started("status", "--watch", *flags) as process:
-        assert process.stdout
-        lines = [process.stdout.readline() for _ in range(2)]
-        assert lines == ["bad  running  training 1/1\n", "good  running  training 1/1\n"]
-        settle(cluster, namespace, "good", "complete")
-        assert process.stdout.readline() == "good  succeeded  training 1/1\n"
-        settle(cluster, namespace, "bad", "fail")
-        assert process.stdout.readline() == "bad  failed  training 0/1 (1 failed)  exit code 7\n"
-        assert (process.wait(), process.stdout.read()) == (1, "")
-
-
-def test_watch_redraws_on_a_terminal_and_ctrl_c_ends_it_without_a_word(
-    client: Kubectl, flags: tuple[str, ...], tmp_path: Path
-) -> None:
-    made.put(client, {"one": [made.pod("one", "run")]})
-    settled(client, one="running")
-    with on_terminal("status", "--watch", *flags, cwd=tmp_path) as terminal:
-        terminal.until("\x1b[?1049h")
-        terminal.until("running")
-        terminal.until("\x1b[1;1H")
-        terminal.process.send_signal(signal.SIGINT)
-        assert terminal.end() == 130
-
-
 def test_events_are_those_of_one_run_also_of_what_is_gone(
     client: Kubectl, cluster: Api, namespace: str, flags: tuple[str, ...]
 ) -> None:

@@ -71,8 +71,8 @@ def test_ctrl_c_ends_the_log_and_says_that_the_run_goes_on(here: Path, cluster: 
         ([f"{PACKAGE}@^0.1"], f"name one: {PACKAGE}@^0.1/"),
         ([f"{PACKAGE}/first-run", "EPOCHS=3"], "EPOCHS"),
         (
-            [f"{PACKAGE}/first-run", "TRAIN_EPOCHS=x", "--watch", "--save", "my logs", "--no-doctor"],
-            f"packyard run {PACKAGE}/first-run --watch --no-doctor '--save=my logs' TRAIN_EPOCHS=",
+            [f"{PACKAGE}/first-run", "TRAIN_EPOCHS=x", "--no-doctor"],
+            f"packyard run {PACKAGE}/first-run --no-doctor TRAIN_EPOCHS=",
         ),
         (["nothing-like-it/x"], "nothing-like-it"),
     ],
@@ -88,10 +88,10 @@ def test_a_run_that_is_refused_leaves_the_package_as_it_was(here: Path) -> None:
     assert inside("get", PACKAGE).returncode == 0
     directory = here / PACKAGE / "quickstart/mlops/first-run/none"
     before = {file: file.read_bytes() for file in directory.iterdir()}
-    flags = ("-n", "nowhere", "--watch", "--save", "logs", "--from", "carried")
+    flags = ("-n", "nowhere", "--from", "carried")
     done = inside("run", f"{PACKAGE}/first-run", "TRAIN_EPOCHS=9", *flags)
     assert done.returncode == 1
-    again = f"packyard run {PACKAGE}/first-run TRAIN_EPOCHS=9 --namespace=nowhere --watch --save=logs --from carried"
+    again = f"packyard run {PACKAGE}/first-run TRAIN_EPOCHS=9 --namespace=nowhere --from carried"
     assert f"nothing is set or deployed; once this is mended: {again}\n" in done.stderr
     assert {file: file.read_bytes() for file in directory.iterdir()} == before
 

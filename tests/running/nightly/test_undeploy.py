@@ -9,7 +9,7 @@ import pytest
 from controlplane.api import Api, Object, wait
 from packyard.core.errors import InputError
 from packyard.running.runs import record as records
-from packyard.running.runs import undeploy, unrecorded
+from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from packyard.running.runs.undeploy import Removal
@@ -138,6 +138,5 @@ def test_no_run_has_a_name_that_is_no_label(client: Kubectl) -> None:
     made(client, "first", config_map("a", x="1"))
     for name in ("First;x", "a,b", "first,packyard/run!=x", "x" * 64, "-n"):
         assert records.read_all(client, name) == {}
-        assert unrecorded.find(client, (), name) == {}
         with pytest.raises(InputError, match="there is no run"):
             records.read_run(client, name)

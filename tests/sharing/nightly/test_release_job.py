@@ -1,4 +1,4 @@
-"""A release in parts, shards on one S3 server or workers of dask, some of them killed: the bytes of one process."""
+"""A release in parts, shards on one S3 server, some of them killed: the bytes of one process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ import pytest
 import sample
 import tiny
 from commandline import COMMAND, environment, programs_dir
-from core.work.nightly.test_dask import scheduling, working
 from measuring import peak
 from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.index import access, pending
@@ -113,27 +111,13 @@ def test_a_join_refuses_as_long_as_a_shard_is_missing(tmp_path: Path) -> None:
     assert content(open_store(str(parts))) == content(open_store(str(one)))
 
 
-def test_workers_of_dask_of_which_one_is_killed_give_the_bytes_of_one_process_in_little_memory(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
-    from packyard.core.work.dask import opened
-
+def test_several_processes_give_the_bytes_of_one_which_needs_little_memory(tmp_path: Path) -> None:
     root = generate(tmp_path / "sources", 10_000 if sample.WHOLE else 200)
     one, many = tmp_path / "one", tmp_path / "many"
     begin(one, many)
     alone = command(root, one, "--jobs", 1, "--no-cache", "--quiet")
     assert peak(*alone, env=environment(**PEM), timeout=600) < (300 if sample.WHOLE else 130)
-    with (
-        scheduling(tmp_path) as (address, _),
-        working(address, tmp_path, "--nworkers", 4),
-        opened(partial(distributed.Client, address)) as client,
-    ):
-        client.wait_for_workers(4, timeout=300)
-        workers = client.run(os.getpid)
-        process = start(root, many, "--no-cache", "--executor", f"dask={address}")
-        while not (busy := [worker for worker, tasks in client.processing().items() if tasks]):
-            assert process.poll() is None
-        os.kill(workers[busy[0]], signal.SIGKILL)
-        finish(process)
+    finish(start(root, many, "--no-cache", "--jobs", 4))
     assert content(open_store(str(many))) == content(open_store(str(one)))
 
 

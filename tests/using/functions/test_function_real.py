@@ -23,6 +23,7 @@ import yaml
 import real
 import resourcelists
 from amount import tries
+from casefiles import Case, cases
 from commandline import COMMAND, environment
 from packyard.core.errors import PackyardError
 from packyard.using.functions import function
@@ -31,7 +32,7 @@ from resourcelists import HEAD, resource_list, said
 
 SEEDS = tries(2400) // 10
 BATCH = 60
-SHOWN = real.REPOSITORY / "tests/cases/fn"
+SHOWN = [case for case in cases("fn/*") if "input" in case.parts]
 CASES = [case for file in real.corpus_files("kpt") if (case := json.loads(file.read_bytes()))["files"]]
 
 Fields = list[tuple[str, ...]]
@@ -148,10 +149,10 @@ def test_upstreams_cases_are_answered_as_by_the_real_functions(
         judge(apply_setters, resource_list(files, config))
 
 
-@pytest.mark.parametrize("file", sorted(SHOWN.glob("*/input")), ids=lambda file: file.parent.name)
-def test_the_cases_are_answered_as_by_the_real_functions(apply_setters: Path, list_setters: Path, file: Path) -> None:
-    judge(list_setters, file.read_bytes())
-    judge(apply_setters, file.read_bytes())
+@pytest.mark.parametrize("case", SHOWN, ids=lambda case: case.file.stem)
+def test_the_cases_are_answered_as_by_the_real_functions(apply_setters: Path, list_setters: Path, case: Case) -> None:
+    judge(list_setters, case.parts["input"].encode())
+    judge(apply_setters, case.parts["input"].encode())
 
 
 INDEX = "items:\n- metadata: {{annotations: {{config.kubernetes.io/path: x, config.kubernetes.io/index: '{}'}}}}\n"

@@ -16,11 +16,8 @@ import yaml
 
 import importing
 import reading
-import real
 import tiny
 from importing import cases, composed, manifests, objects, run, set_values, write
-from packyard.core.yaml import document
-from packyard.using.kustomize import builtin
 from served import Served
 
 POD = """apiVersion: v1
@@ -39,7 +36,6 @@ openAPI:
     io.k8s.cli.setters.RUN: {description: Name., x-k8s-cli: {setter: {name: RUN, value: web}}}
     io.k8s.cli.setters.IMAGE: {x-k8s-cli: {setter: {name: IMAGE, value: "nginx:1.25"}}}
 """
-ALPHA = "kustomize.config.k8s.io/v1alpha1"
 FLAT = "resources: [pod.yaml]\n"
 
 
@@ -127,20 +123,6 @@ def test_an_empty_field_of_kpt_keeps_its_setters(
     assert {each["name"].lower(): each["value"] for each in values} == setters
 
 
-def test_a_block_that_ends_with_its_file_keeps_its_value(here: Path, tmp_path: Path) -> None:
-    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: |\n    x\n    y"
-    run(here, write(tmp_path / "web", {"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": text}))
-    (folder,) = composed(here, "web", tmp_path / "out").values()
-    assert manifests(folder) == objects(text)
-
-
-def test_a_null_of_kpt_is_named(here: Path, tmp_path: Path) -> None:
-    text = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  type: null # kpt-set: ${type}\n"
-    said = run(here, write(tmp_path / "web", {"Kptfile": KPT["Kptfile"].partition("pipeline")[0], "web.yaml": text}))
-    (case,) = cases(said, "kpt-set comments that cannot be kept")
-    assert case == "web.yaml:5: spec.type: ${type}: null is no text, and setters give texts"
-
-
 def test_what_was_in_use_with_a_fault_builds_and_what_is_refused_is_listed(here: Path, tmp_path: Path) -> None:
     secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: qu1etly}\n"
     write(tmp_path / "db", {"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": secret})
@@ -183,22 +165,6 @@ def test_kustomizations_that_build_on_others_become_what_kustomize_builds(
     assert "overlays/prod/kustomization.yaml: images" in cases(said, "fields of kustomizations")
 
 
-@pytest.mark.usefixtures("kustomize5_in_path")
-def test_a_component_beside_the_folder_that_is_imported_is_kept(here: Path, tmp_path: Path) -> None:
-    patch = "- patch: '- {op: add, path: /spec/hostNetwork, value: true}'\n  target: {kind: Pod}\n"
-    write(
-        tmp_path / "web",
-        {
-            "host/kustomization.yaml": f"apiVersion: {ALPHA}\nkind: Component\npatches:\n{patch}",
-            "overlays/all/kustomization.yaml": f"{FLAT}components: [../../host]\n",
-            "overlays/all/pod.yaml": POD,
-        },
-    )
-    run(here, tmp_path / "web/overlays/all", "--name", "web")
-    (folder,) = composed(here, "web", tmp_path / "out").values()
-    assert "hostNetwork: true" in builtin.build(folder).decode()
-
-
 def test_without_kustomize_what_only_that_can_build_is_refused(
     here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,27 +172,6 @@ def test_without_kustomize_what_only_that_can_build_is_refused(
     refused = tiny.refused("import", write(tmp_path / "web", KUSTOMIZATIONS), "--workspace", here)
     assert "install kustomize" in refused or "kustomize" in refused
     assert reading.files(here).keys() == {"LICENSE", "packyard.yaml"}
-
-
-@pytest.mark.nightly
-def test_two_renderings_of_a_chart_become_setters_and_a_preset(here: Path, tmp_path: Path) -> None:
-    helm = real.seldom_program("helm")
-
-    def run_helm(*words: str) -> str:
-        return subprocess.run([helm, *words], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
-
-    run_helm("create", "web")
-    one, other = tmp_path / "one.yaml", tmp_path / "other.yaml"
-    one.write_text(run_helm("template", "first", "web"))
-    values = ("--set", "replicaCount=3,image.tag=9.9,service.port=8080,serviceAccount.name=account")
-    other.write_text(run_helm("template", "second", "web", *values))
-    said = run(here, "--rendering", one, other, "--name", "web")
-    (folder,) = composed(here, "web", tmp_path / "out").values()
-    assert manifests(folder) == objects(one.read_text())
-    preset = yaml.safe_load((here / "packages/web/files/presets/other.yaml").read_text())
-    assert preset["REPLICAS"] == "3"
-    assert set_values(folder, {name: [value] for name, value in preset.items()}) == objects(other.read_text())
-    assert {note["what"] for note in said["notes"]} == {"what the model is"}
 
 
 def test_differences_of_structure_between_renderings_are_listed(here: Path, tmp_path: Path) -> None:
@@ -286,61 +231,6 @@ def test_odd_yaml_is_written_as_our_authors_write_it(here: Path, tmp_path: Path,
     assert "- [ ] pod.yaml:19: # indented" in (here / "packages/web/import.md").read_text()
 
 
-def test_objects_that_have_other_names_in_other_use_cases_are_shared(
-    here: Path, tmp_path: Path, served5: Served
-) -> None:
-    labels = "".join(f"    label-{number}: {number}x\n" for number in range(9))
-    for group in ("one", "two"):
-        for last in ("a", "b"):
-            text = (
-                f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {group}\n  labels:\n{labels}data:\n  {last}: x\n"
-            )
-            write(tmp_path / "web" / group / last, {"kustomization.yaml": FLAT, "pod.yaml": text})
-    said = run(here, tmp_path / "web")
-    assert sum((here / file).read_text().count("label-") for file in said["files"]) == 9
-    for path, folder in composed(here, "web", tmp_path / "out").items():
-        assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web" / path)
-    code, _, err = tiny.run("build", "--kustomization", "--workspace", here, "--out", tmp_path / "plain")
-    assert code == 0, err
-    for path in ("one/a", "two/b"):
-        built = reading.built(served5, tmp_path / "plain/web" / path, "--load-restrictor", "LoadRestrictionsNone")
-        assert built == reading.built(served5, tmp_path / "web" / path)
-
-
-def test_a_value_that_one_use_case_of_a_group_has_is_its_own(here: Path, tmp_path: Path) -> None:
-    for group, last, image in (("one", "a", "i:1"), ("one", "b", "i:1"), ("two", "a", "i:2"), ("two", "b", "")):
-        pod, krmfile = (text.replace("nginx:1.25", image or "i:3") for text in (POD, KRMFILE))
-        pod = pod if image else pod.replace(' # {"$openapi":"IMAGE"}', "")
-        write(tmp_path / "web" / group / last, {"kustomization.yaml": FLAT, "pod.yaml": pod, "Krmfile": krmfile})
-    run(here, tmp_path / "web")
-    for path, folder in composed(here, "web", tmp_path / "out").items():
-        assert manifests(folder) == manifests(tmp_path / "web" / path)
-
-
-def test_a_name_that_is_taken_for_a_storage_is_left_alone(here: Path, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        for storage, source in (
-            ("claim", "persistentVolumeClaim: {claimName: c}"),
-            ("nfs", "nfs: {server: s, path: /}"),
-        ):
-            pod = f"{POD}  volumes:\n  - name: data\n    {source}\n".replace("name: web #", f"name: {name} #")
-            krmfile = KRMFILE.replace("value: web", f"value: {name}")
-            write(
-                tmp_path / name / "train" / storage, {"kustomization.yaml": FLAT, "pod.yaml": pod, "Krmfile": krmfile}
-            )
-        run(here, tmp_path / name)
-        found = composed(here, name, tmp_path / "out" / name)
-        assert {path: manifests(folder) for path, folder in found.items()} == {
-            f"train/{each}": manifests(tmp_path / name / "train" / each) for each in ("claim", "nfs")
-        }
-    assert sorted(each.name for each in (here / "overlays/storage").iterdir()) == [
-        "claim",
-        "nfs",
-        "two-claim",
-        "two-nfs",
-    ]
-
-
 P = "x-k8s-cli: {setter: {name: P, value: '1'}}"
 BAD: dict[str, tuple[dict[str, str], str]] = {
     "no use case": ({"readme.md": "# A readme.\n"}, "holds no use case"),
@@ -390,25 +280,6 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
 }
 
 
-@pytest.mark.usefixtures("kustomize5_in_path")
-def test_a_use_case_that_is_too_large_says_which_file_makes_it_so_and_what_to_import_instead(
-    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(document, "MAX_EVENTS", 100)
-    monkeypatch.setattr(document, "_LONG", 100)
-    many = f"apiVersion: v1\nkind: Many\nmetadata: {{name: many}}\ndata: [{', '.join('a' * 60)}]\n"
-    web = tmp_path / "web"
-    write(web / "crds", {"kustomization.yaml": "resources: [many.yaml]\n", "many.yaml": many})
-    write(web / "small", {"kustomization.yaml": FLAT, "pod.yaml": POD})
-    write(web / "all", {"kustomization.yaml": "resources: [../crds, ../small]\n"})
-    message = tiny.refused("import", web, "--workspace", here)
-    assert f"{web}/all as built: holds more than 100 values ({web}/crds/many.yaml is its largest file: " in message
-    assert "import a folder that builds on less" in message
-    message = tiny.refused("import", web, "--workspace", here, "--only", "small")
-    assert f"--only names none, or what others build on: packyard import {web}/small" in message
-    run(here, web / "small")
-
-
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_refused_and_nothing_is_written(here: Path, tmp_path: Path, name: str) -> None:
     files, message = BAD[name]
@@ -428,16 +299,6 @@ def test_a_kind_that_is_no_name_for_a_file_leads_nowhere(here: Path, tmp_path: P
     assert not [path for path in tmp_path.rglob("*evil*") if path.parent.parent.parent != here]
     (folder,) = composed(here, "web", tmp_path / "out").values()
     assert manifests(folder) == objects(odd, odd.replace("../a", "../b"))
-
-
-@pytest.mark.usefixtures("kustomize5_in_path")
-def test_a_list_of_objects_is_read_as_kustomize_reads_it(here: Path, tmp_path: Path, served5: Served) -> None:
-    listed = "apiVersion: v1\nkind: List\nitems:\n" + "".join(
-        f"- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}\n" for name in "ab"
-    )
-    run(here, write(tmp_path / "web", {"kustomization.yaml": FLAT, "pod.yaml": listed}))
-    (folder,) = composed(here, "web", tmp_path / "out").values()
-    assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web")
 
 
 def test_folders_that_are_there_are_not_written_to(here: Path, tmp_path: Path) -> None:

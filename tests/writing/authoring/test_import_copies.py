@@ -14,7 +14,7 @@ import imported
 import reading
 import tiny
 from imported import Imported
-from served import Cfg, Served
+from served import Served
 
 LOST = Path(__file__).with_name("lost.txt")
 NAMES = ("unet", "ranker", "detector")
@@ -79,33 +79,10 @@ def test_setting_a_value_has_the_effect_that_it_had(copies: Imported, use_case: 
 
 
 @each_use_case
-def test_kustomize_387_sets_what_is_composed_as_it_sets_what_was_imported(
-    copies: Imported, cfg3: Cfg, use_case: tuple[str, str], tmp_path: Path
-) -> None:
-    for name, value in changed(use_case, imported.setters(copies.composed[use_case])):
-        found = []
-        for title, each in (("before", copies.before), ("after", copies.composed)):
-            folder = tmp_path / f"{title}-{name}"
-            for file, text in imported.texts(each[use_case]).items():
-                tiny.write(folder / file, text)
-            assert cfg3("set", ".", name, value, cwd=folder).returncode == 0
-            found.append(imported.objects(imported.texts(folder)))
-        assert found[0] == found[1], name
-
-
-@each_use_case
 def test_kustomize_builds_what_is_composed_as_it_built_what_was_imported(
     copies: Imported, served5: Served, use_case: tuple[str, str]
 ) -> None:
     assert reading.built(served5, copies.composed[use_case]) == reading.built(served5, copies.before[use_case])
-
-
-def test_kustomize_builds_the_same_objects_from_the_sources(copies: Imported, served5: Served, tmp_path: Path) -> None:
-    imported.check_sources(copies, served5, tmp_path / "out")
-
-
-def test_sources_of_several_use_cases_are_shorter_by_more_than_half(copies: Imported) -> None:
-    assert all(2 * copies.lines[name][1] < copies.lines[name][0] for name in ("unet", "ranker")), copies.lines
 
 
 def test_what_was_lost_or_is_doubtful_is_listed_by_its_place(copies: Imported) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from faults import content, failures, kills, leftovers, recover
+from faults import content, failures, leftovers, recover
 from packyard.core.errors import PackyardError
 from packyard.writing.authoring.import_ import conversion
 from packyard.writing.authoring.import_.conversion import Imported
@@ -59,32 +59,3 @@ def test_a_disk_that_is_full_at_any_moment_leaves_all_or_nothing(
         if not outcomes[-1]:
             assert [path.name for path in root.iterdir() if path.is_dir()] == [], at
     assert set(outcomes) == {False, True}
-
-
-LOOP = """
-import shutil, sys
-from pathlib import Path
-from packyard.writing.authoring.import_ import package
-from packyard.writing.source import workspace
-root = Path(sys.argv[1])
-imported = package.of_use_cases(workspace.read(root), "web", root.parent / "web", lambda _: b"", "web")
-print("ready", flush=True)
-while True:
-    package.write_to(workspace.read(root), imported)
-    for name in ("packages", "bases"):
-        shutil.rmtree(root / name)
-"""
-
-
-@pytest.mark.nightly
-def test_a_kill_at_a_random_moment_leaves_each_file_whole(tmp_path: Path) -> None:
-    root = make(tmp_path / "ws")
-    before = content(root)
-    after = {**before, **read(root, source(tmp_path / "web")).files}
-    for kill in kills(LOOP, root, count=5):
-        recover(root)
-        found = content(root)
-        assert all(after[path] == data for path, data in found.items()), kill
-        assert not leftovers(root), kill
-        for name in ("packages", "bases"):
-            shutil.rmtree(root / name, ignore_errors=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +41,6 @@ metadata: {name: config}
 data:
   run.sh: |
     echo ${HOME}
-"""
-
-
-OF_BASE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.IMAGE:
-      x-k8s-cli: {setter: {name: IMAGE, value: a}}
 """
 
 
@@ -104,70 +93,6 @@ def test_what_envsubst_fills_in_becomes_setters(here: Path, tmp_path: Path) -> N
     assert cases(said, "several lines") == ["config.yaml:5: data.run.sh: ${HOME}"]
 
 
-def test_what_envsubst_fills_in_of_a_file_in_a_folder_below_becomes_a_setter(here: Path, tmp_path: Path) -> None:
-    files = {"kustomization.yaml": "resources: [common/web.yaml]\n", "common/web.yaml": FILLED}
-    said = run(here, write(tmp_path / "web", files))
-    assert {"IMAGE", "MODEL", "REPLICAS"} <= {*definitions(here)}
-    assert "files beside the use cases" not in {each["what"] for each in said["notes"]}
-
-
-@pytest.mark.usefixtures("kustomize5_in_path")
-def test_what_envsubst_fills_in_stays_a_setter_in_what_kustomize_builds(here: Path, tmp_path: Path) -> None:
-    files = {"kustomization.yaml": f"{FLAT}nameSuffix: -x\n", "web.yaml": FILLED}
-    run(here, write(tmp_path / "web", files))
-    (folder,) = composed(here, "web", tmp_path / "out").values()
-    (deployment,) = set_values(folder, {"REPLICAS": ["4"], "APP": ["a"]})
-    assert (deployment["metadata"]["name"], deployment["spec"]["replicas"]) == ("a-web-x", 4)
-    assert deployment["spec"]["template"]["spec"]["containers"][0]["env"][2]["value"] == "3"
-
-
-@pytest.mark.parametrize("image", ["${IMAGE}", 'a # {"$openapi":"IMAGE"}'])
-def test_a_field_that_a_patch_replaces_in_each_use_case_is_no_setter(
-    image: str, here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(kustomize5.parent), prepend=os.pathsep)
-    pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: "${APP}"}\nspec:\n  containers:\n  - name: a\n    image: '
-    files = {
-        "base/kustomization.yaml": "resources: [pod.yaml]\n",
-        "base/pod.yaml": pod + image,
-        "base/Krmfile": OF_BASE,
-    }
-    for env in ("env/a", "env/b"):
-        files[f"{env}/kustomization.yaml"] = "resources: [../../base]\npatches: [{path: patch.yaml}]\n"
-        files[f"{env}/patch.yaml"] = f"{pod}b\n"
-    said = run(here, write(tmp_path / "web", files) / "env", "--name", "web")
-    assert {*definitions(here)} == {"APP"}
-    assert not cases(said, "without a value")
-    text = (here / "bases/web-base/pod.yaml").read_text()
-    assert f"image: {image.partition(' ')[0]}\n" in text
-
-
-@pytest.mark.usefixtures("kustomize5_in_path")
-def test_placeholders_in_patches_agree_with_the_base(here: Path, tmp_path: Path) -> None:
-    files = {
-        "base/kustomization.yaml": FLAT,
-        "base/web.yaml": FILLED,
-        "env/kustomization.yaml": """resources: [../base]
-namespace: ${NAMESPACE}
-patches:
-- target: {kind: Deployment}
-  patch: |
-    - {op: add, path: /spec/revisionHistoryLimit, value: "${LIMIT:-2}"}
-- path: patch.yaml
-""",
-        "env/patch.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: '${APP}-web'}\n"
-        "spec: {template: {spec: {containers: [{name: web, image: '${OTHER}'}]}}}\n",
-    }
-    said = run(here, write(tmp_path / "web", files) / "env", "--name", "web")
-    assert len(cases(said, "namespaces that envsubst gave")) == 1
-    (folder,) = composed(here, "web", tmp_path / "out").values()
-    (deployment,) = set_values(folder, {"OTHER": ["o"], "APP": ["a"], "LIMIT": ["9"]})
-    assert deployment["metadata"]["name"] == "a-web"
-    assert deployment["spec"]["revisionHistoryLimit"] == 9
-    assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == "o"
-    assert not cases(said, "not made of the parts")
-
-
 DRIFTED = """apiVersion: v1
 kind: Pod
 metadata: {name: web}
@@ -216,46 +141,6 @@ def test_fields_that_drifted_get_what_their_setters_yield_if_that_is_asked(here:
     assert tiny.run("import", tmp_path / "web", "--take", "both", "--workspace", here)[0] == 2
 
 
-def test_a_value_that_other_fields_agree_with_is_not_guessed_from_a_pattern(here: Path, tmp_path: Path) -> None:
-    """``a-b-c`` could be cut in two places."""
-    text = 'data:\n  one: a-b-c # {"$openapi":"P"}\n  two: x/b # {"$openapi":"Q"}\n'
-    krmfile = DEFINED.partition("    io.")[0] + "".join(
-        f"    io.k8s.cli.setters.{name}: {{x-k8s-cli: {{setter: {{name: {name}, value: {value}}}}}}}\n"
-        for name, value in (("X", "x"), ("Y", "b"))
-    )
-    for name, pattern in (("P", "${X}-${Y}"), ("Q", "${X}/${Y}")):
-        values = ", ".join(
-            f"{{marker: '${{{each}}}', ref: '#/definitions/io.k8s.cli.setters.{each}'}}" for each in ("X", "Y")
-        )
-        krmfile += (
-            f"    io.k8s.cli.substitutions.{name}: {{x-k8s-cli: {{substitution: "
-            f"{{name: {name}, pattern: '{pattern}', values: [{values}]}}}}}}\n"
-        )
-    config = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: web}}\n{text}"
-    said = run(here, write(tmp_path / "web", {**DRIFT, "web.yaml": config, "Krmfile": krmfile}))
-    known = definitions(here)
-    assert (known["X"]["value"], known["Y"]["value"]) == ("x", "b")
-    assert len(cases(said, "setting them changed more than a value")) == 1
-
-
-LICENSED = """# Copyright 2024 Some One
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# limitations under the License.
-#
-# What users need.
-
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: web}
-"""
-
-
-def test_notices_of_licences_are_not_listed_as_lost(here: Path, tmp_path: Path) -> None:
-    said = run(here, write(tmp_path / "web", {"kustomization.yaml": FLAT, "web.yaml": LICENSED}))
-    assert cases(said, "comments") in ([], ["web.yaml:6: # What users need."])
-
-
 PLAIN = {
     "operator.yaml": "apiVersion: example.com/v1\nkind: Operator\nspec: {level: 1}\n",
     "below/job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: run-, labels: {a: b}}\n",
@@ -290,31 +175,6 @@ def test_all_that_is_no_object_is_told_at_once_and_a_part_can_be_taken(here: Pat
     assert "no such file or folder" in tiny.refused(
         "import", source, "--workspace", here, "--name", "x", "--only", "no"
     )
-
-
-def test_objects_of_one_name_are_told_with_both_places(here: Path, tmp_path: Path) -> None:
-    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n"
-    refused = tiny.refused("import", write(tmp_path / "web", {"a.yaml": text, "b.yaml": text}), "--workspace", here)
-    assert "b.yaml:1:1: ConfigMap 'one' is defined twice, in" in refused
-    assert "a.yaml:1 too" in refused
-    assert "--option PATH" in refused
-
-
-def test_objects_that_would_have_one_file_get_two(here: Path, tmp_path: Path) -> None:
-    texts = [
-        f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: one, namespace: {space}}}\n"
-        for version, kind, space in (
-            ("v1", "ConfigMap", "a"),
-            ("v1", "ConfigMap", "b"),
-            ("example.com/v1", "Kustomization", "a"),
-            ("other.com/v1", "Thing", "a"),
-            ("more.com/v1", "Thing", "a"),
-        )
-    ]
-    said = run(here, write(tmp_path / "web", {"all.yaml": "---\n".join(texts)}))
-    (folder,) = composed(here, "web", tmp_path / "out").values()
-    assert sorted(manifests(folder), key=str) == sorted(importing.objects(*texts), key=str)
-    assert len([file for file in said["files"] if file.startswith("bases/web/")]) == 6
 
 
 def test_files_become_options_that_patch_or_add(here: Path, tmp_path: Path) -> None:

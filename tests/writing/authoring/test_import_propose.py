@@ -103,12 +103,3 @@ def test_chosen_constants_are_bound_and_nothing_else_changes(here: Path, tmp_pat
     assert "# as many as there are zones" in file.read_text()
     assert "description: Replicas of web." in (here / "bases/web/Krmfile").read_text()
     assert "REPLICAS" not in proposed(here, "web", "--propose")
-
-
-def test_a_folder_is_listed_and_not_bound(here: Path, tmp_path: Path) -> None:
-    assert "REPLICAS" in proposed(here, tmp_path / "web", "--propose")
-    assert tiny.run("import", tmp_path / "web", "--propose", "REPLICAS", "--workspace", here)[0] == 2
-    assert tiny.run("import", "--propose", "--workspace", here)[0] == 2
-    refused = tiny.refused("import", "web", "--propose", "REPLICA", "--workspace", here)
-    assert "no setter 'REPLICA' is proposed (did you mean 'REPLICAS'?)" in refused
-    assert "no package 'other'" in tiny.refused("import", "other", "--propose", "--workspace", here)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +9,7 @@ import yaml
 
 import real
 import tiny
-from commandline import done, packyard, programs_dir
+from commandline import done
 from packyard.core.errors import UnavailableError
 from packyard.writing.authoring import init
 
@@ -40,19 +36,6 @@ def test_its_recipes_are_those_that_are_tested(tmp_path: Path) -> None:
     assert hook["entry"] == "packyard lint"
     described = yaml.safe_load((tmp_path / "packyard.yaml").read_text())
     assert (described["name"], described["prefix"]) == ("models", "models/k8s")
-
-
-@pytest.mark.nightly
-def test_editors_know_the_files_by_their_schemas(tmp_path: Path) -> None:
-    done("init", tmp_path)
-    done("new", "hello", "--base", "single-node", "--storage", "none", "--workspace", tmp_path)
-    known = json.loads((tmp_path / ".vscode/settings.json").read_text())["yaml.schemas"]
-    for schema, pattern in known.items():
-        assert schema != ".schemas/package.json" or list(tmp_path.glob(pattern))
-        files = list(tmp_path.glob(pattern))
-        command = [sys.executable, "-m", "check_jsonschema", "--schemafile", tmp_path / schema, *files]
-        checked = subprocess.run(command, capture_output=True, text=True, check=False) if files else None
-        assert checked is None or checked.returncode == 0, checked.stdout
 
 
 def test_what_is_there_stays(tmp_path: Path) -> None:
@@ -96,28 +79,3 @@ def test_all_or_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises((fault, UnavailableError)):
         init.write(tmp_path / "a/zoo", init.files("zoo", "use-cases", "MIT"))
     assert not list(tmp_path.iterdir())
-
-
-def test_a_licence_is_one_line(tmp_path: Path) -> None:
-    code, _, err = tiny.run("init", tmp_path / "zoo", "--license", "MIT\nfoo")
-    assert code == 2
-    assert "must be one line" in err
-
-
-def test_parts_that_extend_a_library_are_judged_by_kustomize_copied_or_not(tmp_path: Path, kustomize5: Path) -> None:
-    done("init", tmp_path)
-    text = "# A claim.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncomponents: [{}]\n"
-    extended = "../../../libraries/builtin/overlays/storage/user-allocated-pvc"
-    tiny.write(tmp_path / "overlays/storage/team/kustomization.yaml", text.format(extended))
-    done("new", "hello", "--base", "single-node", "--storage", "team", "--workspace", tmp_path)
-    path = programs_dir(tmp_path / "programs", {"kustomize": kustomize5})
-
-    def state() -> str:
-        tried = packyard("test", "-o", "json", cwd=tmp_path, PATH=f"{path}:{os.environ['PATH']}")
-        (found,) = (each for each in json.loads(tried.stdout) if each["check"] == "kustomize")
-        return str(found["state"])
-
-    assert state() == "passed"
-    done("update", "--workspace", tmp_path)
-    done("update", "--vendor", "--workspace", tmp_path)
-    assert state() == "passed"

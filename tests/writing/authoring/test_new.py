@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Sequence
 from hashlib import sha256
@@ -89,23 +88,6 @@ def test_a_package_of_every_base_lints_without_an_edit(catalogue: Path, only: st
 
 
 @pytest.mark.nightly
-def test_a_program_gets_the_variables_that_it_names_from_its_parts_or_the_package(catalogue: Path) -> None:
-    named = ("--base", "ps=parameter-server", "--base", "alone=single-node")
-    package = new(catalogue, *named, *CLAIM, "--set", "MODEL_SCRIPT=train.py")
-    variables = (package / "patches/ps-variables.yaml").read_text()
-    assert variables.endswith('data:\n  MODEL_SCRIPT: train.py # {"$openapi":"MODEL_SCRIPT"}\n')
-    described = (package / "package.yaml").read_text()
-    assert "setters:\n  MODEL_SCRIPT: train.py\n" in described
-    assert described.count("variables.yaml") == 1
-    shutil.rmtree(package)
-    package = new(catalogue, *named, *CLAIM)
-    assert "setters:\n  MODEL_SCRIPT: launch_benchmark.py\n" in (package / "package.yaml").read_text()
-    shutil.rmtree(package)
-    package = new(catalogue, "--base", "job-set", *CLAIM, "--programs", "mnist")
-    assert not list(package.glob("patches/*variables.yaml"))
-
-
-@pytest.mark.nightly
 def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> None:
     package = new(catalogue, "--base", "single-node", "--base", "many=mpi-job", *CLAIM, "--framework", "jax")
     assert (package / "package.yaml").read_text() == (
@@ -123,31 +105,6 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
         "    patches: [{path: patches/many.yaml, target: {kind: MPIJob}}]\n"
     )
     assert "command: [python3, main.py]" in (package / "patches/single-node.yaml").read_text()
-
-
-@pytest.mark.nightly
-def test_use_cases_have_storages_programs_and_values_of_their_own(catalogue: Path) -> None:
-    named = ("--base", "alone=single-node", "--base", "many=job-set", "--base", "claim")
-    of_many = ("--programs", "many=mnist", "--storage", "many=user-mounted-nfs", "--set", "many=WORKERS=4")
-    package = new(catalogue, *named, *CLAIM, *of_many, "--storage", "claim=", "--set", "MODEL_SCRIPT=a=b.py")
-    described = (package / "package.yaml").read_text()
-    assert described.endswith(
-        "setters:\n"
-        "  MODEL_SCRIPT: a=b.py\n"
-        "useCases:\n"
-        "  alone:\n"
-        "    base: single-node\n"
-        "    storage: [user-allocated-pvc]\n"
-        "    patches: [patches/alone.yaml]\n"
-        "  many:\n"
-        "    base: job-set\n"
-        "    storage: [user-mounted-nfs]\n"
-        "    programs: [mnist]\n"
-        '    setters: {WORKERS: "4"}\n'
-        "  claim:\n"
-        "    base: claim\n"
-    )
-    assert [each.name for each in package.glob("patches/*")] == ["alone.yaml"], "the base of `many` leaves nothing open"
 
 
 @pytest.mark.nightly

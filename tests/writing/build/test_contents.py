@@ -58,19 +58,3 @@ def test_every_bundle_holds_the_objects_and_setters_that_are_listed() -> None:
     if os.environ.get("PACKYARD_WRITE"):
         LISTED.write_text("".join(f"{line}\n" for line in found), "utf-8")
     assert found == LISTED.read_text("utf-8").splitlines()
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "is_same"),
-    [
-        (b"a: 1 # note\n", b"# other\na:   1\n", True),
-        (b"a: 1\nb: 2\n", b"b: 2\na: 1\n", True),
-        (b"description: x\na: 1\n", b"a: 1\n", True),
-        (b"a: 1\n", b'a: "1"\n', False),
-        (b"a: 1\n", b"a: 1\n---\nb: 1\n", False),
-        (b"- a\n- b\n", b"- b\n- a\n", False),
-        (b'a: 1 # {"$openapi":"A"}\n', b"a: 1\n", False),
-    ],
-)
-def test_tells_what_a_file_says_from_how_it_says_it(one: bytes, other: bytes, is_same: bool) -> None:
-    assert (digest("x.yaml", one) == digest("x.yaml", other)) is is_same

@@ -136,12 +136,6 @@ def test_a_fragment_does_not_loop_for_long(text: str) -> None:
         render([("a.md", text)], {"rows": [1]}, Memo())
 
 
-@pytest.mark.nightly
-def test_loops_know_their_length_and_turns_are_counted_for_each_fragment() -> None:
-    text = "{% for a in range(60000) %}{% if loop.last %}{{ loop.length }}{% endif %}{% endfor %}"
-    assert render([("a.md", text), ("b.md", text)], {}, Memo()) == b"60000\n\n60000\n"
-
-
 @pytest.mark.parametrize(
     ("value", "shown"),
     [("a|b`c``", r"``` a\|b`c`` ```"), ("5", "`5`"), ("", ""), (None, ""), ("one\n\n  two", "`one two`")],

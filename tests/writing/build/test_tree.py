@@ -11,7 +11,6 @@ import pytest
 
 import tiny
 from faults import content
-from packyard.writing.build import staging
 
 
 @pytest.fixture
@@ -137,11 +136,6 @@ def test_a_link_that_is_named_like_a_stage_is_passed_over(root: Path, tmp_path: 
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         *(".packyard-0123456789abcdef", ".packyard-1123456789abcdef", "p", "q", "p.tar.gz", "q.tar.gz")
     }
-
-
-def test_an_error_without_a_reason_of_the_system_is_told_by_its_own_words(tmp_path: Path) -> None:
-    with pytest.raises(staging.UnavailableError, match="out: it is what it is"), staging.staging(tmp_path / "out"):
-        raise OSError("it is what it is")
 
 
 def test_kustomizations_are_written_into_folders_that_are_new_or_the_same(root: Path, tmp_path: Path) -> None:

@@ -33,13 +33,3 @@ def test_finds_each_fault_at_its_place_and_nothing_else(found: list[str]) -> Non
     if os.environ.get("PACKYARD_WRITE"):
         EXPECTED.write_text("".join(f"{line}\n" for line in found))
     assert found == EXPECTED.read_text().splitlines()
-
-
-def test_finds_every_required_setter_that_ships_as_set(found: list[str]) -> None:
-    marked = {
-        f"{file.relative_to(COPIES)}:{number}"
-        for file in COPIES.rglob("Krmfile")
-        for number, line in enumerate(file.read_text().splitlines(), 1)
-        if line.strip() == "isSet: true" and "required: true" in file.read_text().splitlines()[number]
-    }
-    assert marked == {line.rpartition(":")[0] for line in found if line.endswith(" required-but-set")}

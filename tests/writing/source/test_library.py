@@ -72,22 +72,6 @@ def test_lets_a_base_of_the_workspace_build_on_one_of_a_library(root: Path) -> N
     assert data(root) == {"A": "1", "MINE": "more"}
 
 
-def test_lets_a_base_build_on_the_one_of_a_library_that_has_its_name(root: Path) -> None:
-    extend(root, "../../libraries/parts/bases/mine", "more")
-    (root.parent / "parts/bases/below").rename(root.parent / "parts/bases/mine")
-    assert data(root) == {"A": "1", "MINE": "more"}
-
-
-def test_ships_what_neither_a_base_nor_one_that_it_builds_on_lists_and_that_of_the_outer_one_first(root: Path) -> None:
-    extend(root, "../../libraries/parts/bases/below", "more")
-    for base, names in ((root.parent / "parts/bases/below", ("one", "two")), (root / "bases/mine", ("two", "three"))):
-        for name in names:
-            tiny.write(base / f"{name}.yaml", f"{CONFIG_MAP}  FROM: {base.name}\n")
-    (use_case,) = composed(root).use_cases
-    found = {name: yaml.safe_load(use_case.files[name])["data"]["FROM"] for name in use_case.beside}
-    assert found == {"one.yaml": "below", "two.yaml": "mine", "three.yaml": "mine"}
-
-
 def test_lets_an_overlay_of_the_workspace_add_to_one_of_a_library(root: Path) -> None:
     tiny.write(root.parent / "parts/overlays/storage/s/kustomization.yaml", COMPONENT + PATCH)
     tiny.write(root.parent / "parts/overlays/storage/s/cm.yaml", f"{CONFIG_MAP}  S: library\n  T: library\n")
@@ -109,13 +93,6 @@ def test_uses_the_part_of_the_workspace_before_that_of_a_library_and_that_of_the
         "bases/below: used from the workspace, not from the library others",
         "bases/below: used from the workspace, not from the library parts",
     ]
-
-
-def test_build_says_which_of_two_parts_it_uses(root: Path, tmp_path: Path) -> None:
-    write_library(root.parent / "others", B="2")
-    name_libraries(root, "{path: ../others}", "{path: ../parts}")
-    code, _, err = tiny.run("build", "p", "--version", "1", "--workspace", root, "--out", tmp_path / "out")
-    assert (code, err.splitlines()[0]) == (0, "bases/below: used from the library others, not from the library parts")
 
 
 def test_gives_readmes_the_fragments_of_libraries_unless_the_workspace_has_its_own(root: Path, tmp_path: Path) -> None:
@@ -142,14 +119,6 @@ def test_refuses_a_setter_that_two_libraries_define_differently_until_the_worksp
     assert data(root) == {"A": "3"}
 
 
-def test_does_not_mind_two_definitions_of_a_setter_that_a_package_does_not_use(root: Path) -> None:
-    write_library(root.parent / "others", A="1", B="2")
-    write_library(root.parent / "parts", A="1", B="3")
-    tiny.write(root.parent / "parts/bases/below/cm.yaml", CONFIG_MAP + '  A: "1" # {"$openapi":"A"}\n')
-    name_libraries(root, "{path: ../parts}", "{path: ../others}")
-    assert data(root) == {"A": "1"}
-
-
 def test_lets_a_library_build_on_another_one_which_only_it_sees(root: Path) -> None:
     inner, outer = write_library(root.parent / "inner", A="1", B="2"), root.parent / "parts"
     (inner / "bases/below").rename(inner / "bases/innermost")
@@ -169,16 +138,6 @@ def test_finds_a_cached_package_only_as_long_as_its_libraries_are_the_same(root:
     assert Observed(root, places).agrees(here.sources.facts)
     tiny.replace(root.parent / "parts/bases/below/cm.yaml", '"1"', '"7"')
     assert not Observed(root, places).agrees(here.sources.facts)
-
-
-def test_offers_the_options_of_libraries_and_does_not_ask_that_each_fits(root: Path, tmp_path: Path) -> None:
-    for name, kind in (("fits", "ConfigMap"), ("misfits", "Secret")):
-        folder = root.parent / "parts/overlays/options" / name
-        patch = f"patches: [{{target: {{kind: {kind}}}, path: patch.json6902}}]\n"
-        tiny.write(folder / "kustomization.yaml", f"# Adds.\n{COMPONENT}{patch}")
-        tiny.write(folder / "patch.json6902", '[{"op": "add", "path": "/data/X", "value": "x"}]\n')
-    assert [each.name for each in composed(root).options.all] == ["fits"]
-    assert tiny.run("build", "--version", "1", "--workspace", root, "--out", tmp_path / "out")[0] == 0
 
 
 def test_composes_on_the_parts_that_packyard_carries(root: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import real
 import tiny
 from packyard.core.errors import InputError
 from packyard.writing.source import package as packages
@@ -166,9 +165,3 @@ def test_all_faults_are_named_at_once(tree: Path) -> None:
     with pytest.raises(InputError) as raised:
         read(tree, "{base: job, storage: [claim, export], programs: [zoo] -> {base: jb, storage: [x], programs: [y]")
     assert len(raised.value.problems) == 3
-
-
-def test_a_model_in_four_variants_is_written_in_forty_lines() -> None:
-    folder = real.REPOSITORY / "packages/resnet50v1-5-fp32-training-k8s"
-    files = [folder / "package.yaml", folder / "Krmfile"]
-    assert sum(len(file.read_text().splitlines()) for file in files if file.is_file()) <= 40

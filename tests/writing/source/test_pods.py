@@ -51,17 +51,6 @@ spec:
   - {name: steps, steps: [[{name: s, template: work}]]}
   - {name: work, container: {image: "work:1"}}
 """
-#: A kind whose pod has a container in a field, as one line of it says.
-SERVER = """\
-apiVersion: serving.example.com/v1
-kind: Server
-metadata: {name: f, annotations: {packyard/pods: spec.predictor/work}}
-spec:
-  predictor:
-    work: {format: any, env: [{name: A, value: "1"}], volumeMounts: [{name: d, mountPath: /d}]}
-    volumes:
-    - {name: d, emptyDir: {}}
-"""
 JOB = tiny.POD.replace("name: x", "name: f").replace("name: main", "name: work")
 STORAGE = """\
 # Data is on a claim.
@@ -145,32 +134,6 @@ def test_a_storage_is_merged_by_name_and_mount_path_into_the_pods_of_a_kind_that
     assert work["resources"] == {"limits": {"cpu": 2}}
     assert work["volumeMounts"] == [{"name": "d", "mountPath": "/d", "readOnly": True}]
     assert worker["spec"]["tolerations"] == [{"key": "t", "operator": "Exists"}]
-
-
-def test_an_object_says_where_its_pods_are_and_a_container_in_a_field_goes_by_its_name(
-    root: Path, kustomize5: Path
-) -> None:
-    tiny.write(root / "bases/job/cm.yaml", SERVER)
-    (spec,) = pods(root, "job/claim")
-    assert spec["predictor"] == {
-        "work": {
-            "format": "any",
-            "env": [{"name": "A", "value": "2"}, {"name": "B", "value": "b"}],
-            "volumeMounts": [{"name": "d", "mountPath": "/d", "readOnly": True}],
-            "resources": {"limits": {}},
-        },
-        "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}],
-        "tolerations": [{"key": "t", "operator": "Exists"}],
-        "priorityClassName": "high",
-    }
-    shipped = option(
-        root, "# Pods wait.\n" + HEAD + "roles: [predictor]\nspec: {containers: [{name: work, tty: true}]}\n"
-    )
-    assert b"path: /spec/predictor/work/tty, value: true}" in shipped.files["options/o/kustomization.yaml"]
-    here = workspace.read(root)
-    package = packages.read(here, "p")
-    use_case = next(each for each in package.use_cases if each.path == "job/claim")
-    assert by_kustomize.of_sources(here, package, use_case, Program(kustomize5, "build")) == []
 
 
 def test_a_workflow_has_fields_of_its_pods_itself_and_containers_by_the_names_of_templates(root: Path) -> None:
@@ -301,46 +264,6 @@ def test_a_field_of_what_another_operation_brings_is_copied_from_there(root: Pat
     assert "from: /option/affinity, path: /spec/affinity}" in patches
 
 
-DELETING = f"""\
-# Pods do without what another patch, or the base, gave them.
-{HEAD}spec:
-  volumes:
-  - {{name: d, $patch: delete}}
-  - name: own
-    emptyDir:
-      medium: data # {{"$openapi":"CLAIM"}}
-  - {{name: gone, $patch: delete}}
-  containers:
-  - {{name: helper, $patch: delete}}
-  - name: work
-    resources: {{$patch: delete}}
-    volumeMounts:
-    - {{mountPath: /d, $patch: delete}}
-    env: [{{name: A, $patch: delete}}, {{name: C, value: c}}]
-"""
-
-
-@pytest.mark.parametrize("kind", ["fleet", "job"])
-@pytest.mark.parametrize("left_out", ["", ' # {"$openapi":"CLAIM"}'], ids=["set", "plain"])
-def test_what_a_patch_deletes_is_taken_out_by_kustomize_too(
-    root: Path, kind: str, left_out: str, served5: Served, tmp_path: Path
-) -> None:
-    made = option(root, DELETING.replace(left_out, ""))
-    for path, data in made.files.items():
-        (tmp_path / "out" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "out" / path).write_bytes(data)
-    user = tmp_path / "out/user/kustomization.yaml"
-    tiny.write(user, f"resources: [../{kind}/claim]\ncomponents: [../options/o]\n")
-    (built,) = (each for each in yaml.safe_load_all(served5.done("build", user.parent)) if "spec" in each)
-    spec = built["spec"]
-    pod = (spec["crews"][1] if "crews" in spec else spec)["template"]["spec"]
-    (work,) = pod["containers"]
-    assert [each["name"] for each in pod["volumes"]] == ["own"]
-    assert (work["name"], work["volumeMounts"], work.get("resources")) == ("work", [], None)
-    assert work["env"] == [{"name": "B", "value": "b"}, {"name": "C", "value": "c"}]
-    assert "$patch" not in str(built)
-
-
 def test_ports_of_one_number_are_told_apart_by_their_protocol_which_is_tcp_where_none_is_named(
     root: Path, served5: Served, tmp_path: Path
 ) -> None:
@@ -359,16 +282,6 @@ def test_ports_of_one_number_are_told_apart_by_their_protocol_which_is_tcp_where
     assert [each["name"] for each in named] == ["udp", "tcp"]
 
 
-def test_objects_of_one_kind_are_told_apart_by_labels_and_not_by_names(root: Path) -> None:
-    tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", "  one: {base: one}\n  other: {base: other}")
-    text = f"{HEAD}metadata: {{annotations: {{a: b}}}}\n---\n{HEAD}spec: {{containers: [{{name: work, tty: true}}]}}\n"
-    files = option(root, text).options.files
-    shipped = yaml.safe_load(files["o/kustomization.yaml"])["patches"]
-    targets = [each["target"] for each in shipped if "Job" in each["target"]["kind"]]
-    assert {"kind": "Job", "labelSelector": "!app.kubernetes.io/component"} in targets
-    assert all("name" not in target for target in targets)
-
-
 def test_objects_that_nothing_tells_apart_are_named(root: Path) -> None:
     tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", "  one: {base: one}\n  other: {base: other}")
     tiny.replace(root / "bases/other/cm.yaml", "  labels: {app.kubernetes.io/component: other}\n", "")
@@ -376,21 +289,6 @@ def test_objects_that_nothing_tells_apart_are_named(root: Path) -> None:
         option(root, f"{HEAD}spec: {{containers: [{{name: (work|other), tty: true}}]}}\n")
     assert "o/pods.yaml:1: needs other operations in some Jobs than in others" in str(raised.value)
     assert "app.kubernetes.io/component" in str(raised.value)
-
-
-def test_names_that_no_setter_changes_tell_objects_apart_where_nothing_else_does(root: Path) -> None:
-    tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", "  one: {base: one}\n  other: {base: other}")
-    tiny.replace(
-        root / "bases/other/cm.yaml", "  name: f\n  labels: {app.kubernetes.io/component: other}\n", "  name: g.h\n"
-    )
-    text = f"{HEAD}spec: {{containers: [{{name: (work|other), tty: true}}]}}\n"
-    shipped = yaml.safe_load(option(root, text).options.files["o/kustomization.yaml"])["patches"]
-    targets = [each["target"] for each in shipped if each["target"]["kind"] == "Job"]
-    assert [target["name"] for target in targets] == ["f", "g\\.h"]
-    name = root / "bases/other/cm.yaml"
-    name.write_text(name.read_text().replace("name: g.h", 'name: g.h # {"$openapi":"CLAIM"}'))
-    with pytest.raises(InputError, match="no label tells them apart"):
-        option(root, text)
 
 
 def test_an_option_fits_where_it_reaches_a_pod_that_lacks_what_has_to_be_absent(root: Path) -> None:
@@ -495,51 +393,3 @@ def test_an_option_that_is_nothing_but_a_patch_and_fits_nothing_is_told_at_its_f
     out = tiny.run("lint", "--no-cache", "--workspace", root)[1]
     assert "overlays/options/o/pods.yaml:1" in out
     assert "has no kustomization.yaml" not in out
-
-
-@pytest.mark.parametrize(
-    ("where", "expected"),
-    [
-        ("containers: [{resources: {limits: {gpu: '[0-9]+'}}}]", ["work"]),
-        ("containers: [{name: helper}, {volumeMounts: [{mountPath: /d}]}]", ["helper", "work"]),
-        ("containers: [{env: null, image: work:.*}]", ["work"]),
-        ("containers: [{command: null}]", ["drive", "helper", "work"]),
-        ("containers: [{args: [a], env: [{name: A}]}]", ["drive"]),
-        ("volumes: [{name: d, emptyDir: {}}]", ["helper", "work"]),
-        ("volumes: null", ["drive"]),
-    ],
-)
-def test_a_condition_chooses_the_pods_and_containers_in_which_it_holds(
-    where: str, expected: list[str], root: Path, served5: Served, tmp_path: Path
-) -> None:
-    tiny.replace(root / "packages/p/package.yaml", "{base: fleet, storage: [claim]}", "{base: fleet}")
-    text = f"{HEAD}where: {{{where}}}\nspec: {{containers: [{{name: .*, tty: true}}]}}\n"
-    made = option(root, f"# Pods wait.\n{text}")
-    for path, data in made.files.items():
-        tiny.write(tmp_path / "out" / path, data.decode())
-    user = tmp_path / "out/user/kustomization.yaml"
-    tiny.write(user, "resources: [../fleet]\ncomponents: [../options/o]\n")
-    (built,) = (each for each in yaml.safe_load_all(served5.done("build", user.parent)) if "spec" in each)
-    containers = [each for crew in built["spec"]["crews"] for each in crew["template"]["spec"]["containers"]]
-    assert [each["name"] for each in containers if "tty" in each] == expected
-
-
-def test_what_a_condition_holds_by_has_to_be_there_still_when_users_build(
-    root: Path, served5: Served, tmp_path: Path
-) -> None:
-    image = next(line for line in JOB.splitlines() if " image:" in line)
-    bound = f'{image[: image.index("image")]}workingDir: data # {{"$openapi":"CLAIM"}}'
-    tiny.replace(root / "bases/job/cm.yaml", image, f"{image}\n{bound}")
-    condition = "containers: [{name: work, workingDir: .*}]"
-    made = option(root, f"# Pods wait.\n{HEAD}where: {{{condition}}}\nspec: {{priorityClassName: low}}\n")
-    for path, data in made.files.items():
-        tiny.write(tmp_path / "out" / path, data.decode())
-    object_file = tmp_path / "out/job/claim/job.yaml"
-    user = tmp_path / "out/user/kustomization.yaml"
-    tiny.write(user, "resources: [../job/claim]\ncomponents: [../options/o]\n")
-    assert "priorityClassName: low" in served5.done("build", user.parent)
-    assert "workingDir: data # " in object_file.read_text()
-    tiny.replace(object_file, "workingDir: data", "workingDir: other")
-    assert "workingDir: other" in served5.done("build", user.parent)
-    tiny.replace(object_file, "workingDir: other", "tty: true")
-    assert "workingDir" in served5("build", user.parent).stderr

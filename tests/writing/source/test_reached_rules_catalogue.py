@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -79,23 +78,6 @@ def given(setters: Mapping[str, Setter], values: Mapping[str, str]) -> dict[str,
     assert not wrong, "the definition refuses it already, the rule has no say"
     examples = {name: setter.example or "" for name, setter in setters.items() if setter.must_be_set}
     return {**setters, **{name: setters[name]._replace(value=text) for name, text in {**examples, **values}.items()}}
-
-
-@each_rule
-def test_a_message_names_what_to_change(file: Path, rule: Rule) -> None:
-    named = set(re.findall(r"\w+", rule.message))
-    assert named & set(rule.names), f"{file}: {rule.message}"
-
-
-def test_no_values_are_tried_for_rules_that_are_gone() -> None:
-    assert set(TRIED) == set(texts())
-
-
-def texts() -> Iterator[str]:
-    for param in RULES:
-        _, rule = param.values
-        assert isinstance(rule, Rule)
-        yield rule.text
 
 
 DIGEST = f"@sha256:{'0' * 64}"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import faults
 import libraries
 import real
 import tiny
@@ -122,40 +121,12 @@ def test_leaves_the_repository_alone_in_whose_hook_it_runs(parts: Path, monkeypa
     assert (git(other, "rev-parse", "HEAD"), git(other, "status", "--porcelain")) == (before, "")
 
 
-def test_a_server_that_cannot_be_reached_is_said() -> None:
-    with pytest.raises(PackyardError, match="cannot be fetched from https://localhost:1/"):
-        repository.read(Entry(name="p", git="https://localhost:1/p.git", commit="0" * 40, file="f", line=1))
-
-
-def test_a_server_that_stalls_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in = tmp_path / "git"
-    stand_in.write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/said\ncase "$*" in *fetch*) exit 1 ;; esac\n')
-    stand_in.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    assert "cannot be fetched" in refusal(tmp_path, "0" * 40)
-    fetched = [line for line in (tmp_path / "said").read_text().splitlines() if " fetch " in line]
-    assert len(fetched) == 2
-    assert all("http.lowSpeedLimit=1000 -c http.lowSpeedTime=60" in line for line in fetched)
-
-
 def _stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fetch: str) -> None:
     """Let git fetch by other commands."""
     file = tmp_path / "git"
     file.write_text(f'#!/bin/sh\ncase " $* " in *" fetch "*) {fetch} ;; esac\nexec {real.program("git")} "$@"\n')
     file.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-
-
-def test_a_server_that_ends_nothing_is_not_waited_for_over_any_protocol(
-    parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As with ssh: a program below git waits, and holds its streams."""
-    at = commit(parts)
-    os.mkfifo(tmp_path / "never")
-    _stand_in(tmp_path, monkeypatch, f"cat <>{tmp_path}/never | cat")
-    monkeypatch.setattr(repository, "_SECONDS", 0.5)
-    assert refusal(parts, at).endswith(": git takes longer than 0.5 seconds")
-    faults.until_nobody_reads(tmp_path / "never")
 
 
 @pytest.mark.parametrize("where", ["repository.git/pack", "/dev/stdout", "/dev/stderr"])

@@ -188,28 +188,6 @@ def test_sections_are_in_the_order_of_the_catalogue_those_with_something_require
     ]
 
 
-def test_the_layout_is_the_one_of_the_design(root: Path) -> None:
-    assert krmfile(root).splitlines()[4:21] == [
-        "    # How much.",
-        "    io.k8s.cli.setters.A:",
-        '      x-k8s-cli: {setter: {name: A, value: "1"}}',
-        "    # Where.",
-        "    io.k8s.cli.setters.B:",
-        '      x-k8s-cli: {setter: {name: B, value: "b"}}',
-        "    # What follows from them. Nothing to set from here on.",
-        "    io.k8s.cli.substitutions.BOTH:",
-        "      x-k8s-cli:",
-        "        substitution:",
-        "          name: BOTH",
-        "          pattern: ${A}-${B}",
-        "          values:",
-        '          - {marker: "${A}", ref: "#/definitions/io.k8s.cli.setters.A"}',
-        '          - {marker: "${B}", ref: "#/definitions/io.k8s.cli.setters.B"}',
-        "    io.k8s.cli.substitutions.PATH:",
-        "      x-k8s-cli:",
-    ]
-
-
 WRITTEN_OUT = substitution("PATH", "x").replace('"x"', '"x", values: [{marker: a, ref: b}]')
 FAULTS = {
     "a comment with an unknown name": (

@@ -61,8 +61,9 @@ def _nothing(first: RunRecord) -> RunRecord:
 
 
 def _told(row: Mapping[str, Any]) -> str:
-    verb = {"rollback": "rolled back to", "upgrade": "upgraded from"}.get(row["action"])
-    again = [f"{verb} record {row['source']}"] if verb else [f"as record {row['asRecord']}"] if row["asRecord"] else []
+    again = [f"rolled back to record {row['source']}"] if row["source"] else []
+    if row["asRecord"] and not again:
+        again = [f"as record {row['asRecord']}"]
     return "; ".join([*again, *map(_words, row["changes"])])
 
 

@@ -1,7 +1,6 @@
 """Print what pods of a run print: its launcher, chief, master or leader, else all; or those of a role and an index.
 
 packyard logs RUN              what they printed; with -f also what they go on to print
-packyard logs RUN --save DIR   all that its containers printed, before restarts too, in files of a new folder
 packyard logs RUN --events     what happened to the run, to what was made of it and to its pods, the newest last
 
 Where there are several pods, each line begins with the role and the index of its pod. A pod that has not started is
@@ -17,7 +16,7 @@ from itertools import chain
 
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, events, saving
+from packyard.cli.running import clusters, events
 from packyard.cli.running.interrupts import INTERRUPTED
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
 from packyard.core.kubernetes.outcome import FAILED
@@ -47,16 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--tail N", "only the last lines of each pod", type=clusters.count)
     declare.value(parser, "--since TIME", "only what is newer: 90s, 15m, 2h", type=clusters.duration)
     declare.switch(parser, "--events", "what happened to the run, instead of what it prints")
-    declare.value(parser, "--save DIR", "write the logs of all containers into this folder", default="")
     clusters.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print logs, and follow them if that is asked for; or events."""
-    for whole in ("events", "save"):
-        if getattr(arguments, whole):
-            _check_alone(arguments, whole)
     if arguments.events:
+        _check_alone(arguments)
         return events.show(arguments)
     if arguments.follow and (arguments.previous or arguments.output != "text"):
         other = "--previous" if arguments.previous else f"--output {arguments.output}"
@@ -66,8 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.follow:
         return _follow(client, arguments, record)
     run_status = status.read_one(client, record)
-    if arguments.save:
-        return saving.save(client, run_status, arguments.save)
     pods = choose.pods(run_status, arguments.role, arguments.index)
     chosen = {log: pod for pod in pods if (log := _log(run_status, pod, arguments))}
     refused: list[PackyardError] = []
@@ -85,11 +79,12 @@ def run(arguments: argparse.Namespace) -> int:
     return int(not chosen or bool(refused))
 
 
-def _check_alone(arguments: argparse.Namespace, whole: str) -> None:
-    """Refuse what chooses logs beside what takes all of a run."""
-    for name in _OF_LOGS if whole == "events" else ("events", *_OF_LOGS):
-        if getattr(arguments, name) not in (None, "", False):
-            problem = f"--{whole} and --{name} exclude each other"
+def _check_alone(arguments: argparse.Namespace) -> None:
+    """Refuse what chooses logs beside events, which are of all of a run."""
+    for name in _OF_LOGS:
+        value = getattr(arguments, name)
+        if value is not None and value not in ("", False):
+            problem = f"--events and --{name} exclude each other"
             raise UsageError(f"packyard logs: {problem}; packyard logs --help shows the usage")
 
 

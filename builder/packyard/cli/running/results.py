@@ -1,6 +1,6 @@
 """Show where the results of a run are, and copy them to this computer.
 
-packyard results RUN              where they are; of a sweep also each line with its state and result
+packyard results RUN              where they are
 packyard results RUN --to DIR     copy them; typed again, it goes on with what is missing
 
 A pod of the run's own image and user mounts the storage, to be read alone, and sends the files; it is deleted in the
@@ -14,35 +14,29 @@ import argparse
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.cli import declare, output, progress
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
-from packyard.cli.running.status import show_lines
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.kubernetes.lenient import Object, name_of
 from packyard.running.results import copier as copiers
 from packyard.running.results.listing import Listed
 from packyard.running.results.received import Folder
 from packyard.running.results.transfer import Source
-from packyard.running.runs import beside, choose, logs, results, status, sweep
+from packyard.running.runs import beside, results
 from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.logs import Log
-from packyard.running.runs.record import RunRecord
 from packyard.running.runs.results import Place
-from packyard.running.runs.sweep import Line
 
 ROWS = Rows(
     "place",
-    "run, path, held, copy, to?, files?, bytes?, copied?, left (file, reason), "
-    "lines (line=number, arguments, parameters, state, reason, pod, tries, result)",
+    "run, path, held, copy, to?, files?, bytes?, copied?, left (file, reason)",
 )
 _PAUSE = 1.0  # seconds between two looks at the pod
-_MOST_LOGS = 200  # lines whose log is read
 _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
 
 
@@ -81,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         hint = f"{client.packyard('logs', arguments.run)} prints what it logs"
         raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
     if not arguments.to:
-        return _show(client, arguments, places, _lines(client, record))
+        return _show(client, arguments, places)
     for place in places:
         _check(client, arguments, place)
     return _copy_all(client, arguments, places)
@@ -95,30 +89,14 @@ def _copy_all(client: Kubectl, arguments: argparse.Namespace, places: Sequence[P
         more = f"; {copy.there} are here already" if copy.there else ""
         size = f"{copy.size / 1e6:.1f} MB"
         output.note(f"{output.counted(copy.copied, 'file')} of {copy.files}, {size}, copied to {copy.to}{more}")
-        rows.append((*_row(client, arguments, place, str(copy.to), copy.files, copy.size, copy.copied, copy.left), ()))
+        rows.append(_row(client, arguments, place, str(copy.to), copy.files, copy.size, copy.copied, copy.left))
         code |= not copy.is_all
     ROWS.show(rows, arguments.output)
     return code
 
 
-def _lines(client: Kubectl, record: RunRecord) -> list[Line]:
-    """Return the lines of a sweep; one that left no result as it ended has the last measure of its log."""
-    run_status = status.read_one(client, record)
-    lines, of_pods = run_status.lines, {pod.name: pod for pod in run_status.pods}
-    pods = [of_pods[each.pod] for each in lines if each.pod and not each.result][:_MOST_LOGS]
-    wanted = [Log(pod.name, choose.container(pod, "")) for pod in pods if pod.state in choose.STARTED]
-    printed: dict[str, list[str]] = {}
-    for log, line in logs.read(client, wanted, ["--tail=20"], output.refusal):
-        printed.setdefault(log.pod, []).append(line.decode("utf-8", "replace"))
-    return [replace(each, result=each.result or sweep.measured(printed.get(each.pod, []))) for each in lines]
-
-
-def _show(client: Kubectl, arguments: argparse.Namespace, places: Sequence[Place], lines: Sequence[Line]) -> int:
-    rows = [(*_row(client, arguments, place), lines) for place in places]
-    if ROWS.show(rows, arguments.output):
-        if lines:
-            show_lines(lines, wide=False)
-            output.line()
+def _show(client: Kubectl, arguments: argparse.Namespace, places: Sequence[Place]) -> int:
+    if ROWS.show([_row(client, arguments, place) for place in places], arguments.output):
         for place in places:
             output.line(str(place))
             output.note(f"{_when(place)}{_way(client, arguments, place)}")
@@ -127,7 +105,7 @@ def _show(client: Kubectl, arguments: argparse.Namespace, places: Sequence[Place
 
 def _row(client: Kubectl, arguments: argparse.Namespace, place: Place, *copied: object) -> tuple[object, ...]:
     held = "" if place.is_address else place.held
-    nothing = (None,) * 4 + ((),)
+    nothing = (None, None, None, None, ())
     return arguments.run, place.path, held, _way(client, arguments, place), *(copied or nothing)
 
 

@@ -12,7 +12,7 @@ from functools import partial
 
 from packyard.cli import declare, output, progress, unified
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, undeploy, watching
+from packyard.cli.running import clusters, undeploy
 from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
@@ -46,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--replace", text)
     declare.value(parser, "--keep N", "records of the run that stay", type=clusters.count, default=deploy.KEPT)
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
-    declare.switch(parser, "--watch", "then show what the run does, until it is over")
     declare.value(parser, "--timeout TIME", "how long to wait", type=clusters.duration, default=_TIMEOUT)
 
 
@@ -58,7 +57,7 @@ def add_of_new(parser: argparse.ArgumentParser) -> None:
 
 def typed(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that say how to deploy as the user gave them, for a command to go on with."""
-    given = declare.given(arguments, "force", "atomic", "no-wait", "watch", "autoscaled", "no-doctor")
+    given = declare.given(arguments, "force", "atomic", "no-wait", "autoscaled", "no-doctor")
     kept = [f"--keep={arguments.keep}"] if arguments.keep != deploy.KEPT else []
     is_default = arguments.timeout == clusters.duration(_TIMEOUT)
     return [*given, *kept, *([] if is_default else [f"--timeout={arguments.timeout}s"])]
@@ -85,8 +84,6 @@ def check(arguments: argparse.Namespace, verb: str) -> None:
         flag = "--dry-run" if vars(arguments).get("dry_run") else "--diff"
         problem = f"{flag} and --replace exclude each other"
         raise UsageError(f"packyard {verb}: {problem}; packyard {verb} --help shows the usage")
-    if arguments.watch and (arguments.output != "text" or arguments.no_wait or arguments.diff):
-        raise UsageError("packyard: --watch prints text only, and excludes --no-wait and --diff")
     if arguments.keep < 1:
         raise UsageError(f"packyard: --keep {arguments.keep}: the last record stays; type a number from 1 on")
 
@@ -108,8 +105,8 @@ def run(
             _tell(arguments, each, "was there, and is used as it is")
         run_status = None if arguments.no_wait or not plan.record.objects else _wait(client, arguments, plan)
         ROWS.show([_row(client, plan, run_status)], arguments.output)
-        code = _tell_end(client, arguments, plan, run_status, another)
-    return watching.one(client, plan.record) if arguments.watch and plan.record.objects else code
+        _tell_end(client, arguments, plan, run_status, another)
+    return 0
 
 
 def _replacing(
@@ -243,12 +240,6 @@ def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStat
     end = begin + arguments.timeout
     words = ""
     try:
-        if arguments.watch and output.can_draw():
-
-            def is_told(run_status: RunStatus) -> bool:
-                return run_status.state != status.STARTING or time.monotonic() > end
-
-            return watching.drawn(client, plan.record, is_told, stays=False)
         while True:
             run_status = clusters.patiently(lambda: status.read_one(client, plan.record))
             words, before = _words(run_status), words
@@ -278,12 +269,12 @@ def _words(run_status: RunStatus) -> str:
 
 def _tell_end(
     client: Kubectl, arguments: argparse.Namespace, plan: Plan, run_status: RunStatus | None, another: str
-) -> int:
-    """Say what has come of it and what to type next; return the exit code."""
+) -> None:
+    """Say what has come of it and what to type next."""
     record = plan.record
     if not record.objects:
         output.note("nothing is deployed: all of it is there, and belongs to no run or another one")
-        return 0
+        return
     what = "recorded as" if plan.is_new else f"as deployed at {record.when}, record"
     count = output.counted(len(plan.objects), "object")
     changed = "unchanged" if plan.unchanged.issuperset(plan.objects) else "applied"
@@ -295,10 +286,7 @@ def _tell_end(
         raise UnavailableError(Problem(problem, hint=_next(client, plan, "status") if is_left else ""))
     if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.is_new:
         output.warning(f"run {record.run} has ended, and does not run again; {another}")
-    if arguments.watch:
-        return 0
     output.note(_next(client, plan, "logs" if run_status and run_status.roles else "status"))
-    return 0
 
 
 def _next(client: Kubectl, plan: Plan, verb: str) -> str:

@@ -28,8 +28,6 @@ from packyard.using.setters.packages import read_krmfile, read_package
 
 EXAMPLE = "packyard run mnist-fp32-training-k8s/first-run/none"
 
-_FOLLOWING = ("--watch", "--follow")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
@@ -38,8 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--from CHANNEL", "the channel that has the package", dest="channel")
     clusters.add_arguments(parser)
     clusters.add_autoscaled(parser)
-    declare.value(parser, "--save DIR", "in the end, write all logs into this folder", default="")
-    declare.switch(parser, "--watch", "show what the run does until it is over, instead of its log")
     declare.switch(parser, "--no-doctor", "run whatever packyard doctor would find")
 
 
@@ -58,35 +54,27 @@ def run(arguments: argparse.Namespace) -> int:
     words = [str(directory), *arguments.values, *named]
     there = clusters.typed(arguments)
     autoscaled = declare.given(arguments, "autoscaled")
-    flags = "".join(f" {shlex.quote(each)}" for each in [*there, *autoscaled, *_afterwards(arguments)]) + from_channel
+    given = [*there, *autoscaled, *declare.given(arguments, "no-doctor")]
+    flags = "".join(f" {shlex.quote(each)}" for each in given) + from_channel
     prepared, _ = clusters.prepared(words, "run", _shown(["run", arguments.use_case]) + flags)
     if not arguments.no_doctor and (code := _step("doctor", *words, *there, *autoscaled, hide=["messages"])):
         again = _shown(["run", arguments.use_case, *arguments.values]) + flags
         output.note(f"nothing is set or deployed; once this is mended: {again}")
         return code
-    flags_of_deploy = [*there, *autoscaled, *declare.given(arguments, "no-doctor")]
-    code = _step("deploy", *words, *flags_of_deploy, hide=["messages", "results"], by=_deployed)
+    code = _step("deploy", *words, *given, hide=["messages", "results"], by=_deployed)
     if arguments.values:  # only now: what a refused run was to have must not stay in the package
         _step("set", str(directory), *arguments.values, hide=["messages", "results"])
-    shows = ["status", prepared.run, "--watch"] if arguments.watch else ["logs", prepared.run, "--follow"]
-    code = code or _followed(prepared.run, *shows, *there)
-    saved = _step("logs", prepared.run, "--save", arguments.save, *there) if arguments.save else 0
-    return code or saved
+    return code or _followed(prepared.run, there)
 
 
-def _afterwards(arguments: argparse.Namespace) -> list[str]:
-    """Return the flags that say how the run is followed, and whether it is examined before, as the user gave them."""
-    return [*declare.given(arguments, "watch", "no-doctor"), *([f"--save={arguments.save}"] if arguments.save else [])]
-
-
-def _followed(run: str, *words: str) -> int:
-    """Do the step that follows a run, which goes on if that is interrupted or fails."""
-    code = INTERRUPTED
+def _followed(run: str, there: Sequence[str]) -> int:
+    """Print the log of a run, which goes on if that is interrupted or fails."""
+    words, code = ["logs", run, "--follow", *there], INTERRUPTED
     try:
         code = _step(*words)
     finally:
         if code == INTERRUPTED:
-            ending = _shown(["undeploy", run, *(each for each in words[2:] if each not in _FOLLOWING)])
+            ending = _shown(["undeploy", run, *there])
             output.notice(f"run {run} goes on; {_shown(words)} follows it again, {ending} ends it")
     return code
 

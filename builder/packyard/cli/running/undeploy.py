@@ -20,7 +20,7 @@ from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError
 from packyard.running.runs import record as records
-from packyard.running.runs import status, undeploy, unrecorded
+from packyard.running.runs import status, undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
@@ -66,8 +66,6 @@ def _chosen(client: Kubectl, arguments: argparse.Namespace) -> dict[str, list[Ru
     by_run = records.read_all(client, one, None if one else lambda error: output.note(f"{error}; it is left"))
     if arguments.package:
         return records.of_package(client, by_run, arguments.package)
-    if not arguments.runs or any(name not in by_run for name in arguments.runs):
-        by_run |= {run: [each] for run, each in unrecorded.find(client, by_run, one).items()}
     if arguments.runs:
         if missing := [name for name in arguments.runs if name not in by_run]:
             by_run = by_run or records.read_all(client)
@@ -102,8 +100,7 @@ def _ask(
     if arguments.runs and all(listed[-1].who == who for listed in chosen.values()):
         return
     for name, listed in chosen.items():
-        gone = "" if listed[-1].number else "; its records are gone"
-        output.note(f"{name}: deployed by {listed[-1].who or 'somebody'} at {listed[-1].when}{gone}")
+        output.note(f"{name}: deployed by {listed[-1].who or 'somebody'} at {listed[-1].when}")
     claims = sum(each.group_kind[1] == "PersistentVolumeClaim" for each in removal.lasting) * arguments.delete_claims
     what = f"{output.counted(len(chosen), 'run')} with {output.counted(len(removal.objects), 'object')}"
     what += f" and {output.counted(claims, 'claim')}, and what is on them" if claims else ""

@@ -36,10 +36,10 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
     """Pack packages into a folder, as the flags of ``fanout`` say; if one is refused, all that is wrong is raised."""
     workspaces.tell_hidden(workspace)
     how = fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries)
-    engine = fanout.engine(arguments, names)
+    jobs = fanout.jobs(arguments, names)
     with progress.of(names) as done:
         describe = partial(_describe, supplier=workspace.name)
-        packed = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=describe)
+        packed = catalogue.pack_into(how, names, folder, jobs=jobs, done=done, describe=describe)
     fanout.finish(how.cache_dir, (item.fault for item in packed.packages))
     if arguments.resolve_images:
         _resolve_images(names, folder)

@@ -4,19 +4,16 @@ packyard upgrade DIR                   to the newest version in the channel that
 packyard upgrade DIR 1.3.0 --dry-run   to a version, a range such as ^1.2, or latest; print a diff
 packyard upgrade DIR --from CHANNEL    where DIR does not say which channel that is, or to another one
 packyard upgrade DIR --base FILE       where no channel has the bundle that DIR came from
-packyard upgrade RUN 1.3.0 -n ml       a deployed run, from its record; RUN VERSION NAME=VALUE… sets more
 
 `packyard get` writes the channel into DIR/.packyard.json. A lower version is taken only if you name it in full.
 New defaults arrive. Where you and the new version changed the same lines, or it does not take a value of yours, nothing
 is changed, and every such conflict is listed: --ours, --theirs or --markers decide. `packyard undo DIR` reverts it.
-A run is merged in the same way, shown, and deployed; `packyard rollback RUN` reverts it. A folder of its name wins.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -26,7 +23,6 @@ from shlex import quote
 from packyard.cli import bundles, declare, output, preferences, state, unified, untarred
 from packyard.cli.bundles import Offer
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, rollout
 from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
@@ -37,7 +33,6 @@ from packyard.core.yaml.document import unmerged
 from packyard.using.upgrade.directory import Upgrade, upgrade
 from packyard.using.upgrade.merge import Merged
 
-RUNS = rollout.ROWS._replace(when="RUN")
 ROWS = Rows(
     "package",
     "name, from, to, files (file, change), values (directory, name, setter), unshown (directory, name), "
@@ -48,10 +43,10 @@ ROWS = Rows(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s [DIR|RUN] [VERSION] [flags]"
+    parser.usage = "%(prog)s [DIR] [VERSION] [flags]"
     parser.add_argument(
         "words",
-        metavar="[DIR|RUN] [VERSION]",
+        metavar="[DIR] [VERSION]",
         nargs="*",
         help="the top directory of an untarred package (default: here); as in NAME@VERSION, or FILE.tar.gz",
     )
@@ -62,24 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         keep = f"of what conflicts take {what}"
         decision.add_argument(f"--{name}", dest="decision", action="store_const", const=name, default="", help=keep)
     declare.dry_run(parser)
-    clusters.add_arguments(parser)
-    rollout.add_arguments(parser)
-    rollout.add_of_new(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Upgrade, and print the files that changed."""
-    if _is_run(arguments.words):
-        from packyard.cli.running import upgraded  # slow to import, as it asks all of doctor
-
-        return upgraded.run(arguments, arguments.words, _told)
-    if any(vars(arguments)[name] for name in ("namespace", "context", "kubeconfig")):
-        if arguments.words and not Path(arguments.words[0]).is_dir():
-            word = arguments.words[0]
-            raise UsageError(
-                f"packyard upgrade: {word} is neither a folder nor a run: packyard upgrade RUN {quote(word)}"
-            )
-        output.note(f"{arguments.words[0] if arguments.words else '.'} is a folder here: it is upgraded, and no run is")
     decision = arguments.decision
     folder, version = _split(arguments.words)
     _check_top(folder)
@@ -110,13 +91,6 @@ def _split(words: Sequence[str]) -> tuple[Path, str]:
         return Path(), words[0]
     folder, version = (*words, "", "")[:2]
     return Path(folder), version
-
-
-def _is_run(words: Sequence[str]) -> bool:
-    """Say whether the first word can only be a run: it is like the name of one, and no folder has it."""
-    if not words or Path(words[0]).exists() or (len(words) == 1 and _is_version(words[0])):
-        return False
-    return re.fullmatch(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", words[0]) is not None
 
 
 def _is_version(word: str) -> bool:
@@ -195,11 +169,6 @@ def _news(merged: Merged) -> Iterator[str]:
     for (name, old, new), number in sorted(changes.items()):
         places = f" in {number} use cases" if number > 1 else ""
         yield f"new default: {name} {shown(old)} -> {shown(new)}{places}"
-
-
-def _told(merged: Merged) -> Iterator[str]:
-    yield from _news(merged)
-    yield from _kept(merged)
 
 
 def _kept(merged: Merged) -> Iterator[str]:

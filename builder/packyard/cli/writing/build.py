@@ -50,9 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.kustomization:
         return _kustomizations(workspace, names, out_dir, arguments.output)
     settings = fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries)
-    engine = fanout.engine(arguments, names)
+    jobs = fanout.jobs(arguments, names)
     with progress.of(names) as done:
-        built = catalogue.build(settings, names, out_dir, on=engine, done=done)
+        built = catalogue.build(settings, names, out_dir, jobs=jobs, done=done)
     fanout.finish(settings.cache_dir, (item.fault for item in built.packages))
     if ROWS.show(built.packages, arguments.output):
         _tell(built, out_dir)

@@ -169,7 +169,7 @@ def _in_workspace(
         here.package_dir(name)  # which refuses an unknown one
     names = list(dict.fromkeys(names)) or _all_names(here)
     settings = fanout.settings(arguments, here.root_dir, _VERSION, here.libraries)
-    linted = executor.run(package_lint.Linting(Packing(settings)), names, on=fanout.engine(arguments, names))
+    linted = executor.run(package_lint.Linting(Packing(settings)), names, jobs=fanout.jobs(arguments, names))
     fanout.finish(settings.cache_dir, (item.fault for item in linted))
     linted = package_lint.in_use(Packing(settings), linted, use) if use else linted
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)

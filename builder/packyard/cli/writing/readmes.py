@@ -55,7 +55,7 @@ def _texts(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[
     arguments.version = getattr(arguments, "version", None) or _VERSION
     packing = Packing(fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries))
     with progress.of(names) as done:
-        texts = executor.run(packing.readme, names, on=fanout.engine(arguments, names), done=done)
+        texts = executor.run(packing.readme, names, jobs=fanout.jobs(arguments, names), done=done)
     return dict(zip(names, texts, strict=True))
 
 

@@ -118,12 +118,6 @@ def restarts(pod: Object) -> int:
     return sum(each for each in counts if isinstance(each, int))
 
 
-def message(pod: Object) -> str:
-    """Return what a container left as it ended well: its termination message."""
-    states = (mapping(mapping(each.get("state")).get("terminated")) for each in _statuses(mapping(pod.get("status"))))
-    return next((words for each in states if not each.get("exitCode") and (words := text(each.get("message")))), "")
-
-
 def last_words(pod: Object) -> str:
     """Return the last line of what the first container that failed left, by itself or, where it says so, of its log."""
     for item in _statuses(mapping(pod.get("status"))):

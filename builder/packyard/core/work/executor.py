@@ -1,4 +1,4 @@
-"""Many tasks at once, each a call of one function: in this process, in processes of this machine, or on dask.
+"""Many tasks at once, each a call of one function: in this process, or in processes of this machine.
 
 The results and their order do not depend on where the tasks ran. The errors of all tasks are told together.
 When a worker dies, the tasks that it had not finished run once more in new workers, and then each alone, so that the
@@ -7,6 +7,7 @@ task that kills its worker is known by name.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import secrets
@@ -15,13 +16,12 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
-from typing import Generic, Protocol, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
-from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
-from packyard.core.work.dask import Dask, uncollected
+from packyard.core.errors import PackyardError, Problem, UnavailableError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -32,38 +32,24 @@ _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _worker = threading.local()
 
 
-class Engine(Protocol):
-    """Where tasks run: ``jobs`` at once, in workers that `open` makes ready.
+@contextmanager
+def processes(jobs: int) -> Iterator[Executor]:
+    """Make processes of this machine ready; they end with the ``with``, however it is left, and with this process.
 
-    A task whose worker died raises ``BrokenExecutor``.
+    A task whose process died raises ``BrokenExecutor``.
     """
-
-    @property
-    def jobs(self) -> int: ...
-    def open(self, jobs: int) -> AbstractContextManager[Executor]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Processes:
-    """Processes of this machine; they end with the ``with``, however it is left, and with this process."""
-
-    jobs: int
-
-    @contextmanager
-    def open(self, jobs: int) -> Iterator[Executor]:
-        """Make workers ready."""
-        others = set(multiprocessing.active_children())
-        alone = threading.active_count() == 1  # a fork takes no thread along but may take what one has locked
-        context = multiprocessing.get_context("fork" if alone else "forkserver")
-        pool = _Pool(jobs, mp_context=context, initializer=_begin)
-        try:
-            yield pool
-        except BaseException:
-            for child in set(multiprocessing.active_children()) - others:
-                child.terminate()
-            raise
-        finally:
-            pool.shutdown(cancel_futures=True)
+    others = set(multiprocessing.active_children())
+    alone = threading.active_count() == 1  # a fork takes no thread along but may take what one has locked
+    context = multiprocessing.get_context("fork" if alone else "forkserver")
+    pool = _Pool(jobs, mp_context=context, initializer=_begin)
+    try:
+        yield pool
+    except BaseException:
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 class _Pool(ProcessPoolExecutor):
@@ -80,41 +66,29 @@ class _Pool(ProcessPoolExecutor):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def engine(name: str, jobs: int | None) -> Engine:
-    """Return the engine of a name, ``processes``, ``dask`` or ``dask=ADDRESS``; by default with a job a processor."""
-    count = len(os.sched_getaffinity(0)) if jobs is None else jobs
-    if count < 1:
-        raise UsageError(f"jobs: at least one, not {count}")
-    kind, _, address = name.partition("=")
-    if kind == "dask":
-        return Dask(count, address)
-    if name != "processes":
-        raise UsageError(f"no executor {name!r}: processes, dask or dask=ADDRESS")
-    return Processes(count)
-
-
 def run(
     function: Callable[[Task], Result],
     tasks: Sequence[Task],
     *,
-    on: Engine | None,
+    jobs: int,
     done: Callable[[int], None] = lambda _: None,
 ) -> list[Result]:
     """Call ``function`` for every task, and return the results in the order of the tasks.
 
-    ``on`` is where; None means here, one after another. ``done`` hears of every task that is over, by its place. What
-    tasks refuse is raised when all are over, as one error; a fault of another kind then, with what was refused.
+    ``jobs`` is how many processes work at once; with 0 this one does, one task after another. ``done`` hears of every
+    task that is over, by its place. What tasks refuse is raised when all are over, as one error; a fault of another
+    kind then, with what was refused.
     """
     work = _Run(function, tasks, done)
-    chunk = max(1, min(_LARGEST, len(tasks) // (on.jobs * _SHARES))) if on else len(tasks)
+    chunk = max(1, min(_LARGEST, len(tasks) // (jobs * _SHARES))) if jobs else len(tasks)
     chunks = [range(first, min(first + chunk, len(tasks))) for first in range(0, len(tasks), chunk or 1)]
-    if on is None:
+    if not jobs:
         for places in chunks:
             work.here(places)
     else:
         for _ in ("in workers", "once more, in new workers"):
-            chunks = work.together(on, chunks) if chunks else []
-        work.one_by_one(on, [place for places in chunks for place in places])
+            chunks = work.together(jobs, chunks) if chunks else []
+        work.one_by_one([place for places in chunks for place in places])
     return work.results()
 
 
@@ -142,10 +116,10 @@ class _Run(Generic[Task, Result]):
         for place in places:
             self._over([place], _call("", self.function, [self.tasks[place]]))
 
-    def together(self, on: Engine, chunks: Sequence[range]) -> list[range]:
+    def together(self, jobs: int, chunks: Sequence[range]) -> list[range]:
         """Run chunks of tasks in workers, and return those whose worker died."""
         dead: list[range] = []
-        with on.open(min(on.jobs, len(chunks))) as pool:
+        with processes(min(jobs, len(chunks))) as pool:
             futures: dict[Future[list[_Outcome[Result]]], range] = {}
             for places in chunks:
                 try:
@@ -160,11 +134,11 @@ class _Run(Generic[Task, Result]):
                     dead.append(futures[future])
         return sorted(dead, key=lambda places: places.start)
 
-    def one_by_one(self, on: Engine, places: Sequence[int]) -> None:
+    def one_by_one(self, places: Sequence[int]) -> None:
         """Run tasks each alone, in one worker for as long as it lives, and note those that kill two workers."""
         rest = [(place, attempt) for place in reversed(places) for attempt in ("last", "first")]
         while rest:
-            with on.open(1) as pool:
+            with processes(1) as pool:
                 while rest:
                     place, attempt = rest.pop()
                     try:
@@ -200,7 +174,7 @@ def _call(run: str, function: Callable[[Task], Result], tasks: Sequence[Task]) -
         _worker.run, _worker.function = run, function
     function = _worker.function if run else function
     outcomes: list[_Outcome[Result]] = []
-    with uncollected():  # it would not pay, as in `packyard.cli.main`
+    with _uncollected():  # it would not pay, as in `packyard.cli.main`
         for task in tasks:
             try:
                 outcomes.append(_Outcome(function(task)))
@@ -209,6 +183,18 @@ def _call(run: str, function: Callable[[Task], Result], tasks: Sequence[Task]) -
             except Exception as error:  # raised again where all are over
                 outcomes.append(_Outcome(error=error, trace=traceback.format_exc()))
     return outcomes
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Collect no garbage meanwhile."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _killer(task: object) -> UnavailableError:

@@ -82,23 +82,17 @@ def plan(
     force: bool = False,
     hint: str = "",
     beside: str = "",
-    source: RunRecord | None = None,
 ) -> Plan:
     """Ask all that can refuse a run, in the namespace of ``kubectl``, and store nothing.
 
     ``hint`` says how to have it anew where it can no longer be changed, ``beside`` how to deploy another run beside it,
-    where it can be another. What is upgraded has a record as its ``source``: Secrets that
-    come without data stay as they are. Raises `ConflictError` for what is there and somebody else's, or
+    where it can be another. Raises `ConflictError` for what is there and somebody else's, or
     can no longer be changed, and what the server refuses, of all objects at once.
     """
     drafted = replace(prepared.draft, run=prepared.run, who=who, when=when)
-    if source:
-        drafted = replace(drafted, action="upgrade", source=source.number)
     before = records.read_all(kubectl, prepared.run).get(prepared.run, [])
     objects = runs.labelled(prepared.objects, prepared.run, kubectl.namespace)
-    planned = _plan(
-        kubectl, before, drafted, objects, keep_secrets=source is not None, force=force, hint=hint, beside=beside
-    )
+    planned = _plan(kubectl, before, drafted, objects, force=force, hint=hint, beside=beside)
     return replace(planned, warnings=[*_exposed(planned), *planned.warnings])
 
 

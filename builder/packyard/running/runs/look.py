@@ -43,12 +43,9 @@ def key_of(reference: Reference) -> Key:
     return (*reference.group_kind, reference.name)
 
 
-def look(kubectl: Kubectl, records: Mapping[str, RunRecord], *, beside: bool = False) -> Seen:
-    """Read the objects of these runs, and what controllers made of them; kinds that are not served have none.
-
-    With ``beside``, those of other runs are read as well.
-    """
-    runs = f"{LABEL}={next(iter(records))}" if len(records) == 1 and not beside else LABEL
+def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Seen:
+    """Read the objects of these runs, and what controllers made of them; kinds that are not served have none."""
+    runs = f"{LABEL}={next(iter(records))}" if len(records) == 1 else LABEL
     listed = live.list_(kubectl, {_POD, *_kinds(records.values())}, f"{runs},!{NUMBER}")
     if _resource(*_POD) in listed.forbidden:
         raise live.may_not_list(kubectl, [_resource(*_POD)])

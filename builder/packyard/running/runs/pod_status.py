@@ -9,8 +9,7 @@ from dataclasses import dataclass
 class PodStatus:
     """A pod: ``state`` is waiting, running, ready, done, failed or ending, and ``reason`` says what is wrong with it.
 
-    ``index`` counts the pods of a role; pods that took each other's place have the same. ``message`` is what a
-    container left as it ended well. ``started`` and ``ended`` are
+    ``index`` counts the pods of a role; pods that took each other's place have the same. ``started`` and ``ended`` are
     when its containers did, ISO 8601 as ``created``, or empty. The first of ``containers`` is the one that counts;
     ``running`` are those that run now.
     """
@@ -27,4 +26,3 @@ class PodStatus:
     ended: str
     containers: tuple[str, ...]
     running: tuple[str, ...]
-    message: str = ""

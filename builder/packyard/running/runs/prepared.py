@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +12,7 @@ from packyard.core.bundle import manifest as manifests
 from packyard.core.bundle import shipped
 from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError
 from packyard.core.kubernetes import plain_secrets
-from packyard.core.yaml.document import items, only, parse_text, scalars
 from packyard.core.yaml.node import Source
 from packyard.core.yaml.values import quoted
 from packyard.running.runs import run as runs
@@ -33,17 +30,6 @@ _SECRET = re.compile(r"(?i)(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|(PRIV
 def list_text(texts: Sequence[str]) -> str:
     """Write the items of a list setter as one text: ``[a,b]``, with quotes where YAML needs them."""
     return f"[{','.join(quoted(each, flow=True) for each in texts)}]" if texts else ""
-
-
-def list_items(text: str) -> list[str]:
-    """Read what `list_text` wrote, or an earlier version, which never wrote quotes."""
-    if not text:
-        return []
-    with suppress(InputError):
-        root = only(parse_text(Source("", text)), "").root
-        if (nodes := scalars(root)) and len(nodes) == len(items(root)):
-            return [node.value for node in nodes]
-    return text.removeprefix("[").removesuffix("]").split(",")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,19 +56,16 @@ class Prepared:
         return runs.name_of(self.objects, self.otherwise)
 
 
-def prepare(
-    directory: Path, values: Mapping[str, Sequence[str]], *, path: str, command: str = "", again: str = ""
-) -> Prepared:
+def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str, command: str = "") -> Prepared:
     """Render a use case, as if ``values`` were set, and read what its directory says; nothing there changes.
 
-    ``command`` is what the user typed before the values, for the hints of errors. So is ``again``, with the values, for
-    a directory that the user does not have: what is missing there is set by it, and not by `packyard set`.
+    ``command`` is what the user typed before the values, for the hints of errors.
 
     Raises `InputError` as `render` does, among others for what is required and not set.
     """
     with every.with_values(directory, values, command) as source:
         inputs = Inputs.read(source)
-        rendered = render(source, path=path, inputs=inputs, command=again).decode()
+        rendered = render(source, path=path, inputs=inputs).decode()
     objects = [item.root for item in parse(Source("", rendered))]
     root, manifest = shipped.package_of(directory) or ("", None)
     use_case = os.path.relpath(os.path.realpath(directory), root) if manifest else ""

@@ -41,7 +41,7 @@ _MOST_UNPACKED = 32 * 1024 * 1024
 class RunRecord:
     """One time that a run was deployed: the ``number`` counts from 1, ``when`` is UTC as ISO 8601.
 
-    ``action`` is ``rollback`` or ``upgrade`` where it was made of another record, that of the number ``source``.
+    ``action`` is ``rollback`` where it was made of another record, that of the number ``source``.
     ``concealed`` are the places in its objects whose texts are in a Secret of its name (`concealed`).
     """
 

@@ -13,20 +13,18 @@ from packyard.core.errors import IntegrityError
 from packyard.core.kubernetes import outcome, trouble
 from packyard.core.kubernetes.lenient import Object, finalizers, is_ending, kind_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
-from packyard.running.runs import look, results, sweep, unrecorded, waiting, workloads
+from packyard.running.runs import look, results, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Seen
 from packyard.running.runs.pod_status import PodStatus
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
-from packyard.running.runs.sweep import Line
 from packyard.running.runs.waiting import Known, Sources
 from packyard.running.runs.workloads import Placed, Workload
 
 STARTING, RUNNING, INCOMPLETE, FAILING = "starting", "running", "incomplete", "failing"
-UNRECORDED = "unrecorded"
 #: All states.
-STATES = (STARTING, RUNNING, FAILING, SUCCEEDED, FAILED, INCOMPLETE, UNRECORDED)
+STATES = (STARTING, RUNNING, FAILING, SUCCEEDED, FAILED, INCOMPLETE)
 
 _LONGEST = 300  # characters of a reason
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
@@ -49,7 +47,7 @@ class RoleStatus:
 class RunStatus:
     """A run: ``state`` is one of `STATES`; ``reason`` says why where it is not well.
 
-    One that is failing goes on trying, in vain: somebody has to help. Of one that is unrecorded the records are gone.
+    One that is failing goes on trying, in vain: somebody has to help.
 
     ``missing`` are objects that its record names and that are not there; ``unread`` are kinds of objects that may not
     be read. ``is_endless`` says that it goes on until it is deleted.
@@ -75,11 +73,6 @@ class RunStatus:
         return list(map(str, results.places(self.record.read_objects())))
 
     @property
-    def lines(self) -> list[Line]:
-        """The lines of a sweep, with what became of each."""
-        return sweep.find(self.record.read_objects(), self.pods)
-
-    @property
     def phrase(self) -> str:
         """The state, for behind the name of the run: ``is running``, ``has failed``."""
         return f"has {self.state}" if self.state in (SUCCEEDED, FAILED) else f"is {self.state}"
@@ -93,8 +86,7 @@ class RunStatus:
     def is_over(self) -> bool:
         """Whether nothing more happens by itself."""
         return self.state in (SUCCEEDED, FAILED) or (
-            self.state in (INCOMPLETE, UNRECORDED)
-            and not any(each.state in ("waiting", "running", "ready") for each in self.pods)
+            self.state == INCOMPLETE and not any(each.state in ("waiting", "running", "ready") for each in self.pods)
         )
 
 
@@ -108,19 +100,6 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> list[R
     if not last:
         return []
     return judge(last.values(), look.look(kubectl, last), waiting.sources(kubectl))
-
-
-def read_namespace(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> list[RunStatus]:
-    """Return what `read` does, and runs of the namespace without a record, as far as what is read shows them.
-
-    Where there is no record at all, this takes one call more.
-    """
-    last = {run: of_run[-1] for run, of_run in records.items()} or unrecorded.usual(kubectl)
-    if not last:
-        return []
-    seen = look.look(kubectl, last, beside=True)
-    items = [item for run, objects in seen.objects.items() if run not in last for item in objects.values()]
-    return judge([*last.values(), *unrecorded.of_objects(kubectl, items).values()], seen, waiting.sources(kubectl))
 
 
 def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
@@ -152,7 +131,7 @@ class _Run:
     def status(self, known: Known) -> RunStatus:
         """Return what the run does; events are the warnings of its namespace, the newest last."""
         missing = [each for each in self.record.objects if self.seen.is_missing(self.record.run, each)]
-        state = self._state(missing) if self.record.number else UNRECORDED
+        state = self._state(missing)
         reasons = () if state == SUCCEEDED else self._reasons(missing, known)
         return RunStatus(
             record=self.record,
@@ -192,8 +171,6 @@ class _Run:
 
     def _reasons(self, missing: Sequence[Reference], known: Known) -> Iterator[str]:
         """Yield what is wrong, the worst first."""
-        if not self.record.number:
-            yield "no record of it can be read: undeploy deletes it, and deploy of its directory records it"
         for workload in self.workloads:
             if workload.ended == FAILED:
                 yield self._of_pods(workload, known)
@@ -290,7 +267,6 @@ def _pod_status(placed: Placed, known: Known) -> PodStatus:
         created=text(metadata.get("creationTimestamp")),
         started=started,
         ended=ended,
-        message=_shortened(trouble.message(placed.pod)),
         containers=_containers(placed.pod),
         running=trouble.running(placed.pod),
     )

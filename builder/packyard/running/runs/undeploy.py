@@ -58,7 +58,6 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
             Reference("v1", kind, kubectl.namespace, each.name)
             for of_run in records.values()
             for each in of_run
-            if each.number
             for kind in ("ConfigMap", *(["Secret"] if each.concealed else []))
         ],
     )

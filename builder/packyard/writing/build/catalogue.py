@@ -1,4 +1,4 @@
-"""Many packages at once: each is found in the cache, or assembled, by whatever executor runs it.
+"""Many packages at once: each is found in the cache, or assembled, in this process or in several.
 
 All or nothing: if one package is refused, none is written, and everything that is wrong with any is said.
 """
@@ -15,7 +15,6 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.work import executor
-from packyard.core.work.executor import Engine
 from packyard.writing.build import tree, workspace_lint
 from packyard.writing.build.package_lint import Linted, Linting
 from packyard.writing.build.packing import Packing, Settings
@@ -36,14 +35,14 @@ def build(
     names: Sequence[str],
     out_dir: Path,
     *,
-    on: Engine | None,
+    jobs: int,
     done: Callable[[int], None] = lambda _: None,
 ) -> Catalogue:
     """Build packages into a folder, ``OUT/NAME/`` and ``OUT/NAME.tar.gz``; one that is there already is not touched."""
     out_dir = out_dir.absolute()
     with staging(out_dir) as stage_dir:
         results = executor.run(
-            partial(_stage, Linting(Packing(settings), is_quick=True), out_dir, stage_dir), names, on=on, done=done
+            partial(_stage, Linting(Packing(settings), is_quick=True), out_dir, stage_dir), names, jobs=jobs, done=done
         )
         catalogue = _checked(settings, results)
         tree.settle([item.name for item in catalogue.packages if item.staged], out_dir, stage_dir)
@@ -64,7 +63,7 @@ def pack_into(
     names: Sequence[str],
     folder: Path,
     *,
-    on: Engine | None,
+    jobs: int,
     done: Callable[[int], None] = lambda _: None,
     describe: Callable[[Bundle], Mapping[str, bytes]] | None = None,
 ) -> Catalogue:
@@ -73,7 +72,7 @@ def pack_into(
     What ``describe``, called where a bundle is packed, says of it is written beside it: NAME and an ending of its own.
     """
     task = partial(_write, Linting(Packing(settings), is_quick=True), folder.absolute(), describe)
-    return _checked(settings, executor.run(task, names, on=on, done=done))
+    return _checked(settings, executor.run(task, names, jobs=jobs, done=done))
 
 
 def read_inputs(folder: Path, name: str) -> dict[str, Digest]:

@@ -96,44 +96,6 @@ def test_bases_and_components_stay_parts_byte_for_byte(here: Path, tmp_path: Pat
     assert {note["what"] for note in said["notes"]} == {"what packyard build refuses", "what the model is"}
 
 
-def test_kustomize_builds_the_same_of_the_parts(here: Path, tmp_path: Path, served5: Served) -> None:
-    run(here, write(tmp_path / "web", TREE) / "envs", "--name", "web")
-    for path in ("dev", "prod"):
-        built = reading.built(served5, here / f"bases/web-{path}")
-        text = (here / "packages/web/package.yaml").read_text()
-        wanted = reading.built(served5, tmp_path / "web/envs" / path)
-        if path == "prod":  # the namespace is package.yaml's
-            assert "namespace: prod" in text
-            for each in wanted:
-                del each["metadata"]["namespace"]
-        assert built == wanted
-
-
-def test_a_base_that_says_more_than_a_part_may_is_one_that_kustomize_builds(
-    here: Path, tmp_path: Path, served5: Served
-) -> None:
-    more = {**TREE, "base/kustomization.yaml": "resources: [web.yaml]\nimages: [{name: nginx, newTag: '2'}]\n"}
-    run(here, write(tmp_path / "web", more) / "envs", "--name", "web")
-    check(here, tmp_path, served5, tmp_path / "web/envs", "dev", "prod")
-    assert "image: nginx:2\n" in (here / "bases/web-base/deployment.yaml").read_text()
-    assert (here / "bases/web-dev/second.yaml").is_file()
-
-
-def test_what_a_built_base_leaves_as_it_is_stays_a_part(here: Path, tmp_path: Path, served5: Served) -> None:
-    more = {
-        **TREE,
-        "base/kustomization.yaml": "resources: [web.yaml, ../config]\nimages: [{name: nginx, newTag: '2'}]\n",
-        "config/kustomization.yaml": "resources: [config.yaml]\n",
-        "config/config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config}\ndata: {a: b} # as it is\n",
-        "envs/dev/kustomization.yaml": TREE["envs/dev/kustomization.yaml"],
-    }
-    said = run(here, write(tmp_path / "web", more) / "envs", "--name", "web")
-    check(here, tmp_path, served5, tmp_path / "web/envs", "dev", "prod")
-    assert (here / "bases/web-config/config.yaml").read_text() == more["config/config.yaml"]
-    assert "- ../web-config\n" in (here / "bases/web-base/kustomization.yaml").read_text()
-    assert sum((here / file).read_text().count("kind: ConfigMap") for file in said["files"]) == 1
-
-
 def test_what_the_composer_refuses_is_built_and_told(here: Path, tmp_path: Path, served5: Served) -> None:
     gone = f"{PATCH}spec: {{template: {{spec: {{containers: [{{name: web, $patch: replace}}]}}}}}}\n"
     said = run(here, write(tmp_path / "web", {**TREE, "envs/dev/second.yaml": gone}) / "envs", "--name", "web")
@@ -142,38 +104,6 @@ def test_what_the_composer_refuses_is_built_and_told(here: Path, tmp_path: Path,
     assert case.startswith("dev: bases/web-dev/second.yaml:4")
     assert "versions of kustomize differ on `$patch: replace`" in case
     assert (here / "bases/web-base/web.yaml").read_text() == DEPLOYMENT
-
-
-def test_equal_objects_of_some_built_use_cases_are_one_base(here: Path, tmp_path: Path, served5: Served) -> None:
-    data = "".join(f"  key-{number}: value\n" for number in range(9))
-    files = {"base/config.yaml": f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: config}}\ndata:\n{data}"}
-    files["base/kustomization.yaml"] = "resources: [config.yaml]\n"
-    for name in "abc":
-        own = "resources: [../../base]\n" if name != "c" else "resources: [own.yaml]\n"
-        files[f"envs/{name}/kustomization.yaml"] = f"{own}configMapGenerator: [{{name: {name}, literals: [A=b]}}]\n"
-    files["envs/c/own.yaml"] = "apiVersion: v1\nkind: Secret\nmetadata: {name: c}\n"
-    said = run(here, write(tmp_path / "web", files) / "envs", "--name", "web")
-    check(here, tmp_path, served5, tmp_path / "web/envs", "a", "b", "c")
-    assert sum((here / file).read_text().count("key-3") for file in said["files"]) == 1
-    assert "bases/web-config-map-config/config-map.yaml" in said["files"]
-
-
-def test_objects_in_other_namespaces_are_patched_in_each(here: Path, tmp_path: Path, served5: Served) -> None:
-    data = "".join(f"  key-{number}: value\n" for number in range(9))
-    text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: config}}\ndata:\n{data}"
-    files = {"base/config.yaml": text, "base/kustomization.yaml": "resources: [config.yaml]\n"}
-    for name in "ab":
-        files[f"envs/{name}/kustomization.yaml"] = (
-            f"resources: [../../base]\nnamespace: {name}\ncommonAnnotations: {{of: {name}}}\n"
-        )
-    run(here, write(tmp_path / "web", files) / "envs", "--name", "web")
-    check(here, tmp_path, served5, tmp_path / "web/envs", "a", "b")
-
-
-def test_a_use_case_in_the_folder_of_another_has_a_name_of_its_own(here: Path, tmp_path: Path) -> None:
-    flat = {"kustomization.yaml": "resources: [web.yaml]\n", "web.yaml": DEPLOYMENT}
-    files = {f"{folder}/{name}": text for folder in ("a", "a/b", "1.0+") for name, text in flat.items()}
-    assert run(here, write(tmp_path / "web", files))["useCases"] == ["1-0", "a/b", "a/default"]
 
 
 def test_a_tarball_is_read_alone_though_it_names_a_folder_outside(here: Path, tmp_path: Path) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +22,6 @@ from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.writing.build import catalogue
 from packyard.writing.build.draft import MARK
-from packyard.writing.build.package_lint import Linting
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.product import Built
 
@@ -146,54 +143,6 @@ def test_what_is_found_is_what_would_be_made_anew_after_any_change_of_a_source(r
     assert UNREAD not in lost
 
 
-def test_findings_are_those_of_what_is_composed_anew_after_any_change_of_a_source(root: Path, tmp_path: Path) -> None:
-    def linting(cache_dir: Path | None) -> Linting:
-        return Linting(Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir)))
-
-    def anew() -> object:
-        try:
-            return replace(linting(None)(NAME), inputs=())
-        except PackyardError as error:
-            return str(error)
-
-    cache_dir = tmp_path / "cache"
-    before = replace(linting(cache_dir)(NAME), inputs=())
-    found = linting(cache_dir).find(NAME)
-    assert found
-    assert before == anew() == replace(found, inputs=())
-    kept: dict[str, list[Mutation]] = {}
-    lost: set[str] = set()
-    for mutation in mutations(root):
-        what, do, undo = mutation
-        do()
-        if linting(cache_dir).find(NAME) is None:
-            lost.add(what)
-        else:
-            kept.setdefault(what.partition(" ")[0], []).append(mutation)
-        undo()
-    assert lost >= {what for what in NAMED if what.startswith(("changed", "deleted"))}
-    for several in kept.values():
-        for _, do, _ in several:
-            do()
-        assert anew() == before, [what for what, _, _ in several]
-        for _, _, undo in reversed(several):
-            undo()
-
-
-def test_a_change_is_kept_beside_what_was_before_it(root: Path, tmp_path: Path) -> None:
-    file = root / "LICENSE"
-    license_text = file.read_bytes()
-    made = [made_anew(root, tmp_path / "cache")]
-    for _ in range(3):
-        file.write_bytes(file.read_bytes() + b"and more\n")
-        made.append(made_anew(root, tmp_path / "cache"))
-        assert made[-1] == made_anew(root)
-    file.write_bytes(license_text)
-    assert found(root, tmp_path / "cache") == made[0]
-    shutil.rmtree(tmp_path / "cache")
-    assert made_anew(root, tmp_path / "cache") == made[0]
-
-
 def test_an_error_is_not_kept(root: Path, tmp_path: Path) -> None:
     file = root / "LICENSE"
     file.rename(root / "gone")
@@ -218,66 +167,6 @@ def test_another_version_is_made_of_what_was_composed(root: Path, tmp_path: Path
     assert Packing(other).find(NAME) is Packing(other).find_draft(NAME) is None, "it rests on what it was composed of"
 
 
-def test_results_that_changed_places_in_the_cache_are_made_anew(tmp_path: Path) -> None:
-    root, cache_dir = tiny.workspace(tmp_path / "ws"), tmp_path / "cache"
-    several = [Settings(root_dir=root, version=version, cache_dir=cache_dir) for version in ("1.0", "2.0")]
-    anew = [Packing(settings)("p") for settings in several]
-    entries = [file for file in cache_dir.rglob("*") if file.is_file()]
-    one, other = (file for file in entries if file.read_bytes().partition(b"\n")[2].startswith(b'["p", "'))
-    data = one.read_bytes()
-    one.write_bytes(other.read_bytes())
-    other.write_bytes(data)
-    assert [Packing(settings)("p") for settings in several] == anew
-
-
-def test_a_result_of_another_version_is_not_what_was_asked_for(tmp_path: Path) -> None:
-    root = tiny.workspace(tmp_path / "ws")
-    several = [Settings(root_dir=root, version=version, cache_dir=tmp_path / "cache") for version in ("1.0", "2.0")]
-    packed = Packing(several[1])("p")
-    packing = Packing(several[0])
-    packing.kept.keep(("bundle", "p", "1.0"), [], packed.to_bytes)
-    assert packing.find("p") is None
-    assert packing("p").version == "1.0"
-
-
-def test_a_readme_that_compares_versions_is_of_its_version_alone(root: Path, tmp_path: Path) -> None:
-    file = next((root / "packages" / NAME / "docs").glob("*.md"))
-    file.write_text(file.read_text() + "{% if version == '1.0' %}it is the first one{% endif %}\n")
-    first = made_anew(root, tmp_path / "cache")
-    assert first == made_anew(root)
-    other = Settings(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
-    assert Packing(other).find_draft(NAME) is None
-    packed = Packing(other)(NAME)
-    assert isinstance(first, Built)
-    readmes = [member.data for item in (first, packed) for member in Bundle.open(item.data).members
-               if member.path == "README.md"]  # fmt: skip
-    assert [b"it is the first one" in data for data in readmes] == [True, False]
-
-
-def test_another_version_or_other_code_finds_nothing(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made_anew(root, tmp_path)
-    assert found(root, tmp_path)
-    assert Packing(Settings(root_dir=root, version="1.1", cache_dir=tmp_path)).find(NAME) is None
-    monkeypatch.setattr("packyard.writing.build.packing.fingerprint.digest", lambda _: "sha256:other")
-    assert found(root, tmp_path) is None
-
-
-def test_only_what_depends_on_an_overlay_is_made_again(tmp_path: Path) -> None:
-    root = workspaces.multiply(tmp_path / "sources", 2, [NAME])
-    first, second = (f"{NAME}-00{number}" for number in (0, 1))
-    text = (root / "packages" / second / "package.yaml").read_text()
-    assert text.count("    - user-mounted-nfs\n") == 2
-    (root / "packages" / second / "package.yaml").write_text(text.replace("    - user-mounted-nfs\n", ""))
-    packing = Packing(Settings(root_dir=root, version=VERSION, cache_dir=tmp_path / "cache"))
-    for name in (first, second):
-        packing(name)
-    (file, *_) = (root / "overlays/storage/user-mounted-nfs").glob("*.y*ml")
-    file.write_bytes(file.read_bytes() + b"# more\n")
-    assert [Packing(packing.settings).find(name) is None for name in (first, second)] == [True, False]
-
-
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return workspaces.multiply(tmp_path_factory.mktemp("many") / "sources", 3, [NAME])
@@ -298,10 +187,10 @@ def tars(output: str) -> dict[str, str]:
     return {item["name"]: item["tar"] for item in json.loads(output)}
 
 
-@pytest.mark.parametrize("flags", ["--jobs 3 --no-cache", "--jobs 3", "--executor dask --jobs 1 --no-cache"])
-def test_the_same_bytes_from_any_executor(flags: str, many: Path, expected: dict[str, str], tmp_path: Path) -> None:
-    if "dask" in flags:
-        pytest.importorskip("distributed")
+@pytest.mark.parametrize("flags", ["--jobs 3 --no-cache", "--jobs 3"])
+def test_the_same_bytes_from_several_processes(
+    flags: str, many: Path, expected: dict[str, str], tmp_path: Path
+) -> None:
     assert tars(done(*build(many, tmp_path / "out"), *flags.split())) == expected
     assert len(list((tmp_path / "out").iterdir())) == 2 * len(expected)
 
@@ -351,18 +240,6 @@ def test_a_worker_that_is_killed_loses_nothing(many: Path, expected: dict[str, s
     assert {path.name.removesuffix(".tar.gz") for path in (tmp_path / "out").iterdir()} == set(expected)
 
 
-def test_what_a_killed_build_staged_goes_with_the_next_build(
-    many: Path, expected: dict[str, str], tmp_path: Path
-) -> None:
-    with started(many, tmp_path) as process:
-        process.kill()
-        process.communicate(timeout=300)  # when no worker holds them any more
-    assert list(tmp_path.glob(".packyard-*/*"))
-    name = next(iter(expected))
-    done(*build(many, tmp_path), name)
-    assert {path.name for path in tmp_path.iterdir()} == {name, f"{name}.tar.gz"}
-
-
 def started(root: Path, out_dir: Path) -> subprocess.Popen[str]:
     """Start a build, in a group of its own, and return when its workers are at work."""
     command = [*COMMAND, *map(str, build(root, out_dir)), "--no-cache", "--jobs", "2"]
@@ -382,30 +259,6 @@ def started(root: Path, out_dir: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_a_cache_that_cannot_be_written_is_told_of_and_does_no_harm(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    process = packyard(*build(root, tmp_path / "out"), XDG_CACHE_HOME=str(tmp_path / "file"))
-    assert process.returncode == 0
-    assert process.stderr == f"warning: {tmp_path}/file/packyard: results cannot be cached: Not a directory\n"
-    assert list(tars(process.stdout)) == [NAME]
-
-
-def test_progress_is_shown_on_a_terminal_only(many: Path, tmp_path: Path) -> None:
-    process = packyard(*build(many, tmp_path / "one"))
-    assert (process.returncode, process.stderr) == (0, "")
-    ours, theirs = pty.openpty()
-    command = [*COMMAND, *map(str, build(many, tmp_path / "two"))]
-    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=theirs) as shown:
-        os.close(theirs)
-        assert shown.stdout is not None
-        assert shown.stdout.read().decode() == process.stdout
-        said = os.read(ours, 100_000).decode()
-    os.close(ours)
-    assert "1 of 3: " in said
-    assert f"{NAME}-0" in said
-    assert said.endswith("\r\x1b[K")  # the line is gone
-
-
 def test_a_bundle_has_the_same_inputs_from_the_cache_as_when_it_is_built(tmp_path: Path) -> None:
     root_dir = tiny.workspace(tmp_path / "here")
     found = []
@@ -413,7 +266,7 @@ def test_a_bundle_has_the_same_inputs_from_the_cache_as_when_it_is_built(tmp_pat
         settings = Settings(root_dir=root_dir, version=version, cache_dir=tmp_path / "cache")
         folder = tmp_path / str(number)
         folder.mkdir()
-        catalogue.pack_into(settings, ["p"], folder, on=None)
+        catalogue.pack_into(settings, ["p"], folder, jobs=0)
         found.append(catalogue.read_inputs(folder, "p"))
     assert found[0] == found[1] == found[2]
     for path, digest in found[0].items():

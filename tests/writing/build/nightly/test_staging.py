@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from faults import KILLS, content, kills
 from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest
-from packyard.core.errors import ConflictError
 from packyard.writing.build import tree
 from packyard.writing.build.product import Built
 from packyard.writing.build.staging import set_aside, staging
@@ -38,42 +35,6 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_build_takes_away_what_it_staged_and_a_folder_that_it_made_for_nothing(tmp_path: Path) -> None:
-    build(tmp_path / "new/out", packed("1.0"))
-    assert names(tmp_path / "new/out") == [NAME, f"{NAME}.tar.gz"]
-    with staging(tmp_path / "other/out") as stage_dir:
-        tree.stage(packed("1.0"), tmp_path / "other/out", stage_dir)
-    assert names(tmp_path) == ["new"]
-
-
-CHANGES = {
-    "a byte": lambda tree_dir: (tree_dir / "folder/3.yaml").write_bytes(b"version: 1.1\n"),
-    "a byte of the manifest": lambda tree_dir: (tree_dir / "packyard.json").write_bytes(b"{}"),
-    "a new file": lambda tree_dir: (tree_dir / "folder/new").touch(),
-    "a file less": lambda tree_dir: (tree_dir / "folder/3.yaml").unlink(),
-    "another name": lambda tree_dir: (tree_dir / "folder/3.yaml").rename(tree_dir / "folder/x.yaml"),
-    "a link": lambda tree_dir: (tree_dir / "link").symlink_to("folder"),
-    "a file that is a link": lambda tree_dir: [
-        (tree_dir / "folder/3.yaml").unlink(),
-        (tree_dir / "folder/3.yaml").symlink_to("4.yaml"),
-    ],
-    "nothing left": shutil.rmtree,
-}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_build_is_in_place_as_long_as_nothing_in_it_is_another(change: str, tmp_path: Path) -> None:
-    item = packed("1.0")
-    build(tmp_path, item)
-    assert tree.find_build(tmp_path / NAME) == item.manifest != packed("2.0").manifest
-    (tmp_path / "link").symlink_to(NAME)
-    with pytest.raises(ConflictError):
-        tree.find_build(tmp_path / "link")
-    CHANGES[change](tmp_path / NAME)
-    with pytest.raises(ConflictError) if change != "nothing left" else nullcontext():
-        assert tree.find_build(tmp_path / NAME) is None
-
-
 def test_what_a_live_build_staged_is_left_alone(tmp_path: Path) -> None:
     with staging(tmp_path) as one:
         tree.stage(packed("1.0"), tmp_path, one)
@@ -97,20 +58,6 @@ def test_a_tree_that_a_dead_build_set_aside_is_put_back_unless_its_place_is_take
     build(tmp_path, packed("1.0"))
     assert names(tmp_path) == [NAME, f"{NAME}.tar.gz", "gone", "replaced"]
     assert [names(tmp_path / name) for name in ("gone", "replaced")] == [["old"], ["new"]]
-
-
-def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / ".packyard-notes").mkdir()
-    build(tmp_path, packed("1.0"))
-    assert ".packyard-notes" in names(tmp_path)
-
-
-def test_who_may_not_write_learns_that_all_is_there_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build(tmp_path, packed("1.0"))
-    monkeypatch.setattr("os.access", lambda *_: False)
-    before = content(tmp_path)
-    build(tmp_path, packed("1.0"))
-    assert content(tmp_path) == before
 
 
 LOOP = """

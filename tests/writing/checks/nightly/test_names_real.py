@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from controlplane.api import Api, wait
+from controlplane.api import Api
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.lint import lint
 
@@ -82,31 +82,6 @@ def test_finds_the_names_that_the_webhook_of_leader_worker_sets_refuses(
     name: str, cluster: Api, namespace: str
 ) -> None:
     judge(cluster, namespace, LEADER_WORKER_SET, "NAME", name)
-
-
-@pytest.mark.parametrize("name", ["run", "1a", "a.b", "a" * 45, "a" * 46])
-def test_finds_the_names_that_trainer_refuses_or_cannot_make_a_job_set_of(name: str, cluster: Api) -> None:
-    namespace = cluster.create_namespace("privileged")
-    text = with_values(f"{TRAINING_RUNTIME}---\n{TRAIN_JOB}", {**SOUND, "NAME": name})
-    runtime, job = yaml.safe_load_all(text)
-    cluster.create(runtime, namespace).expect_done()
-    refusals: list[str] = []
-
-    def unseen() -> list[str]:
-        refusals.append(cluster.create(job, namespace).refusal)
-        return [text for text in refusals[-1:] if "must be created before" in text]
-
-    def faults() -> list[str]:
-        return [item["message"] for item in cluster.list("v1", "Event", namespace) if item["type"] == "Warning"]
-
-    wait(unseen)
-    try:
-        if not refusals[-1]:
-            made = ("jobset.x-k8s.io/v1alpha2", "JobSet", namespace)
-            wait(lambda: [] if faults() or cluster.list(*made) else ["Trainer has done nothing"])
-        assert is_found(text) is bool(refusals[-1] or faults())
-    finally:
-        cluster.delete(job, namespace)  # of a run that is suspended Trainer writes the JobSet again and again
 
 
 def with_values(text: str, values: dict[str, str]) -> str:
