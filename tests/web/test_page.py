@@ -63,7 +63,7 @@ def test_says_what_show_prints(zoo: Path) -> None:
     for said in (shown["version"], shown["description"], shown["digest"], shown["tar"], *shown["images"]):
         assert said in text
     assert case["description"] in text
-    assert "MPI Operator" in text or "mpi-operator" in text  # what show says of mpijobs.kubeflow.org
+    assert "MPI operator 0.5 or later" in text
     for setter in case["setters"]:
         assert f"{setter['name']} {setter['description']}" in text
     assert "a whole number from 1 to 64" in text

@@ -103,7 +103,7 @@ def test_a_new_user_finds_a_package_sets_it_and_pastes_what_deploys_it(
         "form => [...form.querySelectorAll('.copy')].every((each) => !each.disabled)", arg=here.element_handle()
     )
     pasted = []
-    for button in (reader.tab.get_by_role("button", name="Copy").first, *here.get_by_role("button", name="Copy").all()):
+    for button in (reader.tab.get_by_role("button", name="Copy").first, *here.locator(".copy").all()):
         button.click()
         pasted.append(reader.tab.evaluate("navigator.clipboard.readText()"))
     get, run, set_, render = pasted

@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _open(arguments)
     target = _target(arguments)
     made = _made(arguments.channel, target if arguments.to else None, arguments.title or page.title(target))
+    if arguments.to:
+        Path(arguments.to).mkdir(parents=True, exist_ok=True)
     ROWS.show(list(page.write(target, made).items()), arguments.output)
     again = f"packyard web {quote(arguments.channel)} --open"
     output.note(f"the page is {target.address.rstrip('/')}/{page.INDEX}; to look at it: {again}")

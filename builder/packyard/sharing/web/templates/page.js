@@ -48,7 +48,7 @@ function prepareForm(form) {
     const given = rows.flatMap((row) => textsOf(row).map((text) => quote(`${row.dataset.name}=${text}`)));
     const words = [...given, ...missing.map((name) => `${name}=…`)];
     form.querySelectorAll("[data-start]").forEach((code) => compose(code, "values" in code.dataset ? words : []));
-    form.querySelectorAll(".copy").forEach((button) => (button.disabled = !isRight));
+    form.querySelectorAll(".copy").forEach((button) => Object.assign(button, { disabled: !isRight, textContent: "Copy" }));
     status.textContent = missing.length ? `Still to be set: ${missing.join(", ")}` : isRight ? "" : "A value does not fit";
   };
   form.querySelector("thead tr")?.append(made("th", { scope: "col", textContent: "Yours" }));
