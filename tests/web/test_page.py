@@ -173,6 +173,21 @@ def test_a_version_that_does_not_verify_has_a_page_that_says_so(zoo: Path) -> No
     assert "bert" in Read((zoo / page.INDEX).read_bytes()).text
 
 
+def test_a_version_whose_file_or_rule_is_broken_does_not_keep_the_others_from_their_pages(tmp_path: Path) -> None:
+    made = package("ruled")
+    krmfile = next(each.data for each in made.members if each.path == f"{CASE}/Krmfile")
+    broken = Member(
+        path=f"{CASE}/Krmfile", data=json.dumps({**json.loads(krmfile), "rules": [{"rule": "1 +"}]}).encode()
+    )
+    kept = [each for each in made.members if each.path not in ("packyard.json", broken.path)]
+    zoo = channel(tmp_path / "zoo", build(made.manifest, [*kept, broken]), package("gone"), package("good"))
+    (zoo / "1.0/gone.tar.gz").unlink()
+    pages = written(zoo)
+    assert "cannot be shown: Krmfile:" in pages["web/p/ruled.html"].text.replace("shown: ruled/", "shown: ")
+    assert "This version cannot be shown" in pages["web/p/gone.html"].text
+    assert "packyard run good@1.0" in pages["web/p/good.html"].text
+
+
 def test_a_package_that_says_another_name_is_not_shown(tmp_path: Path) -> None:
     zoo = channel(tmp_path / "zoo", package("evil"), package("good"))
     (zoo / "1.0/good.tar.gz").write_bytes((zoo / "1.0/evil.tar.gz").read_bytes())

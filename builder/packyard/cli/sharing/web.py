@@ -16,7 +16,6 @@ from shlex import quote
 
 from packyard.cli import declare, output, progress
 from packyard.cli.channels import listed, open_channel, open_to_read
-from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import web_content
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
@@ -48,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.open:
         return _open(arguments)
     target = _target(arguments)
-    made = _made(arguments.channel, target if arguments.to else None, arguments.title or page.title(target))
+    made = _made(arguments.channel, arguments.title or page.title(target), is_beside=not arguments.to)
     if arguments.to:
         Path(arguments.to).mkdir(parents=True, exist_ok=True)
     ROWS.show(list(page.write(target, made).items()), arguments.output)
@@ -59,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def write(channel: str, store: Store) -> None:
     """Write the page of a channel into it."""
-    page.write(store, _made(channel, None, page.title(store)))
+    page.write(store, _made(channel, page.title(store), is_beside=True))
     output.note(f"the page is {store.address.rstrip('/')}/{page.INDEX}")
 
 
@@ -71,7 +70,7 @@ def check(channel: str) -> None:
 
 
 def _target(arguments: argparse.Namespace) -> Store:
-    """Return where the page is to be, of which nothing is written that would stay half done."""
+    """Return where the page is to be, or refuse what cannot be written to."""
     if arguments.to:
         return DirectoryStore(Path(arguments.to))
     check(arguments.channel)
@@ -82,23 +81,23 @@ def _target(arguments: argparse.Namespace) -> Store:
     return store
 
 
-def _made(channel: str, elsewhere: Store | None, title: str | None, *, is_open: bool = False) -> dict[str, bytes]:
-    """Return the files of the page of a channel, which lies beside it or elsewhere."""
+def _made(channel: str, title: str | None, *, is_beside: bool) -> dict[str, bytes]:
+    """Return the files of the page of a channel; beside that, it reads from its own place where the channel is."""
     store = open_to_read(channel)
     address = store.address if "://" in store.address else str(Path(store.address).resolve())
     is_web = address.startswith(("https://", "http://"))
     about = Page(
         title=title or "Packages",
-        address=address if elsewhere or is_open else "",
-        bundles=f"{address.rstrip('/')}/" if is_web else "" if elsewhere or is_open else "../../",
+        address="" if is_beside else address,
+        bundles=f"{address.rstrip('/')}/" if is_web else "../../" if is_beside else "",
     )
     with progress.busy("reading packages"), output.without("messages"):
-        packages = list(web_content.packages(listed(channel, store), Setting(channel, "--from"), store))
+        packages = list(web_content.packages(listed(channel, store), channel, store))
     return page.files(about, packages)
 
 
 def _open(arguments: argparse.Namespace) -> int:
-    made = _made(arguments.channel, None, arguments.title, is_open=True)
+    made = _made(arguments.channel, arguments.title, is_beside=False)
     try:
         serving = server(made, arguments.port)
     except OSError as error:

@@ -23,7 +23,7 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import summary
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.package import Package as Listed
-from packyard.sharing.stores.store import Store
+from packyard.sharing.stores.store import NotFoundError, Store
 from packyard.sharing.web import picture
 from packyard.sharing.web.page import Package, Parameter, UseCase, Version
 from packyard.using.kustomize import builtin
@@ -39,12 +39,12 @@ from packyard.using.setters.value import items_of
 _README = "README.md"
 
 
-def packages(index: Index, source: Setting, store: Store) -> Iterator[Package]:
-    """Yield the packages that an index lists, and those all of whose versions were removed; no libraries."""
+def packages(index: Index, address: str, store: Store) -> Iterator[Package]:
+    """Yield the packages that a channel lists, and those all of whose versions were removed; no libraries."""
     for listed in index.packages():
         if listed.kind:
             continue
-        versions = [_version(entry, source, store) for entry in listed.entries]
+        versions = [_version(entry, address, store) for entry in listed.entries]
         versions += [Version(version=each.version, removed=each.reason) for each in listed.removed]
         versions.sort(key=lambda each: reference.order(each.version), reverse=True)
         yield _package(listed, versions)
@@ -57,9 +57,8 @@ def _package(listed: Listed, versions: list[Version]) -> Package:
     short = summary.Summary.of(entry)
     row = latest.row or {}
     said = [each for case in latest.cases for each in (case.description, case.needs)]
-    said += [each.name for each in row.get("options", ())] + [
-        one.name for case in latest.cases for one in case.parameters
-    ]
+    said += [each.name for each in row.get("options", ())]
+    said += [each.name for case in latest.cases for each in case.parameters]
     return Package(
         name=listed.name,
         latest=entry.version,
@@ -71,14 +70,18 @@ def _package(listed: Listed, versions: list[Version]) -> Package:
     )
 
 
-def _version(entry: IndexEntry, source: Setting, store: Store) -> Version:
-    """Read a version of a package."""
+def _version(entry: IndexEntry, address: str, store: Store) -> Version:
+    """Read a version of a package, or say why it cannot be shown."""
     try:
-        offer, _ = bundles.chosen(Reference(name=entry.name, version=entry.version), source.value, store)
-        cases = _cases(offer)
-    except (InputError, IntegrityError) as error:
+        offer, _ = bundles.chosen(Reference(name=entry.name, version=entry.version), address, store)
+        return _shown(entry, offer, Setting(address, "--from"))
+    except (InputError, IntegrityError, NotFoundError) as error:
         output.warning(f"{entry}: its page says that it cannot be shown: {error}")
         return Version(version=entry.version, yanked=entry.yanked, problem=on_one_line(str(error)))
+
+
+def _shown(entry: IndexEntry, offer: Offer, source: Setting) -> Version:
+    cases = [bundled.use_case(offer.bundle, path) for path in use_cases.names(offer.bundle.manifest)]
     row = show.described(offer, source, cases)
     readme = next((each.data for each in offer.bundle.members if each.path == _README), b"")
     return Version(
@@ -90,10 +93,6 @@ def _version(entry: IndexEntry, source: Setting, store: Store) -> Version:
         readme=readme.decode("utf-8", "replace"),
         cases=_use_cases(offer, cases),
     )
-
-
-def _cases(offer: Offer) -> list[BundledUseCase]:
-    return [bundled.use_case(offer.bundle, path) for path in use_cases.names(offer.bundle.manifest)]
 
 
 def _signed(ids: list[str]) -> str:
