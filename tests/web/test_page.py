@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import real
+import tiny
 from commandline import done, packyard
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import build
@@ -221,6 +222,15 @@ def test_writes_into_the_working_directory_and_again_what_changed_alone(zoo: Pat
     rows = json.loads(done("web", ".", "-o", "json", cwd=zoo))
     assert {row["status"] for row in rows} == {"unchanged"}, "the title stays"
     assert {row["file"] for row in rows} >= {page.INDEX, page.MISSING, "web/p/bert_1.0.html", "web/p/bert.html"}
+
+
+def test_publish_writes_it_once_the_index_lists_what_is_new(tmp_path: Path) -> None:
+    source, zoo = tiny.workspace(tmp_path / "source"), tmp_path / "zoo"
+    done("publish", "--version", "1.0", "--to", zoo, "--web", "--workspace", source)
+    (name,) = (row["name"] for row in json.loads(done("list", "--from", zoo, "-o", "json")))
+    assert f"packyard get {name}@1.0" in Read((zoo / page.key(name)).read_bytes()).text
+    refused = packyard("publish", "--version", "1.0", "--to", "oci://localhost/zoo", "--web", "--workspace", source)
+    assert "a registry serves no pages" in refused.stderr
 
 
 def test_is_written_elsewhere_for_a_channel_that_is_only_read(zoo: Path, tmp_path: Path) -> None:
