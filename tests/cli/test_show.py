@@ -10,6 +10,10 @@ import pytest
 
 import tiny
 from commandline import done, packyard
+from packyard.core.bundle import Manifest, build
+from packyard.core.bundle.archive import Member
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.stores.directory import DirectoryStore
 
 NAME = "llm-serving"
 ONE = f"{NAME}/one-node"
@@ -43,6 +47,18 @@ def test_shows_one_use_case_with_the_command_that_sets_it() -> None:
     shown = done("show", ONE)
     assert "set PVC_NAME\n    Name of the claim. Example: workdisk.\n" in shown
     assert f"packyard set {NAME}/quickstart/mlops/one-node/user-allocated-pvc PVC_NAME=workdisk\n" in shown
+
+
+def test_lists_the_images_of_a_package_by_their_whole_names_for_programs_that_copy_them(tmp_path: Path) -> None:
+    pinned = f"quay.io:443/x/y@sha256:{'0' * 64}"
+    names = ("docker.io/intel/a:1.0", "python", pinned, "", "not one!")
+    described = Manifest(name="bert", version="1.0", model={}, use_cases={}, images=names)
+    publish(DirectoryStore(tmp_path / "channel"), [build(described, [Member(path="README.md", data=b"")])])
+    command = ("show", "bert", "--from", tmp_path / "channel", "--images")
+    assert done(*command).splitlines() == ["docker.io/intel/a:1.0", "docker.io/library/python:latest", pinned]
+    refused = packyard(*command, "-o", "json")
+    assert refused.returncode == 2
+    assert "packyard show bert --images" in refused.stderr
 
 
 def test_no_line_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,11 +51,6 @@ def test_an_extra_comes_from_where_packyard_is_from(
     assert typed(monkeypatch, recorded).stdout == f"-m pip install packyard[cloud] @ {source}\n"
 
 
-def test_the_variable_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = typed(monkeypatch, '{"url": "file:///p", "dir_info": {}}', PACKYARD_SOURCE="git+https://h/p@v1")
-    assert told.stdout == "-m pip install packyard[cloud] @ git+https://h/p@v1\n"
-
-
 @pytest.mark.parametrize(
     "recorded", [None, "", "[]", "{", "{}", '{"url": "file:///$(id)"}', '{"url": "x", "vcs_info": {"vcs": "git"}}']
 )

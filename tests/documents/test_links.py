@@ -9,6 +9,7 @@ import pytest
 
 import real
 from documents import pages
+from packyard.cli.verbs import VERBS
 
 FILES = pages.markdown_files()
 
@@ -27,12 +28,6 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
     assert not faults
 
 
-def test_finds_links_headings_and_what_is_code() -> None:
-    text = "# A `b` c\n## Two, words!\n## Two words\n[x](y.md#z) `[no](no.md)` [web](https://example.com)\n"
-    assert pages.anchors(text) == {"a-b-c", "two-words", "two-words-1"}
-    assert list(pages.links(text)) == [("y.md", "z")]
-
-
 @pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
 def test_paths_of_this_repository_that_a_page_names_exist(page: Path) -> None:
     text = pages.FENCE.sub("", page.read_text("utf-8"))
@@ -45,3 +40,9 @@ def test_pages_name_targets_that_the_makefile_has() -> None:
     text = "\n".join(page.read_text("utf-8") for page in pages.PAGES)
     named = set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE))
     assert {name for name in named if not name.startswith("nightly-")} <= there
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
+def test_verbs_that_a_page_names_exist(page: Path) -> None:
+    named = set(re.findall(r"`packyard ([a-z]+)", page.read_text("utf-8")))
+    assert named - {*VERBS, "help"} == set()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 import real
 
 #: A tool that installs, and packyard by its name behind it; where it is from may stand behind an `@`.
@@ -18,35 +16,6 @@ _INSTALL = re.compile(r"\b(install|run|add|inject|uvx|download)\b")
 
 def by_name(text: str) -> list[str]:
     return [found for found in _BY_NAME.findall(text) if _INSTALL.search(found)]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "pip install packyard",
-        "python -m pip install 'packyard[cloud,check]'",
-        'pip install --upgrade "packyard[kms]"',
-        "pipx install packyard",
-        "uv tool install packyard",
-        "uvx packyard list",
-        "uv pip install packyard==1.0",
-    ],
-)
-def test_finds_an_installation_by_name(line: str) -> None:
-    assert by_name(line)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        'pip install "packyard[cloud] @ ${PACKYARD_SOURCE:?}"',
-        "pip install ./packyard",
-        "pip install packyard-1.0-py3-none-any.whl",
-        "pip install .",
-    ],
-)
-def test_passes_over_an_installation_from_a_source(line: str) -> None:
-    assert not by_name(line)
 
 
 def test_nothing_installs_packyard_by_its_name() -> None:

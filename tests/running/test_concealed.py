@@ -82,7 +82,7 @@ def test_rollback_has_what_no_record_shows(client: Kubectl, cluster: Api, namesp
     back = packyard("rollback", "first", "1", "--force", "--no-wait", *flags)
     assert back.returncode == 0, back.stderr
     assert cluster.read(config_map(), namespace).body["data"]["WANDB_API_KEY"] == KEY
-    table = packyard("history", "first", *flags).stdout
+    table = packyard("rollback", "first", "--list", *flags).stdout
     assert table.splitlines()[-1].endswith("rolled back to record 1")
     stored = [each["metadata"]["name"] for each in cluster.list("v1", "Secret", namespace)]
     assert sorted(stored) == ["packyard.first.1", "packyard.first.2", "packyard.first.3", "s"]

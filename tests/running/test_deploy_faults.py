@@ -407,7 +407,7 @@ def test_a_user_without_rights_is_told_whom_to_ask(
     for words in (
         ("deploy", directory, "--no-doctor"),
         ("undeploy", "first"),
-        ("history", "first"),
+        ("rollback", "first", "--list"),
         ("rollback", "first"),
     ):
         done = inside(*words, "--kubeconfig", config)

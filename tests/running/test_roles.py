@@ -122,7 +122,7 @@ def use(user: Kubectl, directory: Path, run: str) -> None:
     flags = (user.flags[0], "-n", user.namespace)
     packyard("doctor", directory, "--probe", *flags)
     assert packyard("deploy", directory, *flags).returncode == 0
-    for words in (["status", run], ["logs", run], ["logs", run, "--events"], ["history", run]):
+    for words in (["status", run], ["logs", run], ["logs", run, "--events"], ["rollback", run, "--list"]):
         packyard(*words, *flags)
     packyard("exec", run, "--role", "server", *flags, "--", "true")
     forward(run, *flags)

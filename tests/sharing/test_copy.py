@@ -1,30 +1,22 @@
-"""Copying a channel: the same bytes in another channel, all or some, again and again, and a list for skopeo."""
+"""Copying a channel: the same bytes in another channel, all or some, again and again."""
 
 from __future__ import annotations
 
-import doctest
 import errno
-import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
-import real
 import sample
-from commandline import done, packyard
-from packyard.core.bundle import Manifest, build
-from packyard.core.bundle.archive import Member
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.core.files import atomic
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
-from packyard.sharing.publishing import fsck, images
+from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.copy import chosen, copy
-from packyard.sharing.publishing.images import image_list, image_script
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
@@ -88,18 +80,16 @@ def test_no_room_for_temporary_files_is_said_with_the_variable_that_names_them(
 @pytest.mark.parametrize("texts", [(), ("bert@1.0",)])
 def test_an_sbom_that_is_not_the_one_that_was_signed_is_not_copied(texts: tuple[str, ...], tmp_path: Path) -> None:
     source, made = DirectoryStore(tmp_path / "source"), bundle("bert", "1.0")
-    proved = Provenance.of(made, {}, None, sbom=b"{}", cyclonedx=b"[]")
-    key = IndexEntry.of(made).key
-    beside = {f"{key}.spdx.json": b"{}", f"{key}.cdx.json": b"[]", f"{key}.intoto.json": proved.to_bytes([KEY])}
+    proved = Provenance.of(made, {}, None, sbom=b"{}")
+    name, proof = f"{IndexEntry.of(made).key}.spdx.json", f"{IndexEntry.of(made).key}.intoto.json"
+    beside = {name: b"{}", proof: proved.to_bytes([KEY])}
     publish(source, [made], attest=lambda _: beside, by=Publisher(keys=[KEY]))
-    for name in (f"{key}.spdx.json", f"{key}.cdx.json"):
-        before = source.get(name)
-        (source.root_dir / name).write_bytes(b"{ }")
-        target = DirectoryStore(tmp_path / f"target{name[-8]}")
-        with pytest.raises(IntegrityError, match=rf"^{name}: expected .*: packyard fsck /"):
-            copy(source, target, texts, how=Fetching(trusted=TRUST))
-        assert access.current(target).entries == ()
-        (source.root_dir / name).write_bytes(before)
+    (source.root_dir / name).write_bytes(b"{ }")
+    target = DirectoryStore(tmp_path / "target")
+    with pytest.raises(IntegrityError, match=rf"^{name}: expected .*: packyard fsck /"):
+        copy(source, target, texts, how=Fetching(trusted=TRUST))
+    assert access.current(target).entries == ()
+    (source.root_dir / name).write_bytes(b"{}")
     copy(source, DirectoryStore(tmp_path / "whole"), texts, how=Fetching(trusted=TRUST))
 
 
@@ -223,89 +213,3 @@ def test_from_a_web_server(source: DirectoryStore, target: DirectoryStore, monke
     with answering(files(content)) as server:
         assert len(statuses(HTTPStore(server.address), target)) == 4
     assert access.read(target).entries == access.read(source).entries
-
-
-IMAGES = [
-    "docker.io/intel/a:1.0",
-    "docker.io/intel/a:2.0",
-    "python",
-    f"quay.io:443/x/y@sha256:{'0' * 64}",
-    "",
-    "not one!",
-]
-
-
-def test_lists_the_images_of_packages(tmp_path: Path) -> None:
-    described = Manifest(name="bert", version="1.0", model={}, use_cases={}, images=tuple(IMAGES))
-    publish(DirectoryStore(tmp_path / "source"), [build(described, [Member(path="README.md", data=b"")])])
-    for _ in range(2):
-        words = ("copy", tmp_path / "source", tmp_path / "target", "--images", tmp_path / "images.yaml")
-        printed = done(*words)
-        assert yaml.safe_load((tmp_path / "images.yaml").read_bytes()) == {
-            "docker.io": {"images": {"intel/a": ["1.0", "2.0"], "library/python": ["latest"]}},
-            "quay.io:443": {"images": {"x/y": [f"sha256:{'0' * 64}"]}},
-        }
-        (tmp_path / "images.yaml").unlink()
-        (tmp_path / "images.sh").unlink()
-    assert printed.splitlines()[1].split()[:2] == ["1.0/bert.tar.gz", "unchanged"]
-    refused = packyard("copy", tmp_path / "nosuch", tmp_path / "other")
-    assert (refused.returncode, refused.stdout) == (1, "")
-
-
-def test_the_example_of_the_list_holds() -> None:
-    assert doctest.testmod(images).failed == 0
-
-
-@pytest.mark.parametrize("program", ["crane", "skopeo"])
-def test_the_script_copies_the_images_to_where_registry_names_them(
-    program: str, registry3: str, registry2: str, tmp_path: Path
-) -> None:
-    crane, flags = real.pinned_program("crane"), {"crane": "--insecure", "skopeo": PLAIN}
-    layer = tmp_path / "layer.tar"
-    subprocess.run([real.gnu_tar(), "-C", tmp_path, "-cf", layer, "--files-from", "/dev/null"], check=True)
-    names = [f"{registry3}/{program}/{name}:1.0" for name in "ab"]
-    for name in names:
-        subprocess.run([crane, "append", "--insecure", "-f", layer, "-t", name], check=True, capture_output=True)
-    look = [crane, "digest", "--insecure"]
-    digest = subprocess.run([*look, names[1]], check=True, capture_output=True, text=True).stdout.strip()
-    (tmp_path / "images.sh").write_bytes(image_script([names[0], f"{names[1].removesuffix(':1.0')}@{digest}"]))
-    found = real.pinned_program("crane") if program == "crane" else real.program("skopeo")
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / program).symlink_to(found)
-    variables = {"PATH": str(tmp_path / "bin"), "COPY_FLAGS": flags[program]}
-    command = ["/bin/sh", tmp_path / "images.sh", f"{registry2}/mirror"]
-    done = subprocess.run(command, env=variables, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    host = registry3.partition(":")[0]
-    for place in (f"{program}/a:1.0", f"{program}/b@{digest}"):
-        there = subprocess.run(
-            [*look, f"{registry2}/mirror/{host}/{place}"], check=True, capture_output=True, text=True
-        )
-        assert there.stdout.strip() == digest
-    assert subprocess.run(command[:2], env=variables, capture_output=True, text=True).returncode == 2
-
-
-#: How skopeo speaks to the registries of tests.
-PLAIN = "--src-tls-verify=false --dest-tls-verify=false"
-
-
-def test_skopeo_copies_what_is_listed(registry3: str, registry2: str, tmp_path: Path) -> None:
-    skopeo, crane = real.program("skopeo"), real.pinned_program("crane")
-    layer = tmp_path / "layer.tar"
-    subprocess.run([real.gnu_tar(), "-C", tmp_path, "-cf", layer, "--files-from", "/dev/null"], check=True)
-    for name in ("intel/a:1.0", "intel/a:2.0"):
-        push = [crane, "append", "--insecure", "-f", layer, "-t", f"{registry3}/{name}"]
-        subprocess.run(push, check=True, capture_output=True)
-    listed = tmp_path / "images.yaml"
-    written = image_list([f"{registry3}/intel/a:1.0", f"{registry3}/intel/a:2.0"])
-    listed.write_bytes(written.replace(b"  images:", b"  tls-verify: false\n  images:"))
-    plain = ["--src-tls-verify=false", "--dest-tls-verify=false"]
-    sync = [skopeo, "sync", *plain, "--src", "yaml", "--dest", "docker", listed, f"{registry2}/mirror"]
-    synced = subprocess.run(sync, capture_output=True, text=True)
-    assert synced.returncode == 0, synced.stderr
-    for tag in ("1.0", "2.0"):
-        look = [crane, "digest", "--insecure"]
-        before = subprocess.run([*look, f"{registry3}/intel/a:{tag}"], check=True, capture_output=True, text=True)
-        place = f"{registry2}/mirror/a:{tag}"  # with --scoped below the registry's name, which has no port then
-        after = subprocess.run([*look, place], check=True, capture_output=True, text=True)
-        assert after.stdout == before.stdout

@@ -110,7 +110,7 @@ def test_a_server_that_never_gets_further_is_an_error() -> None:
 def test_all_transfers_have_one_deadline() -> None:
     with answering(breaking_off(1)) as server:
         before = time.monotonic()
-        says = r"bert@1\.0: the transfer took more than 1 seconds: \d+ of 1024000 bytes arrived \(run again, and it"
+        says = r"bert@1\.0: the transfer took more than 1 seconds: \d+ of 1024000 bytes arrived \(set"
         with pytest.raises(UnavailableError, match=says):
             downloaded(server.address, patience=1.0)
         assert time.monotonic() - before < 15
@@ -132,7 +132,7 @@ def test_a_request_that_goes_on_ends_with_the_transfer(monkeypatch: pytest.Monke
     monkeypatch.setattr(downloading, "time", SimpleNamespace(monotonic=lambda: now, sleep=time.sleep))
     with answering(script) as server:
         before = time.monotonic()
-        says = r"bert@1\.0: the transfer took more than 20 seconds: 599\d{3} of 1024000 bytes arrived \(run again"
+        says = r"bert@1\.0: the transfer took more than 20 seconds: 599\d{3} of 1024000 bytes arrived \(set"
         with pytest.raises(UnavailableError, match=says):
             downloaded(server.address, request_patience=60)
         assert time.monotonic() - before < 15
@@ -162,32 +162,6 @@ def test_other_bytes_are_refused_with_what_was_expected_and_found(data: bytes, t
     with answering(lambda _: [answer(data)]) as server, pytest.raises(IntegrityError, match=says):
         downloaded(server.address, cache=Cache(tmp_path))
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]
-
-
-def test_a_second_get_goes_on_with_what_the_first_left(tmp_path: Path) -> None:
-    cache, count = Cache(tmp_path), iter(range(100))
-
-    def dying(request: bytes) -> Iterable[bytes]:
-        return breaking_off(300_000)(request) if next(count) == 0 else [answer(b"", status=b"403 Forbidden")]
-
-    with answering(dying) as server, pytest.raises(UnavailableError, match="access denied"):
-        downloaded(server.address, cache=cache)
-    with answering(breaking_off(len(DATA))) as server:
-        assert downloaded(server.address, cache=cache) == DATA
-        assert [start_of(request) for request in server.requests] == [300_000]
-    with answering(lambda _: [answer(b"", status=b"500 Broken")]) as server:
-        assert downloaded(server.address, cache=cache) == DATA
-        assert server.requests == []
-
-
-@pytest.mark.parametrize("size", [1, 300_000, len(DATA), len(DATA) + 1])
-def test_what_was_left_and_is_not_the_beginning_goes(size: int, tmp_path: Path) -> None:
-    digits = WANTED.digest.hex
-    left = tmp_path / digits[:2] / f".{digits[2:]}.{'0' * 16}.tmp"
-    left.parent.mkdir()
-    left.write_bytes(b"\xff" * size)
-    with answering(breaking_off(len(DATA))) as server:
-        assert downloaded(server.address, cache=Cache(tmp_path)) == DATA
 
 
 def test_what_is_not_there_is_said_at_once() -> None:

@@ -98,6 +98,18 @@ def test_a_page_to_log_in_is_no_file_of_a_channel(answers: dict[str, Answer], ad
         access.read(HTTPStore(address))
 
 
+def test_a_page_for_what_is_not_there_is_missing_where_the_server_gives_the_index(
+    answers: dict[str, Answer], address: str
+) -> None:
+    answers["/models/a"] = lambda handler: handler.answer(b"<!doctype html>")
+    with pytest.raises(UnavailableError, match="a: the server sent a web page") as caught:
+        HTTPStore(address).get("a")
+    assert not isinstance(caught.value, NotFoundError)
+    answers["/models/index/head.json"] = lambda handler: handler.answer(b"{}")
+    with pytest.raises(NotFoundError, match="a: not found: the server sent a web page"):
+        HTTPStore(address).get("a")
+
+
 def test_damage_is_told_with_the_address_that_serves_it(answers: dict[str, Answer], address: str) -> None:
     answers["/models/index/head.json"] = lambda handler: handler.answer(b"{}")
     says = rf"index/head\.json: payload: is missing \(whoever publishes what {address}/ serves sees .* fsck CHANNEL"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from packyard.core.bundle.bundle import Bundle
 
 #: How the keys of what is known of a bundle end, behind that of the bundle.
-CHECKSUM, PROVENANCE, SBOM, CYCLONEDX = ".sha256", ".intoto.json", ".spdx.json", ".cdx.json"
+CHECKSUM, PROVENANCE, SBOM = ".sha256", ".intoto.json", ".spdx.json"
 SIGSTORE, COSIGN = ".sigstore.json", ".cosign.json"
 
 _README = "README.md"

@@ -14,7 +14,6 @@ from packyard.core.bundle import Bundle, Manifest, build
 from packyard.core.bundle.archive import Member, compress, decompress, pack, read
 from packyard.core.bundle.bundle import unpack
 from packyard.core.bundle.manifest import FILE, ShippedUseCase
-from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError
 
 MEMBERS = [Member(path="README.md", data=b"# bert\n"), Member(path="run.sh", data=b"#!/bin/sh\n", executable=True)]
@@ -28,20 +27,6 @@ def bert(**changes: str) -> Bundle:
 
 def test_opening_what_was_built_gives_the_same_bundle() -> None:
     assert Bundle.open(bert().data) == bert()
-
-
-def test_the_tar_is_what_is_in_the_file() -> None:
-    assert bert().tar == Digest.of(decompress(bert().data))
-
-
-def test_holds_the_members_and_a_manifest_of_them() -> None:
-    assert [member.path for member in bert().members] == ["README.md", FILE, "run.sh"]
-    assert bert().manifest.files == {member.path: Digest.of(member.data) for member in MEMBERS}
-
-
-def test_unpacks_below_its_name(tmp_path: Path) -> None:
-    assert (bert().unpack(tmp_path) / "README.md").read_bytes() == b"# bert\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["bert"]
 
 
 def test_is_the_same_bundle_however_it_was_compressed() -> None:

@@ -63,14 +63,6 @@ def test_any_other_spelling_is_refused_with_its_line(old: str, new: str, line: i
         Lock.parse(TEXT.replace(old, new).encode())
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\xff", b"{}", b"apiVersion: packyard/v1\n", TEXT.encode()[:-1], TEXT.encode() * 2]
-)
-def test_what_is_no_lock_is_refused(data: bytes) -> None:
-    with pytest.raises(InputError, match=r"^packyard\.lock"):
-        Lock.parse(data)
-
-
 def test_a_thousand_changed_bytes_are_refused_or_stand_in_a_value() -> None:
     """A changed value is another pin, which no channel has under that name."""
     chance, good, refused = random.Random(15), LOCK.to_bytes(), 0

@@ -60,15 +60,6 @@ def test_reads_the_formats_of_other_tools(name: str, form: int) -> None:
     assert entries_of(written_by_the_standard_library(entries, form)) == entries
 
 
-def test_reads_pax_archives_whose_headers_tell_times_and_comments() -> None:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT, pax_headers={"comment": "a=b\n"}) as archive:
-        made = info("a", b"1")
-        made.mtime = 1.5
-        archive.addfile(made, io.BytesIO(b"1"))
-    assert [(entry.name, entry.data) for entry in entries_of(buffer.getvalue())] == [("a", b"1")]
-
-
 @pytest.mark.parametrize("name", ["x" * 101, f"{'p' * 156}/n", f"p/{'n' * 101}", f"{'p/' * 120}{'n' * 99}"])
 def test_refuses_to_write_a_name_that_does_not_fit(name: str) -> None:
     with pytest.raises(InputError, match="too long for a tar archive"):

@@ -23,21 +23,6 @@ folder.write(sys.argv[1], files())
 """
 
 
-def test_makes_a_folder_with_its_files_in_one_step(tmp_path: Path) -> None:
-    top = tmp_path / "top"
-    folder.write(str(top), [("a/b/c", (b"1", b"2"), 0o755), ("a/d", (b"2",), 0o644), ("e", (), 0o644)])
-    found = {path.relative_to(top).as_posix(): path.read_bytes() for path in top.rglob("*") if path.is_file()}
-    assert found == {"a/b/c": b"12", "a/d": b"2", "e": b""}
-    assert os.access(top / "a/b/c", os.X_OK)
-    assert list(tmp_path.iterdir()) == [top]
-
-
-def test_leaves_nothing_of_a_folder_whose_files_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(FileExistsError):
-        folder.write(str(tmp_path / "top"), [("a", (), 0o644), ("a", (), 0o644)])
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_leaves_nothing_of_a_folder_whose_files_do_not_all_come(tmp_path: Path) -> None:
     def files() -> Iterator[tuple[str, tuple[bytes], int]]:
         yield "a", (b"1",), 0o644

@@ -56,12 +56,6 @@ def test_sources_without_git_have_no_revision(tmp_path: Path, monkeypatch: pytes
     assert git.find(tmp_path) is None
 
 
-def test_a_clean_checkout_has_its_commit_and_its_folder(root_dir: Path) -> None:
-    found = _find(root_dir)
-    assert found == Revision(commit=_git(root_dir, "rev-parse", "HEAD"), folder="zoo")
-    assert not found.is_dirty(INPUTS)
-
-
 def test_only_what_was_read_makes_it_dirty(root_dir: Path) -> None:
     (root_dir / "notes.txt").write_text("changed")
     (root_dir.parent / "other").write_text("changed")
@@ -176,16 +170,6 @@ def test_runs_no_filter_of_a_submodule(root_dir: Path, tmp_path: Path, program: 
     _filter(inner / "zoo", "x", program)
     _find(root_dir)
     assert not (tmp_path / "ran").exists()
-
-
-def test_the_filters_of_the_user_run(
-    root_dir: Path, tmp_path: Path, program: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    _filter(root_dir, "lfs", program, "--file", str(tmp_path / "home/.gitconfig"))
-    assert _look_at_all(root_dir, tmp_path) == INPUTS[1]
-    assert (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("key", ["core.fsmonitor", "core.hooksPath"])

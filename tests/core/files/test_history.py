@@ -83,22 +83,6 @@ def test_the_history_keeps_the_newest_hundred_and_nothing_of_it_lies_in_the_pack
     assert (tmp_path / "history").stat().st_mode & 0o777 == 0o700
 
 
-def test_the_history_keeps_no_more_bytes_than_its_bound_but_the_last_change_whatever_its_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    history, root = History(tmp_path / "history"), make(tmp_path / "package")
-    monkeypatch.setattr("packyard.core.files.history.KEPT_BYTES", 100_000)
-    for number in range(20):
-        set_value(history, root, f"{number}-" + "v" * 5_000)
-    sizes = [file.stat().st_size for file in (tmp_path / "history").iterdir()]
-    assert 1 < len(sizes) < 20
-    assert 100_000 - max(sizes) < sum(sizes) <= 100_000
-    set_value(history, root, "v" * 50_000)
-    assert len(list((tmp_path / "history").iterdir())) == 1
-    history.undo(root)
-    assert b"x: 19-vvv" in content(root)["r.yaml"]
-
-
 def test_a_set_that_was_refused_leaves_nothing_that_would_block_the_undo_of_the_one_before(tmp_path: Path) -> None:
     history, root = History(tmp_path / "history"), make(tmp_path / "package")
     set_value(history, root, "b")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import real
 from core.files.packages import edit, set_to
 from faults import content, leftovers
 from krmfiles import FIELD, make_package
@@ -145,19 +143,3 @@ def test_a_file_that_appears_where_one_is_to_be_made_is_not_replaced(
         tree.write({"one.yaml": b"b", "new.yaml": b"c"})
     assert ((root / "new.yaml").read_text("utf-8"), (root / "one.yaml").read_text("utf-8")) == ("mine", FIELD)
     assert not leftovers(root)
-
-
-@pytest.mark.parametrize("attribute", ["a", "i"])
-def test_a_file_that_can_only_grow_or_not_change_is_refused_by_name(attribute: str, tmp_path: Path) -> None:
-    root = make_package(tmp_path / "package")
-    old = content(root)
-    file = root / "two.yaml"
-    if subprocess.run([real.program("chattr"), f"+{attribute}", file], capture_output=True, check=False).returncode:
-        pytest.skip("needs root, and a file system with such attributes")
-    try:
-        with pytest.raises(UnavailableError, match=r"two\.yaml: Operation not permitted; nothing was changed"):
-            set_to(root, "b")
-        assert content(root) == old
-        assert not leftovers(root)
-    finally:
-        subprocess.run([real.program("chattr"), f"-{attribute}", file], check=True)

@@ -90,13 +90,6 @@ def test_links_may_lead_to_other_files_of_the_bundle_that_a_folder_is_of(tmp_pat
         change_setters(root, {"V": ["c"]})
 
 
-def test_a_linked_folder_that_leads_out_is_passed_over_as_every_linked_folder_is(tmp_path: Path) -> None:
-    root = make_package(tmp_path / "package")
-    (root / "out").symlink_to("..")
-    change_setters(root, {"V": ["b"]})
-    assert field_values(root) == {"b"}
-
-
 def test_names_that_are_no_text_are_set_and_taken_back(tmp_path: Path) -> None:
     root = make_package(tmp_path / "top" / os.fsdecode(b"\xff"))
     history = History(tmp_path / "history")
@@ -151,10 +144,3 @@ def test_a_change_that_fails_leaves_no_new_folders(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match=r"nothing was changed"):
         _change(tmp_path, {"other/b": b"3", "file/below/b": b"3"})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "file"]
-
-
-def test_a_change_with_new_folders_is_finished_after_a_kill(tmp_path: Path) -> None:
-    interrupted = forked(lambda: _change(tmp_path, {"new/a": b"1", "new/b": b"2"}), Faulty(3, None, names=("rename",)))
-    assert interrupted.code == -9
-    recover(tmp_path)
-    assert {path.name: path.read_bytes() for path in (tmp_path / "new").iterdir()} == {"a": b"1", "b": b"2"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.kubernetes.fieldtypes import field_type, joins, merge_keys
+from packyard.core.kubernetes.fieldtypes import joins, merge_keys
 
 SPEC = ("spec", "template", "spec")
 SET = """
@@ -34,15 +34,6 @@ metadata: {name: x}
 spec:
   parallelism: 2 # {"$openapi":"WORKERS"}
 """
-
-
-def test_a_field_has_the_type_of_its_kind() -> None:
-    assert field_type("batch/v1", "Job", ("spec", "parallelism")) == "integer"
-    assert field_type("v1", "ConfigMap", ("data", "a")) == "string"
-    assert field_type("v1", "Service", ("spec", "ports", 0, "targetPort")) == "int-or-string"
-    assert field_type("batch/v1", "Job", ("spec", "template")) is None
-    assert field_type("kubeflow.org/v2beta1", "MPIJob", ("spec", "slotsPerWorker")) is None
-    assert field_type("batch/v1", "CronJob", ("spec", "suspend")) is None  # a kind that kustomize 3.8.7 does not know
 
 
 @pytest.mark.parametrize(

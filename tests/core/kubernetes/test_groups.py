@@ -4,20 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.core.kubernetes import schemas
-from packyard.core.kubernetes.groups import BUILT_IN_GROUPS, definitions, is_cluster_scoped
-from packyard.core.kubernetes.kinds import group_of
-
-
-@pytest.mark.parametrize(
-    ("api_version", "kind"),
-    [
-        *[("v1", "Service"), ("apps/v1", "Deployment"), ("batch/v1", "Job"), ("networking.k8s.io/v1", "Ingress")],
-        *[("rbac.authorization.k8s.io/v1", "Role"), ("kustomize.config.k8s.io/v1beta1", "Kustomization")],
-    ],
-)
-def test_kubernetes_serves_its_own_kinds(api_version: str, kind: str) -> None:
-    assert definitions(api_version, kind) == []
+from packyard.core.kubernetes.groups import definitions, is_cluster_scoped
 
 
 @pytest.mark.parametrize(
@@ -36,17 +23,6 @@ def test_kubernetes_serves_its_own_kinds(api_version: str, kind: str) -> None:
 )
 def test_other_kinds_need_a_definition(api_version: str, kind: str, name: str) -> None:
     assert definitions(api_version, kind) == [name]
-
-
-def test_a_train_job_needs_the_definition_of_what_is_made_of_it_too() -> None:
-    found = definitions("trainer.kubeflow.org/v1alpha1", "TrainJob")
-    assert found == ["trainjobs.trainer.kubeflow.org", "jobsets.jobset.x-k8s.io"]
-
-
-def test_every_group_of_kubernetes_is_built_in() -> None:
-    """So that a kind of a group that is new in Kubernetes needs no definition."""
-    newest = schemas.kubernetes(schemas.kubernetes_versions()[-1])
-    assert {group_of(kind.partition(" ")[0]) for kind in newest.kinds} <= BUILT_IN_GROUPS
 
 
 @pytest.mark.parametrize(

@@ -77,21 +77,6 @@ def test_a_rule_of_a_kind_looks_at_the_group_too(own: str, kind: str, other: str
     assert rule not in rules(f"apiVersion: {other}\nkind: {kind}\n{rest}")
 
 
-def test_a_reference_is_met_by_an_object_of_its_group_alone() -> None:
-    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {serviceAccountName: run, containers: [{name: c}]}\n"
-    account = "apiVersion: VERSION\nkind: ServiceAccount\nmetadata: {name: run}\n"
-    assert "dangling-reference" not in rules(pod, account.replace("VERSION", "v1"))
-    assert "dangling-reference" in rules(pod, account.replace("VERSION", "iam.example.com/v1"))
-
-
-@pytest.mark.parametrize("kind", ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"])
-def test_the_name_of_a_role_may_have_colons(kind: str) -> None:
-    text = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata: {{name: NAME}}\n"
-    assert "no-name" not in rules(text.replace("NAME", "system:Auth_reader"))
-    assert "no-name" in rules(text.replace("NAME", "a/b"))
-    assert "no-name" in rules(text.replace("NAME", "'..'"))
-
-
 ENV = """\
 apiVersion: v1
 kind: Pod

@@ -44,18 +44,6 @@ def test_an_operator_has_to_have_all_fields_of_an_object(found: dict[str, Any], 
     assert [each.needs for each in raised([job_set(), found])] == needs
 
 
-def test_the_latest_of_what_objects_need_counts() -> None:
-    (found,) = raised([job_set(volumeClaimPolicies=CLAIMS), job_set({"groupName": "workers"})])
-    assert found.needs == "0.11 or later (tried up to 0.12)"
-
-
-def test_the_commands_install_a_version_that_does_and_none_that_does_not() -> None:
-    (later,) = raised([job_set({"groupName": "workers"})])
-    assert "/download/v0.9.0/" in later.install[0]
-    (unknown,) = raised([job_set(whatComesNext=True)])
-    assert (unknown.install, unknown.link) == ((), "https://github.com/kubernetes-sigs/jobset/releases")
-
-
 def runtime(**policy: Any) -> dict[str, Any]:
     spec = {"mlPolicy": policy, "template": {"spec": job_set()["spec"]}}
     version = "trainer.kubeflow.org/v1alpha1"

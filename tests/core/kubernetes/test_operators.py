@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 import real
@@ -19,13 +17,6 @@ NAMES = ("llm-finetune", "llm-serving", "mask-rcnn-fp32-training-k8s", "rfcn-fp3
 #: What the modules are called of operators whose images are called otherwise.
 MODULES = {"trainer-controller-manager": "trainer", "workflow-controller": "argo-workflows"}
 TESTED = [each for each in OPERATORS if each.tested]
-
-
-@pytest.mark.parametrize("operator", TESTED, ids=lambda each: each.image)
-def test_tested_versions_are_those_that_tests_run(operator: Operator) -> None:
-    modules = (real.REPOSITORY / "tests/tools/manifests/go.mod").read_text("utf-8")
-    pinned = dict(re.findall(r"/([a-z-]+)(?:/v\d+)? v(\S+)$", modules, re.MULTILINE))
-    assert pinned[MODULES.get(operator.image, operator.image)] == operator.tested
 
 
 @pytest.fixture(scope="module")
@@ -54,15 +45,6 @@ def test_an_operator_was_tried_up_to_the_newest_version_whose_definitions_judge_
 
 def required(bundle: Bundle) -> list[str]:
     return [each for use_case in bundle.manifest.use_cases.values() for each in use_case.requires]
-
-
-def test_all_operators_have_a_command_and_no_kind_has_two() -> None:
-    named = [name for each in OPERATORS for name in each.definitions]
-    offered = [name for each in OPERATORS for name in each.requirements]
-    assert len(offered) == len(set(offered))
-    assert all(each.install for each in OPERATORS)
-    assert {operators.of(name) for name in named} == {each for each in OPERATORS if each.definitions}
-    assert operators.needed(offered) == [*OPERATORS]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import yaml
 
-import real
 import tiny
 from packyard.core.kubernetes import pods, schemas
 from packyard.core.kubernetes.pods import Path, Pod
@@ -189,22 +188,6 @@ def test_containers_may_mount_the_claims_that_are_made_for_them(kind: str, befor
     assert pod["volumes"] == ["data", "made"]
 
 
-def test_finds_the_objects_in_a_list_by_their_own_kinds() -> None:
-    text = """
-        apiVersion: v1
-        kind: List
-        items:
-        - {apiVersion: batch/v1, kind: Job, spec: {template: {spec: {containers: []}}}}
-        - {apiVersion: argoproj.io/v1alpha1, kind: Workflow, spec: {templates: [{script: {name: a}}]}}
-    """
-    assert [pod["path"] for pod in found(dedent(text))] == ["items.0.spec.template.spec", "items.1.spec.templates.0"]
-
-
-def test_searches_a_kind_of_another_group() -> None:
-    (pod,) = found(manifest("batch.volcano.sh/v1alpha1 Job", "spec: tasks: - template: spec:", POD))
-    assert pod["path"] == "spec.tasks.0.template.spec"
-
-
 #: As operators' own pages have them: https://volcano.sh/en/docs/vcjob, https://kserve.github.io/website (a custom
 #: predictor), https://github.com/kubeflow/spark-operator (examples/spark-pi-pod-template.yaml), all cut.
 FOREIGN = {
@@ -234,20 +217,6 @@ FOREIGN = {
         {"spec.driver.template.spec": "", "spec.executor.template.spec": ""},
     ),
 }
-#: What keeps its pods where no search finds them, by the line that says where: path, role and containers of each.
-TOLD = {
-    "spec.predictor/model": (
-        "spec: {predictor: {model: {storageUri: a}, volumes: [{name: data}]}}",
-        [("spec.predictor", "predictor", 1)],
-    ),
-    "spec": ("spec: {mode: sidecar, initContainers: [{name: get}]}", [("spec", "", 1)]),
-    "spec.a.template.spec/main/side, spec.b[*]": (
-        "spec: {a: {template: {spec: {main: {}, side: {}}}}, b: [{name: c, containers: []}]}",
-        [("spec.a.template.spec", "a", 2), ("spec.b.0", "c", 0)],
-    ),
-    "": ("spec: {rules: [{validate: {pattern: {spec: {containers: [{image: '*:*'}]}}}}]}", []),
-    "spec.c, spec.b[0], [*], /, a//b, ..": ("spec: {b: [{containers: []}]}", []),
-}
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
@@ -255,20 +224,6 @@ def test_finds_the_pods_of_foreign_kinds_by_their_containers(kind: str) -> None:
     spec, places = FOREIGN[kind]
     root = yaml.safe_load(manifest(kind, "spec:", dedent(spec)))
     assert {".".join(map(str, pod.path)): pod.role for pod in pods.find(root)} == places
-
-
-@pytest.mark.parametrize("line", TOLD)
-def test_an_object_of_a_foreign_kind_says_where_its_pods_are(line: str) -> None:
-    spec, places = TOLD[line]
-    head = "apiVersion: example.com/v1\nkind: Server\n"
-    text = f"{head}metadata: {{annotations: {{packyard/pods: {json.dumps(line)}}}}}\n{spec}\n"
-    made = [(".".join(map(str, pod.path)), pod.role, len(pod.containers)) for pod in pods.find(yaml.safe_load(text))]
-    assert made == places
-    assert [each["path"] for each in found(text)] == [path for path, _, _ in places]
-
-
-def test_a_kind_of_the_table_is_not_searched() -> None:
-    assert found(manifest("batch/v1 Job", "spec: else:", POD)) == []
 
 
 @pytest.mark.parametrize("value", ["", "null", "[]", "{}", "a", "[a]", "[[]]", "{containers: a}", "{spec: a}"])
@@ -300,39 +255,3 @@ def places(judge: Judge, schema: Any, path: Path = (), above: tuple[str, ...] = 
     inside += [("x", schema["additionalProperties"])] if isinstance(schema.get("additionalProperties"), dict) else []
     for step, part in inside:
         yield from places(judge, part, (*path, step), (*above, name) if name else above)
-
-
-def holding(path: Path, value: object) -> Any:
-    """Return a value in which ``value`` stands at a path."""
-    for step in reversed(path):
-        value = [value] if step == 0 else {step: value}
-    return value
-
-
-def test_knows_the_pods_of_each_kind_as_its_schemas_have_them() -> None:
-    checked = set()
-    for judge in judges():
-        for kind, definition in judge.kinds.items():
-            version, _, name = kind.partition(" ")
-            for path, is_argo in places(judge, {"$ref": definition}):
-                if name.endswith("List") or name == "TrainJob":
-                    continue
-                spec = {"script": {"name": "a"}} if is_argo else {}
-                root = {"apiVersion": version, "kind": name, **holding(path, spec)}
-                assert path in [pod.path for pod in pods.find(root)], (kind, path)
-                checked.add(kind)
-    unchecked = ("example.com", "ray.io", "trainer.kubeflow.org/v1alpha1 TrainJob")  # no schemas, and no pods
-    assert checked == {
-        *(kind for kind in KINDS if not kind.startswith(unchecked)),
-        *(kind for kind in WORKFLOWS if "ClusterWorkflow" not in kind),
-        "v1 ReplicationController",
-    }
-
-
-def test_knows_the_kinds_of_the_catalogue() -> None:
-    """Each base's kind with a list of containers is one of those that are tried above."""
-    for file in sorted((real.REPOSITORY / "bases").rglob("*.yaml")):
-        for root in yaml.safe_load_all(file.read_bytes()):
-            if isinstance(root, dict) and "kustomize" not in root.get("apiVersion", "kustomize"):
-                kind = f"{root['apiVersion']} {root['kind']}"
-                assert not pods.find(root) or kind in {*KINDS, *WORKFLOWS}, file

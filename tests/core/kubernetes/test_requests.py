@@ -36,25 +36,10 @@ def test_init_containers_that_restart_stay_beside_all_that_follow() -> None:
     assert asked(f"{{{init}, containers: [{{resources: {{limits: {{cpu: 2}}}}}}]}}") == ({"cpu": 4}, {"cpu": 4})
 
 
-def test_what_running_a_pod_takes_itself_is_asked_for_as_well() -> None:
-    assert asked("{overhead: {cpu: 250m}, containers: [{resources: {requests: {cpu: 1}}}]}")[0] == {"cpu": 1.25}
-
-
-def test_what_a_pod_says_itself_counts_in_place_of_its_containers() -> None:
-    containers = "containers: [{resources: {requests: {cpu: 1, nvidia.com/gpu: 1}}}, {}]"
-    own = "resources: {requests: {cpu: 500m}, limits: {cpu: 2, memory: 4}}"
-    expected = ({"cpu": 0.5, "memory": 4, "nvidia.com/gpu": 1}, {"cpu": 2, "memory": 4})
-    assert asked(f"{{{own}, {containers}}}") == expected
-
-
 def test_a_limit_range_gives_what_containers_do_not_say() -> None:
     default = Asked({"cpu": NANO, "memory": NANO}, {"cpu": 2 * NANO})
     given = asked("{containers: [{}, {resources: {limits: {cpu: 4}}}]}", default)
     assert given == ({"cpu": 5, "memory": 2}, {"cpu": 6})
-
-
-def test_what_is_no_quantity_is_left_out() -> None:
-    assert asked("{containers: [{resources: {limits: {cpu: '', memory: [1], 5: 1}}}, {resources: ''}]}")[0] == {"5": 1}
 
 
 @pytest.mark.parametrize(

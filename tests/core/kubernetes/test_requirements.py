@@ -32,13 +32,6 @@ def test_names_all_that_an_mpi_job_needs_and_does_not_bring() -> None:
     ]
 
 
-def test_a_kind_that_kubernetes_does_not_serve_needs_its_definition() -> None:
-    assert found("{apiVersion: batch/v1, kind: Job}") == []
-    assert found("{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet}") == [
-        "CustomResourceDefinition jobsets.jobset.x-k8s.io"
-    ]
-
-
 def test_a_definition_that_is_brought_is_not_needed() -> None:
     text = """
     {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: mpijobs.kubeflow.org}}
@@ -48,18 +41,9 @@ def test_a_definition_that_is_brought_is_not_needed() -> None:
     assert found(text) == []
 
 
-def test_an_export_of_a_volume_that_is_brought_is_needed() -> None:
-    text = "{apiVersion: v1, kind: PersistentVolume, spec: {nfs: {server: 10.0.0.5, path: /x}}}"
-    assert found(text) == ["NFS 10.0.0.5:/x"]
-
-
 def test_a_driver_of_volumes_is_needed() -> None:
     text = "{apiVersion: v1, kind: PersistentVolume, spec: {csi: {driver: nfs.csi.k8s.io, volumeHandle: ''}}}"
     assert found(text) == ["CSIDriver nfs.csi.k8s.io"]
-
-
-def test_objects_without_pods_need_no_pod_security_level() -> None:
-    assert find([{"apiVersion": "v1", "kind": "ConfigMap"}]) == ()
 
 
 FIELDS = re.findall(
@@ -92,19 +76,6 @@ def test_a_placeholder_may_stand_in_every_field(field: str) -> None:
 
     for item in objects(MPI_JOB + "---" + HARDENED):
         find([blanked(item)])  # type: ignore[list-item]
-
-
-def test_the_templates_of_a_workflow_are_pods() -> None:
-    found = find(objects(WORKFLOW))
-    assert [f"{item.kind} {item.name}" for item in found if item.kind != "PodSecurity"] == [
-        "ConfigMap env",
-        "CustomResourceDefinition workflows.argoproj.io",
-        "NFS nfs:/a",
-        "PersistentVolumeClaim shared",
-        "Secret registry",
-        "ServiceAccount runner",
-        "ServiceAccount trainer",
-    ]
 
 
 def test_names_the_level_that_admits_the_pods() -> None:

@@ -15,7 +15,6 @@ import real
 from controlplane.api import Api
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes import schemas as judges
-from packyard.writing.source import workspace
 from sample import WHOLE, some
 from tools import custom_resources, kubernetes_choices, kubernetes_schemas
 
@@ -61,63 +60,12 @@ def meanings(text: str) -> dict[tuple[str, str, str], str]:
     }
 
 
-def test_knows_every_version_of_the_operators() -> None:
-    served = {(judge.name, judge.version): sorted(judge.kinds) for judge in judges.operators()}
-    assert served == {
-        **{("mpi-operator", version): ["kubeflow.org/v2beta1 MPIJob"] for version in ("0.5", "0.6", "0.7", "0.8")},
-        **{
-            ("argo-workflows", version): [
-                f"argoproj.io/v1alpha1 {kind}" for kind in ("CronWorkflow", "Workflow", "WorkflowTemplate")
-            ]
-            for version in ("3.4", "3.5", "3.6", "3.7")
-        },
-        **{("jobset", f"0.{minor}"): ["jobset.x-k8s.io/v1alpha2 JobSet"] for minor in range(8, 13)},
-        **{
-            ("trainer", version): [
-                f"trainer.kubeflow.org/v1alpha1 {kind}"
-                for kind in ("ClusterTrainingRuntime", "TrainJob", "TrainingRuntime")
-            ]
-            for version in ("2.0", "2.1", "2.2", "2.3")
-        },
-        **{
-            ("training-operator", version): [f"kubeflow.org/v1 {kind}" for kind in ("MPIJob", "PyTorchJob", "TFJob")]
-            for version in ("1.8", "1.9")
-        },
-        **{("lws", version): ["leaderworkerset.x-k8s.io/v1 LeaderWorkerSet"] for version in ("0.6", "0.7", "0.8")},
-        ("kueue", "0.15"): [
-            f"kueue.x-k8s.io/{version} {kind}"
-            for version in ("v1beta1", "v1beta2")
-            for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor")
-        ],
-        ("keda", "2.18"): [f"keda.sh/v1alpha1 {kind}" for kind in ("ScaledObject", "TriggerAuthentication")],
-        ("gateway-api", "1.4"): [
-            f"gateway.networking.k8s.io/{version} {kind}"
-            for version in ("v1", "v1beta1")
-            for kind in ("Gateway", "HTTPRoute")
-        ],
-        ("gateway-api-inference-extension", "1.1"): ["inference.networking.k8s.io/v1 InferencePool"],
-        ("prometheus-operator", "0.85"): ["monitoring.coreos.com/v1 PodMonitor"],
-    }
-
-
-def test_no_part_of_the_generated_file_is_there_twice() -> None:
-    parts = [json.dumps(part) for part in json.loads(GENERATED.read_text("utf-8"))["$defs"].values()]
-    assert len(parts) == len(set(parts)) > 200
-
-
 def test_a_definition_is_compiled_once_for_all_versions_in_which_it_is_the_same() -> None:
     oldest, *_, newest = (judges.kubernetes(version) for version in judges.kubernetes_versions())
     number = oldest.kinds["v1 ConfigMap"]
     assert newest.kinds["v1 ConfigMap"] == number
     assert oldest.definitions.validator(number) is newest.definitions.validator(number)
     assert newest.kinds["v1 Pod"] != oldest.kinds["v1 Pod"]
-
-
-def test_the_workspace_lists_every_version_from_1_28_to_the_newest() -> None:
-    found = [judge.version for judge in judges.choose() if judge.name == judges.KUBERNETES]
-    assert found == list(workspace.read(real.REPOSITORY).kubernetes)
-    assert found[0] == "1.28"
-    assert found[-1] == judges.kubernetes_versions()[-1]
 
 
 @pytest.mark.parametrize("version", ["1.99", "1", "x.y", ""])

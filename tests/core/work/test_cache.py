@@ -21,24 +21,6 @@ def entries(cache: Cache) -> list[Path]:
     return [file for file in cache.folder.rglob("*") if file.is_file()]
 
 
-def test_gives_back_what_was_kept_and_the_last_of_it(tmp_path: Path) -> None:
-    cache = Cache(tmp_path / "cache")
-    assert cache.get(KEY) is None
-    cache.put(KEY, b"one")
-    cache.put(KEY, b"two")
-    cache.put(OTHER, b"")
-    assert (cache.get(KEY), cache.get(OTHER)) == (b"two", b"")
-
-
-@pytest.mark.parametrize("size", range(68))
-def test_does_not_find_an_entry_that_is_cut_off(tmp_path: Path, size: int) -> None:
-    cache = Cache(tmp_path)
-    cache.put(KEY, b"one")
-    (file,) = entries(cache)
-    file.write_bytes(file.read_bytes()[:size])
-    assert cache.get(KEY) is None
-
-
 def test_does_not_find_an_entry_of_which_a_byte_is_another(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     cache.put(KEY, b"one")
@@ -86,18 +68,6 @@ def test_prunes_neither_through_a_link_nor_what_is_no_entry(tmp_path: Path) -> N
     cache.prune(time.time())
     assert all(file.read_bytes() == b"mine" for file in theirs)
     assert cache.get(KEY) is None
-
-
-def test_does_not_find_what_was_deleted_and_keeps_it_again(tmp_path: Path) -> None:
-    cache = Cache(tmp_path / "cache")
-    cache.put(KEY, b"one")
-    (file,) = entries(cache)
-    file.unlink()
-    file.parent.rmdir()
-    (tmp_path / "cache").rmdir()
-    assert cache.get(KEY) is None
-    cache.put(KEY, b"one")
-    assert cache.get(KEY) == b"one"
 
 
 def test_says_why_it_cannot_keep_and_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -80,11 +80,6 @@ def test_results_come_in_the_order_of_the_tasks(jobs: int) -> None:
     assert sorted(done) == list(range(40))
 
 
-@pytest.mark.parametrize("count", [0, 1, 9])
-def test_any_number_of_tasks_is_run(count: int) -> None:
-    assert executor.run(double, TASKS[:count], jobs=2) == [task * 2 for task in TASKS[:count]]
-
-
 @pytest.mark.parametrize("jobs", [0, 1], ids=["here", "processes"])
 def test_what_a_function_remembers_is_there_for_all_tasks_of_its_run_in_a_worker(jobs: int) -> None:
     for _ in range(2):
@@ -201,12 +196,3 @@ def test_ctrl_c_while_workers_begin_is_left_to_the_process_that_started_them(tmp
             with suppress(ProcessLookupError):  # nobody is left
                 os.killpg(process.pid, signal.SIGKILL)
     assert (process.returncode, said) == (0, "")
-
-
-def test_a_worker_ends_where_packyard_would_clean_up() -> None:
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with executor.processes(1) as pool:
-            assert pool.submit(signal.getsignal, signal.SIGTERM).result() is signal.SIG_DFL
-    finally:
-        signal.signal(signal.SIGTERM, before)

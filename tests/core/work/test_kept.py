@@ -42,12 +42,6 @@ def test_a_result_that_its_reader_cannot_read_is_not_found(odd: bytes, kept: Kep
     assert kept.find(KEY, lambda data: [text.upper() for text, _ in json.loads(data)["texts"].items()]) is None
 
 
-def test_without_a_cache_nothing_is_made_to_be_kept_and_nothing_found(kept: Kept) -> None:
-    alone = Kept(cache=None, code=None, agrees=kept.agrees)
-    assert alone.keep(KEY, [], lambda: pytest.fail("is made")) == ""
-    assert alone.find(KEY, bytes) is None
-
-
 def test_a_result_of_other_code_is_not_found(kept: Kept) -> None:
     kept.keep(KEY, [], lambda: b"result")
     assert kept.find(KEY, bytes)

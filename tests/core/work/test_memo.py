@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import pickle
 
-import pytest
-
-from packyard.core.work.memo import Memo, once
+from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_shared
 from packyard.core.yaml.node import Source
 
@@ -19,18 +17,6 @@ def test_makes_what_it_knows_only_once() -> None:
     assert parse_shared(source, Memo()) is not first
 
 
-@pytest.mark.parametrize("nothing", [None, 0, "", []])
-def test_what_is_empty_is_remembered_too(nothing: object) -> None:
-    memo, made = Memo(), list[object]()
-    for _ in range(2):
-        memo.once("key", lambda: made.append(nothing) or nothing)
-    assert made == [nothing]
-
-
-def test_without_a_memo_it_is_made_each_time() -> None:
-    assert [once(None, "key", lambda number=number: number) for number in range(2)] == [0, 1]
-
-
 def test_forgets_what_was_used_least_recently() -> None:
     made: list[str] = []
     memo = Memo(limit=2)
@@ -40,14 +26,6 @@ def test_forgets_what_was_used_least_recently() -> None:
 
     assert [make(name) for name in "abacab"] == list("abacab")
     assert made == list("abcb")
-
-
-def test_forgets_what_it_is_told_to() -> None:
-    memo = Memo()
-    assert memo.once("key", lambda: 1) == 1
-    memo.forget("key")
-    memo.forget("another")
-    assert memo.once("key", lambda: 2) == 2
 
 
 def test_is_empty_in_another_process() -> None:

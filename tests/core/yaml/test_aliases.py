@@ -26,10 +26,6 @@ def test_an_alias_stands_aside_for_the_very_node_that_it_repeats() -> None:
     assert root.get("a") is listed.items[0].value
 
 
-def test_the_last_anchor_of_a_name_before_an_alias_counts() -> None:
-    assert to_value(follow("a: &x 1\nb: *x\nc: &x 2\nd: *x\n")) == {"a": 1, "b": 1, "c": 2, "d": 2}
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -41,12 +37,6 @@ def test_the_last_anchor_of_a_name_before_an_alias_counts() -> None:
 def test_refuses_what_cannot_be_followed_by_its_place(text: str, expected: str) -> None:
     with pytest.raises(InputError, match=expected):
         follow(text)
-
-
-@pytest.mark.parametrize("text", ["a: *b\n", "[a,*b]\n", "{a: *b}\n", '{"a":*b}\n', "{?*b : 1}\n", "*b : 1\n"])
-def test_reading_refuses_an_alias_of_nothing_wherever_it_stands(text: str) -> None:
-    with pytest.raises(InputError, match=r"\*b refers to nothing before it"):
-        parse_text(Source("a.yaml", text))
 
 
 def test_anchors_are_those_of_one_document() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from amount import tries
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import parse_file, parse_one, parse_text, walk
-from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.node import Node, Scalar, Source
 from yaml_files import COMMENT, File, files
 
 
@@ -38,16 +38,6 @@ def test_reading_around_some_comments_keeps_little_of_a_large_file() -> None:
     document = parse_text(Source("r.yaml", text), around=[COMMENT])[0]
     assert len(scalars(document.root)) < 10
     assert bound(document.root) == [("1", COMMENT)]
-
-
-def test_an_index_is_that_of_the_whole_list() -> None:
-    text = "l:\n" + "- a\n" * 7 + f"- b {COMMENT}\n"
-    root = parse_text(Source("r.yaml", text), around=[COMMENT])[0].root
-    assert isinstance(root, MappingNode)
-    listed = root.get("l")
-    assert isinstance(listed, SequenceNode)
-    assert [(item.index, item.value.lexeme) for item in listed.items][-1] == (7, "b")
-    assert listed.size == 8
 
 
 @pytest.mark.parametrize(

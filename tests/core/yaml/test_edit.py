@@ -66,10 +66,3 @@ def test_the_real_program_sets_the_same_text(served4: Served, tmp_path: Path, va
     change_setters(ours, {"V": [value]})
     found = [yaml.safe_load((side / "r.yaml").read_text("utf-8")) for side in (ours, theirs)]
     assert found[0] == found[1] == {"a": value, "b": value, "l": [value]}
-
-
-def test_a_text_with_a_last_line_break_gets_one_at_the_end_of_a_file_without() -> None:
-    for style in ("|", "|-", "|+", ">"):
-        made = set_value(f"{COMMENT}\nx: {style}\n  old", "new\n")
-        assert yaml.safe_load(made) == {"x": "new\n"}, style
-        assert yaml.safe_load(set_value(made, "old")) == {"x": "old"}

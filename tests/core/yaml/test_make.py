@@ -17,24 +17,6 @@ def root(text: str = TEXT) -> MappingNode:
     return found
 
 
-def test_a_clone_is_written_alike_and_changes_alone() -> None:
-    old = root()
-    new = make.clone(old)
-    inner = new.mapping("a")
-    assert inner is not None
-    assert layout.write(new) == layout.write(old) == TEXT.encode()
-    inner.entries.append(make.entry("d", make.scalar("2", "b.yaml", "2")))
-    assert layout.write(old) == TEXT.encode()
-    assert layout.write(new) == (TEXT + "  d: 2\n").encode()
-
-
-def test_a_copy_shares_the_values_of_its_entries() -> None:
-    old = root()
-    new = make.copy(old)
-    assert new.entries[0] is not old.entries[0]
-    assert new.entries[0].value is old.entries[0].value
-
-
 @pytest.mark.parametrize(
     ("text", "written"),
     [

@@ -9,9 +9,9 @@ from packyard.core.yaml import items
 from packyard.core.yaml.compare import Planned
 from packyard.core.yaml.content import double
 from packyard.core.yaml.document import parse_text
-from packyard.core.yaml.edit import Edit, Reading, exchange, replace_comment
-from packyard.core.yaml.node import Child, Collection, Comment, Document, Entry, MappingNode, Node, Scalar, Source
-from packyard.core.yaml.proof import apply_to_file, apply_to_text
+from packyard.core.yaml.edit import Edit, exchange, replace_comment
+from packyard.core.yaml.node import Child, Collection, Comment, Document, Entry, Node, Scalar, Source
+from packyard.core.yaml.proof import apply_to_text
 from packyard.core.yaml.span import children_below
 
 C = '# {"$openapi":"A"}'
@@ -67,26 +67,10 @@ class Text:
             assert "nothing was written" in problem.hint
 
 
-def test_makes_what_an_edit_means() -> None:
-    text = Text(f"a: old {C}\nb: 1 # note\n")
-    (edit,) = exchange(text.node("a"), "'new'", "new")
-    assert text.made(edit) == text.made(edit, around=False) == f"a: 'new' {C}\nb: 1 # note\n"
-    data = b"\xef\xbb\xbf" + text.source.text.encode()
-    assert apply_to_file(data, text.source, [edit]) == data.replace(b"old", b"'new'")
-    assert apply_to_file(data, text.source, []) is None
-
-
 @pytest.mark.parametrize("value", ["other", "new # {", "[new", "new: 1", "*x", "'new", "new\n", "- new", "&a new"])
 def test_refuses_a_value_that_is_not_read_as_the_one_that_is_set(value: str) -> None:
     text = Text(f"x: &x 1\na: old {C}\nb: '1'\n")
     text.refused(Edit(text.at("old"), text.at("old") + 3, value, text.node("a"), reads="new"), lines=range(2, 3))
-
-
-def test_refuses_a_value_without_a_blank_before() -> None:
-    text = Text("name: # kpt-set: ${app}\nother: 1\n")
-    text.refused(Edit(5, 5, "foo", text.node("name"), reads="foo"), lines=range(1, 2))
-    text = Text("l:\n- # kpt-set: ${app}\n")
-    text.refused(Edit(4, 4, "foo", text.list("l").children[0].value, reads="foo"), lines=range(2, 3))
 
 
 @pytest.mark.parametrize("behind", ["after: 1\n", "---\nb: 1\n", "# end\nafter: 1\n"])
@@ -206,21 +190,6 @@ def test_refuses_one_value_of_several_that_no_edit_sets() -> None:
     for lacking in ([], edits[:1], edits[1:]):
         text.refused(*lacking, lines=range(1, 6), says="the value that is set", planned=plan)
     text.refused(*edits, lines=range(1, 6), planned=[*plan, (text.node("b"), "newer")])  # two for one node
-
-
-@pytest.mark.parametrize("other", ["[1, b]", "['1', b, {c: d}]", "['1', {c: d}, b]", "['1', b, {c: 'null'}]", "[]"])
-def test_tells_types_and_mappings_of_a_list_apart(other: str) -> None:
-    want, text = Text("l: ['1', b, {c: ~}]\n").list("l"), Text(f"l: [x] {C}\n")
-    node, readings = text.list("l"), Text(f"l: {other}\n").list("l")
-    edit = Edit(node.start, node.end, readings.lexeme, node, reads=reading(readings))
-    assert text.made(edit, planned=[(node, readings)])
-    text.refused(edit, lines=range(1, 2), says="the value that is set", planned=[(node, want)])
-
-
-def reading(node: Node) -> Reading:
-    if isinstance(node, MappingNode):
-        return {each.name: reading(each.value) for each in node.entries}
-    return node.value if isinstance(node, Scalar) else [reading(each.value) for each in node.children]
 
 
 def test_looks_behind_aliases_for_what_is_planned() -> None:

@@ -100,74 +100,9 @@ def test_facts_hold_wherever_the_sources_lie(question: str, root: Path, tmp_path
     assert Observed(moved).agrees(sources.facts)
 
 
-def test_facts_hold_from_another_working_directory(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root.parent)
-    sources = Sources(Path("root"))
-    sources.read("file")
-    monkeypatch.chdir(root)
-    assert Observed(Path()).agrees(sources.facts)
-    assert [name for _, name, _ in sources.facts] == ["file"]
-
-
-@pytest.mark.parametrize(("root_dir", "shown"), [("root", "root/file"), (".", "file"), ("./root/..", "root/../file")])
-def test_messages_show_a_path_as_the_user_named_the_root(
-    root_dir: str, shown: str, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(root.parent)
-    (root / "file").rename(root / "gone")
-    with pytest.raises(InputError, match=f"^{shown}: "):
-        Sources(Path(root_dir)).read("file")
-
-
-def test_a_file_is_read_once_so_that_a_task_sees_one_state_of_it(root: Path) -> None:
-    sources = Sources(root)
-    sources.read("file")
-    (root / "file").write_bytes(b"other")
-    assert sources.read("file") == b"one"
-    assert not sources.torn
-    assert not Observed(root).agrees(sources.facts)
-
-
-def test_is_torn_where_an_answer_changed_in_between(root: Path) -> None:
-    sources = Sources(root)
-    assert sources.exists("file")
-    assert not sources.torn
-    (root / "file").unlink()
-    assert not sources.exists("file")
-    assert sources.torn
-
-
 def both(sources: Sources) -> tuple[bytes, bool]:
     """Ask for two things, one of them within the other."""
     return sources.once("both", lambda: (sources.read("file"), sources.once("new", lambda: sources.exists("new"))))
-
-
-def test_what_was_made_once_rests_on_the_same_facts_for_every_task_of_a_run(root: Path) -> None:
-    memo = Memo()
-    noted = []
-    for _ in range(3):
-        sources = Sources(root, memo)
-        assert both(sources) == both(sources) == (b"one", False)
-        assert sources.once("new", lambda: True) is False, "it is made once"
-        noted.append(sorted(sources.facts))
-        assert not sources.torn
-    alone = Sources(root)
-    both(alone)
-    assert noted == [sorted(alone.facts)] * 3
-    assert len(noted[0]) == 2
-
-
-def test_a_run_goes_by_what_its_first_task_saw_and_says_so(root: Path) -> None:
-    memo = Memo()
-    first = Sources(root, memo)
-    both(first)
-    (root / "file").write_bytes(b"other")
-    second = Sources(root, memo)
-    assert both(second) == (b"one", False)
-    assert second.read("file") == b"one", "a task sees one state of a file"
-    assert second.facts == first.facts
-    assert not Observed(root).agrees(second.facts)
-    assert both(Sources(root)) == (b"other", False)
 
 
 def test_is_torn_where_a_task_saw_another_state_than_the_run(root: Path) -> None:
@@ -192,15 +127,6 @@ def test_what_a_torn_task_made_is_made_again(root: Path) -> None:
     second = Sources(root, memo)
     assert second.once("torn", lambda: second.exists("file")) is False
     assert not second.torn
-
-
-def test_what_failed_is_not_made_once_but_its_facts_count(root: Path) -> None:
-    memo = Memo()
-    for _ in range(2):
-        sources = Sources(root, memo)
-        with pytest.raises(InputError, match="new: no such file"):
-            sources.once("new", lambda sources=sources: sources.read("new"))
-        assert [(question, name) for question, name, _ in sources.facts] == [("bytes", "new")]
 
 
 #: Ways out of a folder with a link "out" to a folder beside it, in which there is a file "secret" and a folder.
@@ -279,18 +205,6 @@ def test_what_is_no_regular_file_is_named_and_not_waited_for(root: Path) -> None
     }.items():
         with pytest.raises(InputError, match=f"{name}: {problem}"):
             sources.read(name)
-
-
-def test_a_name_that_no_file_can_have_is_refused(root: Path) -> None:
-    with pytest.raises(InputError, match="no file has such a name"):
-        Sources(root).exists("a\0b")
-
-
-def test_names_that_are_no_text_are_noted_as_others_are(root: Path) -> None:
-    Path(os.fsdecode(os.fsencode(root) + b"/folder/\xff")).mkdir()
-    sources = Sources(root)
-    assert len(sources.list("folder")) == 2
-    assert Observed(root).agrees(sources.facts)
 
 
 AUDITED = """

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.writing.source import workspace
 
 KUSTOMIZATION = "bases/one/kustomization.yaml"
 PACKAGE = "packages/p/package.yaml"
@@ -159,13 +158,6 @@ def test_a_link_that_stays_in_the_workspace_is_followed(root: Path, tmp_path: Pa
         assert not (out_dir / "p/linked.txt").is_symlink()
 
 
-@pytest.mark.parametrize("prefix", ["../x", "x/../y", "x//y", "", ".git", "a b", "x\\y"])
-def test_a_prefix_that_is_no_path_below_a_package_is_refused(prefix: str, root: Path) -> None:
-    tiny.replace(root / "packyard.yaml", "prefix: uses", f"prefix: '{prefix}'")
-    said = tiny.refused("lint", "--workspace", root)
-    assert "packyard.yaml:4:9: prefix: " in said
-
-
 @pytest.mark.parametrize(
     ("name", "what"),
     [
@@ -202,8 +194,3 @@ def test_what_is_no_file_is_named_and_not_left_out(make: Callable[[Path], object
     (root / "packages/p/files/d").mkdir()
     make(root / "packages/p/files/odd")
     assert "files/odd: is neither a file nor a folder" in tiny.refused("lint", "--workspace", root)
-
-
-def test_reading_a_workspace_keeps_the_path_that_it_was_given(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
-    assert workspace.read(Path()).root_dir == Path()

@@ -46,10 +46,3 @@ def test_follows_aliases_and_merge_keys() -> None:
 def test_finds_the_node_of_a_path_or_the_nearest_above(path: tuple[str | int, ...], line: int, lexeme: str) -> None:
     _, node = nearest(read(TEXT), path)
     assert (node.source.locate(node.start)[0], node.lexeme) == (line, lexeme)
-
-
-def test_finds_the_entry_of_a_path() -> None:
-    entry, _ = nearest(read(TEXT), ("job", "cpu"))
-    assert entry is not None
-    assert entry.key.source.locate(entry.start) == (1, 12)
-    assert nearest(read(TEXT), ("list", 1))[0] is None

@@ -101,13 +101,13 @@ def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
     (offer,) = re.findall(rf" --replace deletes it first; another run beside it: packyard ({beside})\)", refused)
     (other,) = answer(*shlex.split(offer))
     assert (other["record"], other["recorded"], other["state"] in ("running", "succeeded")) == (1, True, True)
-    (change,) = answer("history", other["run"])[0]["changes"][:1]
+    (change,) = answer("rollback", other["run"], "--list")[0]["changes"][:1]
     assert change == {"name": "BATCH_SIZE", "before": None, "after": "32"}
     left = run("undeploy", RUN)
     assert sorted(left.stdout.splitlines()) == sorted(
         line.replace("created", "deleted") for line in done.stdout.splitlines()
     )
-    assert "there is no run" in run("history", RUN, code=1).stderr
+    assert "there is no run" in run("rollback", RUN, "--list", code=1).stderr
     (gone,) = answer("undeploy", "--package", "mnist-fp32-training-k8s", "--yes")
     assert (gone["run"], len(gone["deleted"]), gone["records"]) == (other["run"], 4, 1)
     assert [each["kind"] for each in cluster.everything(namespace) if each["kind"] in ("Job", "Pod")] == []
@@ -155,7 +155,7 @@ def test_what_each_verb_asks_of_the_server(cluster: Api, namespace: str, user: s
     counts = []
     for words in (
         ("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor"),
-        ("history", BOARD),
+        ("rollback", BOARD, "--list"),
         ("rollback", BOARD, "1", "--no-wait"),
         ("undeploy", BOARD, "--no-wait"),
     ):
@@ -202,7 +202,7 @@ def test_a_deployment_goes_back_to_an_earlier_record_with_its_secrets_as_they_ar
     (secret,) = cluster.list("v1", "Secret", namespace)
     assert secret["data"] == {"password": "dHdv"}
     assert [(each["record"], each["asRecord"]) for each in answer("history", name)] == [(1, None), (2, None), (3, 1)]
-    assert run("history", name).stdout.splitlines()[-1].endswith("rolled back to record 1")
+    assert run("rollback", name, "--list").stdout.splitlines()[-1].endswith("rolled back to record 1")
     assert "has no record 9" in run("rollback", name, "9", code=1).stderr
     cluster.delete(secret, namespace).expect_done()
     assert "its data are not recorded (deploy the run from its directory" in run("rollback", name, "3", code=1).stderr

@@ -10,14 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclonedx.model.bom import Bom
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 from packyard.core.bundle import Bundle, Manifest, build
 from packyard.core.bundle.archive import Member
 from packyard.core.digest import Digest
-from packyard.sharing.trust import cyclonedx, sbom
+from packyard.sharing.trust import sbom
 from sharing.examples import bundle, compressed_otherwise
 
 IMAGES = {
@@ -77,19 +74,6 @@ def test_digests_that_registries_answered_are_those_of_the_images() -> None:
     assert found["checksums"] == [{"algorithm": "SHA256", "checksumValue": DIGEST.hex}]
     assert f"pkg:oci/busybox@sha256%3A{DIGEST.hex}" in found["externalRefs"][0]["referenceLocator"]
     assert sbom.with_digests(data, images, {}) == sbom.to_bytes(_bundle(), "zoo")
-
-
-def test_cyclonedx_reads_the_second_form_and_finds_it_valid() -> None:
-    data = cyclonedx.to_bytes(sbom.to_bytes(_bundle(), "zoo"))
-    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(data.decode()) is None
-    bom: Any = Bom  # a decorator gives it its methods
-    read = bom.from_json(json.loads(data))
-    assert read.validate()
-    assert read.metadata.component.supplier.name == "zoo"
-    assert len(read.components) == len(_bundle().members) + len(IMAGES)
-    purls = {each.purl.to_string() for each in read.components if each.purl}
-    assert len(purls) == len(IMAGES)
-    assert data == cyclonedx.to_bytes(sbom.to_bytes(_bundle(), "zoo"))
 
 
 def test_lists_every_file_with_both_digests() -> None:

@@ -141,22 +141,6 @@ def test_a_krmfile_in_the_list_is_recorded_in_there(tmp_path: Path) -> None:
     assert found["sub/r.yaml"] == (tmp_path / "r.yaml").read_text()
 
 
-def test_a_value_that_is_recorded_already_brings_no_krmfile_into_the_list(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    change_setters(tmp_path, {"WORKERS": ["4"]})
-    listed = {"sub/r.yaml": (tmp_path / "sub/r.yaml").read_text()}
-    outcome = apply(tmp_path, listed, WORKERS="4")
-    assert messages(outcome) == ['set field value to "4"', 'WORKERS is "4" in 1 field']
-    assert as_files(outcome) == listed
-
-
-def test_both_spellings_are_set_in_one_run(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    found = as_files(apply(tmp_path, {"sub/r.yaml": OBJECTS}, WORKERS="4", app="shop"))["sub/r.yaml"]
-    assert "replicas: 4 #" in found
-    assert "app: shop # kpt-set" in found
-
-
 def test_the_results_name_object_field_and_file(tmp_path: Path) -> None:
     outcome = apply(write(tmp_path, FILES), {"sub/r.yaml": OBJECTS}, TAG="2")
     documents = [result.document() for result in outcome.results]
@@ -215,19 +199,6 @@ def test_what_set_refuses_is_refused_and_nothing_is_set(
     assert len(outcome.results) == len(says)
     assert all(said in message for said, message in zip(says, messages(outcome), strict=True)), messages(outcome)
     assert as_files(outcome) == {"sub/r.yaml": OBJECTS}
-
-
-def test_a_refused_value_names_the_field_that_it_was_for(tmp_path: Path) -> None:
-    (result,) = apply(write(tmp_path, FILES), {"sub/r.yaml": OBJECTS}, WORKERS="x").results
-    assert result.document()["field"] == {"path": "spec.replicas", "currentValue": "2", "proposedValue": "x"}
-    assert result.document()["resourceRef"] == {"apiVersion": "example.com/v1", "kind": "Thing", "name": "x"}
-
-
-def test_a_setter_whose_fields_are_gone_is_an_error(tmp_path: Path) -> None:
-    objects = OBJECTS.replace(' # {"$openapi":"WORKERS"}', "")
-    outcome = apply(write(tmp_path, {**FILES, "sub/r.yaml": objects}), {"sub/r.yaml": objects}, WORKERS="4")
-    assert outcome.failed
-    assert "failed to apply setters: WORKERS reaches no field of these objects" in messages(outcome)
 
 
 def test_a_setter_that_has_fields_in_objects_that_are_not_in_the_list_is_an_error(tmp_path: Path) -> None:
@@ -323,12 +294,3 @@ def test_a_krmfile_of_any_form_can_be_put_into_the_list(tmp_path: Path) -> None:
         setter = items[0]["openAPI"]["definitions"]["io.k8s.cli.setters.WORKERS"]["x-k8s-cli"]["setter"]
         assert setter == {"name": "WORKERS", "value": "4", "isSet": True}
         assert items[0]["metadata"]["annotations"]["internal.config.kubernetes.io/path"] == "Krmfile"
-
-
-def test_a_broken_krmfile_is_named(tmp_path: Path) -> None:
-    write(tmp_path, {**FILES, "Krmfile": "a: [\n"})
-    outcome = apply(tmp_path, {"sub/r.yaml": OBJECTS}, WORKERS="4")
-    assert outcome.failed
-    assert "Krmfile:2:1: " in messages(outcome)[0]
-    with pytest.raises(InputError):
-        function.run("apply-setters", b"a: [\n", tmp_path)

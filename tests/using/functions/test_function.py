@@ -104,15 +104,6 @@ def test_a_functions_own_values_go_before_those_of_its_file() -> None:
     ]
 
 
-def test_a_package_without_a_kptfile_is_listed_without_a_warning() -> None:
-    outcome = function.run("list-setters", f"{HEAD}items:\n{FIELDS}- c: x-y # kpt-set: ${{n}}-${{m}}\n".encode())
-    assert [(result.severity, result.message[:8]) for result in outcome.results] == [
-        ("info", "Name: ap"),
-        ("info", "Name: m,"),
-        ("info", "Name: n,"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("field", "says"),
     [
@@ -139,12 +130,3 @@ def test_a_key_without_a_value_and_an_item_without_one_are_left_alone() -> None:
     text = f"{HEAD}functionConfig:\n  data: {{app: new}}\n{items}"
     outcome = function.run("apply-setters", text.encode())
     assert outcome.output.decode().startswith(text)
-
-
-def test_of_several_faults_the_first_is_the_result() -> None:
-    items = "items:\n- a: b # kpt-set: ${a}-${b}\n  c: d # kpt-set: ${a}-${e}\n"
-    text = f"{HEAD}functionConfig:\n  data: {{a: x}}\n{items}"
-    outcome = function.run("apply-setters", text.encode())
-    assert [result.message for result in outcome.results] == [
-        "failed to apply setters: values for setters [${b}] must be provided"
-    ]

@@ -10,7 +10,7 @@ from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.node import Child, Comment, Document, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.using.kustomize.accumulate import SourceObject, file_names
+from packyard.using.kustomize.accumulate import SourceObject
 from packyard.writing.source import package, workspace
 from packyard.writing.source.compose import compose
 
@@ -91,12 +91,3 @@ def test_an_object_and_its_copy_are_changed_apart(how: str, changed: int, before
         assert b"name: b" in both[changed].write()
     if not before:
         assert drawn(document) == drawn_before
-
-
-def test_objects_of_several_kinds_with_one_name_have_files_of_their_own() -> None:
-    text = "".join(
-        f"kind: {kind}\nmetadata: {{name: run-{name}}}\n---\n" for kind in ("Deployment", "Service") for name in "ab"
-    )
-    roots = [each.root for each in parse_text(Source("x", f"{text}kind: ConfigMap\nmetadata: {{name: a}}\n"))]
-    names = file_names([SourceObject(root, "") for root in roots if isinstance(root, MappingNode)])
-    assert names == ["deployment-a.yaml", "deployment-b.yaml", "service-a.yaml", "service-b.yaml", "config-map.yaml"]

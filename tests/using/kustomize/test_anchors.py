@@ -31,16 +31,6 @@ def spec(text: str) -> dict[str, dict[str, object]]:
     return found
 
 
-def test_what_nothing_changed_is_as_its_author_wrote_it(tmp_path: Path) -> None:
-    assert composed(tmp_path) == BASE
-
-
-def test_what_all_places_got_stays_shared(tmp_path: Path) -> None:
-    add = "{{op: add, path: /spec/{}/volumes/-, value: {{name: data, emptyDir: {{}}}}}}"
-    text = composed(tmp_path, add.format("launcher"), add.format("worker"))
-    assert text == BASE.replace("    image: &image", "    - {name: data, emptyDir: {}}\n    image: &image", 1)
-
-
 def test_what_one_place_got_writes_that_place_out_and_shares_what_is_inside(tmp_path: Path) -> None:
     text = composed(tmp_path, "{op: add, path: /spec/worker/volumes/-, value: {name: data, emptyDir: {}}}")
     written = "    volumes:\n    - {name: tmp, emptyDir: {}}\n    - *home\n    - {name: data, emptyDir: {}}\n"
@@ -52,14 +42,6 @@ def test_where_the_first_holder_was_changed_the_anchor_moves_on_with_its_comment
     text = composed(tmp_path, "{op: replace, path: /spec/launcher/image, value: other}", base=base)
     assert "    image: other\n  worker:\n" in text
     assert '    image: &image "" # {"$openapi":"IMAGE"}\n  server: {image: *image}\n' in text
-
-
-def test_an_anchor_that_nothing_repeats_is_left_out(tmp_path: Path) -> None:
-    text = composed(tmp_path, "{op: remove, path: /spec/worker}")
-    assert "&volumes" not in text
-    assert "&home" not in text
-    assert '    image: "" # {"$openapi":"IMAGE"}\n' in text
-    assert "name: &run run" in text
 
 
 def test_a_second_value_under_one_name_has_a_number(tmp_path: Path) -> None:
@@ -79,14 +61,6 @@ def test_anchors_of_a_patch_count(tmp_path: Path) -> None:
     )
     assert "    args: &args [--steps=1]\n" in text
     assert text.endswith("    args: *args\n")
-
-
-def test_equal_values_with_other_setter_comments_are_no_repetition(tmp_path: Path) -> None:
-    base = BASE.replace("    image: *image\n", '    image: *image\n  server:\n    image: ""\n')
-    text = composed(tmp_path, "{op: copy, from: /spec/worker/image, path: /spec/server/image}", base=base)
-    assert text.endswith("  server:\n    image: *image\n"), "a copy remembers"
-    text = composed(tmp_path, '{op: replace, path: /spec/worker/image, value: ""}', base=base)
-    assert '    home: *home\n    image: ""\n' in text, "a patch without a comment unbinds"
 
 
 @pytest.mark.parametrize(

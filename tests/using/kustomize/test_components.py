@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import tiny
-from packyard.core.errors import BeyondError, InputError, PackyardError
+from packyard.core.errors import BeyondError, PackyardError
 from packyard.using.kustomize.builtin import build
 from served import Served
 
@@ -149,15 +149,6 @@ def test_a_component_brings_objects_and_its_patches_see_them(
                    b="apiVersion: v1\nkind: Secret\nmetadata: {name: b, labels: {x: y}}\n")  # fmt: skip
     assert found
     assert {"x": "y", "added": "yes"} in [item["metadata"].get("labels") for item in found]
-
-
-def test_an_operation_in_place_is_named_by_its_own_line_and_column(tmp_path: Path) -> None:
-    tiny.write(tmp_path / "kustomization.yaml", "resources: [a.yaml]\npatches:\n- target: {kind: Job}\n  patch: |-\n"
-               "    # first\n    - {op: add, path: /metadata/labels/x, value: z}\n"
-               "    - {op: remove, path: /metadata/none}\n")  # fmt: skip
-    tiny.write(tmp_path / "a.yaml", OBJECTS)
-    with pytest.raises(InputError, match=r"kustomization\.yaml:7:26: path /metadata/none does not exist"):
-        build(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -91,14 +91,6 @@ def test_a_patch_of_a_package_has_to_reach_something_in_each_use_case_that_lists
     )
 
 
-def test_a_path_that_leads_nowhere_is_refused_at_its_line(root: Path) -> None:
-    patches = "patches: [{path: b.yaml, target: {kind: ConfigMap}}]"
-    of_package(root, patches, ADD + "- {op: add, path: /dta/b, value: c}\n")
-    assert judged(root).startswith(
-        "error: packages/p/b.yaml:2:19: path /dta/b does not exist: there is no list or mapping at /dta"
-    )
-
-
 PARTS = {
     "patches": "patches:\n- path: b.yaml\n  target: {kind: Job, name: z}\n",
     "replacements": (

@@ -51,10 +51,3 @@ FITTING = {
 @pytest.mark.parametrize("name", FITTING)
 def test_a_use_case_has_its_options(name: str, catalogue: Catalogue) -> None:
     assert {*catalogue.place(name).options} == FITTING[name]
-
-
-def test_options_take_at_most_700_lines_of_a_package(catalogue: Catalogue) -> None:
-    for package in sorted({place.package for place in catalogue.places}):
-        files = (catalogue.root / package / "options").rglob("*")
-        lines = sum(file.read_bytes().count(b"\n") for file in files if file.is_file())
-        assert lines <= 700, package

@@ -5,24 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import pytest
-import yaml
 
 import optioned
 import reading
 import real
 import tiny
 from commandline import inside
-from packyard.core.errors import ConflictError
-from packyard.using.kustomize.builtin import try_components
-from packyard.using.options import layer as layering
-from packyard.using.options.site import parse
-from packyard.using.options.switch import Switched, Trial
-from served import Cfg
 
 SITE = """\
 options: [queue, spread]
@@ -89,34 +80,6 @@ def test_gives_a_use_case_options_and_their_values_and_records_who_set_them(mlop
     assert "by site" in done(mlops, "setters", "multi-node/claim")
 
 
-def test_does_what_enable_and_kustomize_do_one_after_another(mlops: Path, tmp_path: Path, cfg3: Cfg) -> None:
-    theirs = tmp_path / "theirs"
-    shutil.copytree(mlops.parents[1], theirs)
-    their_mlops = theirs / optioned.PREFIX
-    apply(mlops, "multi-node/claim")
-    done(their_mlops, "enable", "multi-node/claim", "queue", "spread")
-    for folder, name, text in (
-        ("multi-node/claim", "PVC_NAME", "team-data"),
-        ("multi-node/claim", "WORKERS", "4"),
-        ("options", "QUEUE_NAME", "team-a"),
-        ("options", "SPREAD_ELSE", "DoNotSchedule"),
-    ):
-        cfg3.done("set", folder, name, text, "--set-by", "site", cwd=their_mlops)
-    ours, expected = (
-        {path: yaml.safe_load(data) for path, data in reading.files(each).items()} for each in (mlops, their_mlops)
-    )
-    assert ours == expected
-
-
-def test_kustomize_keeps_the_origin_of_other_setters_and_takes_that_of_its_own(mlops: Path, cfg3: Cfg) -> None:
-    apply(mlops, "multi-node/claim")
-    cfg3.done("set", "multi-node/claim", "WORKERS", "8", cwd=mlops)
-    assert found(mlops, "multi-node/claim")["PVC_NAME"] == ("team-data", "site")
-    assert found(mlops, "multi-node/claim")["WORKERS"] == ("8", True)
-    apply(mlops, "multi-node/claim")
-    assert found(mlops, "multi-node/claim")["WORKERS"] == ("8", True)
-
-
 def test_twice_is_once_and_one_undo_takes_all_of_it_back(mlops: Path) -> None:
     before = reading.files(mlops)
     apply(mlops, ".", "-R")
@@ -142,22 +105,6 @@ def test_a_dry_run_writes_nothing_and_prints_what_patch_makes_of_it(mlops: Path,
     assert reading.files(copy) == reading.files(mlops)
 
 
-@pytest.mark.parametrize("where", ["multi-node", ".", ".."])
-def test_options_are_found_above_and_below_the_directory(mlops: Path, where: str) -> None:
-    _, err = apply(mlops, where, "-R")
-    assert ("QUEUE_NAME is shared by every use case that has queue enabled; now: multi" in err) == (
-        where == "multi-node"
-    )
-    assert found(mlops, "multi-node/claim")["QUEUE_NAME"] == ("team-a", "site")
-    assert found(mlops, "options")["S3_BUCKET"] == ("", False)
-
-
-def test_values_of_options_that_are_not_enabled_stay_as_shipped(mlops: Path) -> None:
-    site("values: {QUEUE_NAME: team-a, PVC_NAME: x}\n", mlops)
-    apply(mlops, ".", "-R")
-    assert found(mlops, "options")["QUEUE_NAME"] == ("default", False)
-
-
 def test_what_somebody_set_or_edited_stays_and_is_named(mlops: Path) -> None:
     done(mlops, "set", "multi-node/claim", "WORKERS=9")
     done(mlops, "enable", "single-node/claim", "queue")
@@ -173,12 +120,6 @@ def test_what_somebody_set_or_edited_stays_and_is_named(mlops: Path) -> None:
     assert found(mlops, "volume")["PVC_NAME"] == ("by-hand", False)
 
 
-def test_what_stays_with_the_sites_own_value_is_not_named(mlops: Path) -> None:
-    done(mlops, "set", "multi-node/claim", "WORKERS=4")
-    assert "WORKERS is set" not in apply(mlops, "multi-node/claim")[1]
-    assert found(mlops, "multi-node/claim")["WORKERS"] == ("4", True)
-
-
 def test_its_own_values_follow_the_file_until_they_are_given_back(mlops: Path) -> None:
     apply(mlops, "multi-node/claim")
     site("values: {WORKERS: 5}\n", mlops)
@@ -187,13 +128,6 @@ def test_its_own_values_follow_the_file_until_they_are_given_back(mlops: Path) -
     assert found(mlops, "multi-node/claim")["PVC_NAME"] == ("team-data", "site")
     done(mlops, "set", "multi-node/claim", "--unset", "WORKERS")
     assert found(mlops, "multi-node/claim")["WORKERS"] == ("2", False)
-
-
-def test_options_that_fit_only_some_use_cases_are_enabled_there(mlops: Path) -> None:
-    _, err = apply(mlops, ".", "-R")
-    assert "spread" not in (mlops / "single-node/claim/kustomization.yaml").read_text()
-    assert "spread" in (mlops / "multi-node/claim/kustomization.yaml").read_text()
-    assert "is not enabled" not in err
 
 
 def test_an_option_that_fits_nowhere_is_named_with_the_reason(mlops: Path) -> None:
@@ -211,35 +145,3 @@ def test_a_value_that_is_refused_is_named_by_its_line_in_the_file_and_nothing_is
     err = refused(mlops, ".", "-R")
     assert f"{mlops.parents[2]}/site.yaml:4: WORKERS takes a whole number, not 'many'\n" in err
     assert f"{mlops.parents[2]}/site.yaml:5: QUEUE_NAME takes one value, not 2\n" in err
-
-
-def test_a_rule_that_the_values_break_is_told_and_nothing_is_written(mlops: Path) -> None:
-    with (mlops / "multi-node/claim/Krmfile").open("a") as file:
-        file.write("rules:\n- {rule: WORKERS < 3, message: Few.}\n")
-    assert "Few (the rule is WORKERS < 3; WORKERS is 4)" in refused(mlops, ".", "-R")
-
-
-def test_a_package_without_packyard_json_has_its_values_by_is_set_alone(mlops: Path) -> None:
-    (mlops.parents[1] / "packyard.json").unlink()
-    done(mlops, "set", "multi-node/claim", "PVC_NAME=mine")
-    apply(mlops, "multi-node/claim")
-    assert found(mlops, "multi-node/claim")["PVC_NAME"] == ("mine", True)
-    assert found(mlops, "multi-node/claim")["WORKERS"] == ("4", "site")
-
-
-def test_an_options_line_that_appears_meanwhile_stops_it(mlops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    use_case = mlops / "single-node/claim"
-    tried = layering.enable
-
-    def edited_after(directory: Path, names: Sequence[str], trial: Trial, *, dry_run: bool) -> Switched:
-        result = tried(directory, names, trial, dry_run=dry_run)
-        with (use_case / "kustomization.yaml").open("a") as file:
-            file.write("# somebody's\n")
-        return result
-
-    monkeypatch.setattr(layering, "enable", edited_after)
-    krmfile = (use_case / "Krmfile").read_bytes()
-    with pytest.raises(ConflictError, match="changed meanwhile"):
-        layering.layer(use_case, parse(SITE.encode(), "s"), lambda here: partial(try_components, here))
-    assert (use_case / "kustomization.yaml").read_text().endswith("# somebody's\n")
-    assert (use_case / "Krmfile").read_bytes() == krmfile

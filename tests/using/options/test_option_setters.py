@@ -12,7 +12,6 @@ import pytest
 import optioned
 import reading
 import real
-import tiny
 from commandline import inside
 from served import Cfg
 
@@ -63,26 +62,6 @@ def test_a_set_of_an_option_is_that_of_kustomize(root: Path, tmp_path: Path, cfg
     assert reading.files(root) == reading.files(theirs)
 
 
-def test_at_the_packages_root_options_are_a_directory_of_its_own_as_for_kustomize(
-    root: Path, tmp_path: Path, cfg3: Cfg
-) -> None:
-    theirs = tmp_path / "theirs"
-    shutil.copytree(root, theirs)
-    for name, text in (("QUEUE_NAME", "team-a"), ("PVC_NAME", "disk")):
-        done("set", ".", name, text, "-R", cwd=root)
-        cfg3.done("set", ".", name, text, "-R", cwd=theirs)
-    assert reading.files(root) == reading.files(theirs)
-
-
-def test_from_a_mode_with_recursion_the_options_of_its_use_cases_are_reached(root: Path) -> None:
-    mode = root / optioned.PREFIX / "multi-node"
-    err = refused("set", ".", "QUEUE_NAME=team-a", "-R", cwd=mode)
-    assert "QUEUE_NAME is a setter of the option 'queue'" in err
-    done("enable", "claim", "queue", cwd=mode)
-    done("set", ".", "QUEUE_NAME=team-a", "PVC_NAME=disk", "-R", cwd=mode)
-    assert value(root, "QUEUE_NAME") == "team-a"
-
-
 def test_undo_takes_back_what_was_set_in_the_options_of_a_use_case(root: Path) -> None:
     directory = root / optioned.SINGLE
     before = reading.files(root)
@@ -96,12 +75,6 @@ def test_undo_takes_back_what_was_set_in_the_options_of_a_use_case(root: Path) -
     assert reading.files(root) == enabled
     done("undo", cwd=directory)
     assert reading.files(root) == before
-
-
-def test_undo_of_another_use_case_leaves_options_alone_that_it_has_not(root: Path) -> None:
-    done("enable", ".", "queue", cwd=root / optioned.SINGLE)
-    done("set", ".", "QUEUE_NAME=team-a", cwd=root / optioned.SINGLE)
-    assert "nothing to undo" in refused("undo", ".", cwd=root / optioned.MULTI)
 
 
 def test_a_dry_run_is_a_patch_for_both(root: Path) -> None:
@@ -119,36 +92,6 @@ def test_a_dry_run_is_a_patch_for_both(root: Path) -> None:
     assert reading.files(root) == patched
 
 
-def test_a_values_file_of_a_use_case_sets_it_again_with_its_options(root: Path) -> None:
-    directory = root / optioned.SINGLE
-    done("enable", ".", "queue", cwd=directory)
-    done("set", ".", "QUEUE_NAME=team-a", "PVC_NAME=disk", cwd=directory)
-    listed = done("setters", "-o", "yaml", cwd=directory)[0]
-    assert "QUEUE_NAME: team-a" in listed
-    after = reading.files(root)
-    done("set", ".", "QUEUE_NAME=team-b", "PVC_NAME=other", cwd=directory)
-    tiny.write(root.parent / "values.yaml", listed)
-    done("set", ".", "--values", root.parent / "values.yaml", cwd=directory)
-    assert reading.files(directory)["job.yaml"] == after[f"{optioned.SINGLE}/job.yaml"]
-    assert value(root, "QUEUE_NAME") == "team-a"
-
-
-def test_names_and_values_are_completed(root: Path) -> None:
-    directory = root / optioned.SINGLE
-    assert done("complete", "--", "enable", ".", "", cwd=directory)[0].split() == optioned.NAMES
-    assert done("complete", "--", "enable", "d", cwd=directory)[0].split() == [
-        "dataset-bucket",
-        "dataset-claim",
-        "debug",
-    ]
-    assert "QUEUE_NAME=" not in done("complete", "--", "set", "", cwd=directory)[0]
-    multi = root / optioned.MULTI
-    done("enable", ".", "queue", "spread", cwd=multi)
-    assert "QUEUE_NAME=" in done("complete", "--", "set", "", cwd=multi)[0].split()
-    found = done("complete", "--", "set", "SPREAD_ELSE=", cwd=multi)[0].split()
-    assert found == ["SPREAD_ELSE=DoNotSchedule", "SPREAD_ELSE=ScheduleAnyway"]
-
-
 def test_without_a_default_the_value_that_was_shipped_comes_back(root: Path) -> None:
     directory = root / optioned.MULTI
     before = reading.files(root)
@@ -163,21 +106,6 @@ def test_without_a_default_the_value_that_was_shipped_comes_back(root: Path) -> 
     done("set", ".", "RUN_NAME=x", "PVC_NAME=disk", "-R", cwd=root)
     done("set", ".", "--unset", "RUN_NAME", "--unset", "PVC_NAME", "-R", cwd=root)
     assert reading.files(root) == enabled
-
-
-def test_a_name_without_a_value_to_go_back_to_is_told_and_blocks_no_other(root: Path) -> None:
-    directory = root / optioned.MULTI
-    done("set", ".", "RUN_NAME=x", "IMAGE=x:2", cwd=directory)
-    tiny.replace(root / "packyard.json", '"RUN_NAME": "run",\n        "WORKERS"', '"WORKERS"')
-    code, _, err = run("set", ".", "--unset", "RUN_NAME", "--unset", "IMAGE", cwd=directory)
-    assert code == 1
-    assert "setter 'RUN_NAME' has no default to go back to" in err
-    text = (directory / "Krmfile").read_text()
-    assert 'name: RUN_NAME, value: "x"' in text
-    assert 'name: IMAGE, value: "example.com/train:1"' in text
-    err = refused("set", ".", "--unset", "RUN_NAME", cwd=directory)
-    assert "has no default" in err
-    assert "'NONE' is not found" in refused("set", ".", "--unset", "RUN_NAME", "NONE=1", cwd=directory)
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"apiVersion": "packyard/v2", "kind": "Bundle"}'])
@@ -199,19 +127,3 @@ def test_a_name_that_went_says_where_with_file_and_line(
     err = refused("set", ".", *words, *recursive, cwd=root / optioned.MULTI)
     place = f"../../../../packyard.json:{number}"
     assert err == f"error: {place}: MEMORY_LIMIT is no longer a setter: the line `memory` of job.yaml\n"
-
-
-def test_an_anchor_that_an_edit_took_away_is_named_by_the_line_of_its_alias(root: Path, kustomize3: Path) -> None:
-    directory = root / optioned.SINGLE
-    done("enable", ".", "queue", cwd=directory)
-    tiny.replace(directory / "job.yaml", "volumeMounts: &mounts", "volumeMounts:")
-    for words in (
-        ("set", ".", "RUN_NAME=x"),
-        ("set", ".", "PVC_NAME=x"),
-        ("setters", "."),
-        ("explain", ".", "RUN_NAME"),
-        ("enable", ".", "debug"),
-    ):
-        assert "job.yaml:31:23: *mounts refers to nothing before it" in refused(*words, cwd=directory), words
-    real = subprocess.run([kustomize3, "cfg", "set", ".", "RUN_NAME", "x"], cwd=directory, capture_output=True)
-    assert real.returncode

@@ -27,18 +27,6 @@ def test_reads_options_and_values_with_their_lines() -> None:
     }
 
 
-def test_says_whether_nodes_come_on_demand() -> None:
-    said = {text: parse(text.encode(), "site.yaml").autoscaled for text in ("{}\n", "autoscaled: true\n")}
-    assert list(said.values()) == [False, True]
-
-
-@pytest.mark.parametrize("text", ["{}\n", "options:\nvalues:\n", "values: {}\noptions: []\n"])
-def test_may_name_nothing(text: str) -> None:
-    site = parse(text.encode(), "site.yaml")
-    assert not site.options
-    assert not site.values
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -79,22 +78,6 @@ def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(root: Path, 
     assert left.rstrip("\n") == gone.rstrip("\n")
 
 
-def test_a_file_that_an_option_needs_comes_and_goes_with_it(root: Path, served5: Served) -> None:
-    directory = root / optioned.SINGLE
-    queue = root / optioned.OPTIONS / "queue" / KUSTOMIZATION
-    queue.write_text(f"# packyard: with claim.yaml\n# packyard: with ../../outside.yaml\n{queue.read_text()}")
-    before = (directory / KUSTOMIZATION).read_bytes()
-    enable(directory, "queue")  # without the file there is nothing to add
-    assert b"claim.yaml" not in (directory / KUSTOMIZATION).read_bytes()
-    switch.disable(directory, ["queue"])
-    tiny.write(directory / "claim.yaml", "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: claim}\n")
-    enable(directory, "queue")
-    assert yaml.safe_load((directory / KUSTOMIZATION).read_bytes())["resources"][-1] == "claim.yaml"
-    assert "kind: PersistentVolumeClaim" in served5("build", directory).stdout
-    switch.disable(directory, ["queue"])
-    assert (directory / KUSTOMIZATION).read_bytes() == before
-
-
 def test_twice_is_once_and_both_is_all_or_nothing(root: Path) -> None:
     directory = root / optioned.SINGLE
     enable(directory, "queue")
@@ -127,7 +110,7 @@ def test_refuses_two_that_exclude_each_other_by_both_names_file_and_path(root: P
     assert Path(problem.file).resolve() == root / optioned.OPTIONS / "dataset-bucket" / KUSTOMIZATION
     assert problem.line == 14
     assert "'dataset-bucket' cannot be used together with 'dataset-claim', which is enabled" in problem.message
-    assert problem.hint == f"disable that first: packyard disable {directory} dataset-claim"
+    assert problem.hint == f"disable that first: packyard enable --off {directory} dataset-claim"
     assert reading.files(root) == before
     switch.disable(directory, ["dataset-claim"])
     with pytest.raises(ConflictError, match="which you name too"):
@@ -144,13 +127,6 @@ def test_says_of_every_option_whether_it_is_enabled_and_fits(root: Path) -> None
     assert "cannot be used together with 'dataset-claim'" in found["dataset-bucket"].reason
     assert "changes nothing" in found["debug"].reason
     assert found["queue"].description == "The run waits in a queue of Kueue."
-
-
-def test_an_option_for_other_use_cases_is_refused(root: Path) -> None:
-    directory = root / optioned.PREFIX / "volume"
-    with pytest.raises(InputError, match=r"option 'queue' changes nothing in .*volume"):
-        enable(directory, "queue")
-    assert not any(item.fits for item in states(directory).values())
 
 
 CLAIM = '      - name: storage\n        persistentVolumeClaim:\n          claimName: "" # {"$openapi":"PVC_NAME"}\n'
@@ -173,15 +149,6 @@ def test_files_edited_by_hand_make_an_option_refuse_before_it_hits_the_wrong_pla
     with pytest.raises(InputError, match=rf"{place}: option 'dataset-claim' does not fit .*{message}"):
         enable(directory, "dataset-claim")
     assert reading.files(root) == before
-
-
-def test_a_mount_added_by_hand_does_no_harm(root: Path, served5: Served) -> None:
-    directory = root / optioned.SINGLE
-    mounts = "        - {name: tmp, mountPath: /tmp}\n"
-    tiny.replace(directory / "job.yaml", mounts, mounts + "        - {name: tmp, mountPath: /scratch, subPath: a}\n")
-    enable(directory, "dataset-claim", "queue")
-    real = served5.done("build", directory)
-    assert list(yaml.safe_load_all(build(directory))) == list(yaml.safe_load_all(real))
 
 
 @pytest.mark.parametrize(
@@ -240,19 +207,6 @@ def test_a_component_outside_of_the_package_is_for_kustomize_to_build(root: Path
         build(directory)
 
 
-def test_an_option_of_another_package_is_refused_by_what_it_finds(root: Path, tmp_path: Path) -> None:
-    other = optioned.package(tmp_path / "other")
-    directory = root / optioned.SINGLE
-    tiny.replace(other / optioned.OPTIONS / "debug" / KUSTOMIZATION, "value: training", "value: another")
-    (other / optioned.OPTIONS / "debug").rename(root / optioned.OPTIONS / "theirs")
-    with pytest.raises(InputError, match="option 'theirs' does not fit"):
-        enable(directory, "theirs")
-    line = f"components: [../../../../../other/tiny-k8s/{optioned.OPTIONS}/queue]\n"
-    with (directory / KUSTOMIZATION).open("a") as stream:
-        stream.write(line)
-    assert "outside of the package" in enable(directory, "queue").unsure
-
-
 def test_an_option_that_is_listed_twice_is_refused_by_both_lines(root: Path) -> None:
     directory = root / optioned.SINGLE
     with (directory / KUSTOMIZATION).open("a") as stream:
@@ -274,17 +228,6 @@ def test_where_only_kustomize_can_build_it_the_line_is_added_and_that_is_said(ro
     assert states(directory)["debug"].reason.startswith("not known: ")
 
 
-def test_options_inside_a_use_case_are_added_by_kustomize(tmp_path: Path) -> None:
-    directory = tmp_path / "package" / "multi-node"
-    tiny.write(directory / KUSTOMIZATION, "resources: []\n")
-    tiny.write(directory / "options/debug" / KUSTOMIZATION, "kind: Component\n")
-    for names in (["debug"], []):
-        with pytest.raises(InputError, match=r"kustomize edit add component options/"):
-            enable(directory, *names) if names else states(directory)
-    with pytest.raises(InputError, match=r"there is no folder options/ above it"):
-        enable(tmp_path, "debug")
-
-
 @pytest.mark.parametrize("use_case", [optioned.SINGLE, optioned.MULTI])
 def test_every_option_and_pair_builds_as_kustomize_builds_it_or_both_refuse(
     root: Path, use_case: str, served5: Served
@@ -303,15 +246,3 @@ def test_every_option_and_pair_builds_as_kustomize_builds_it_or_both_refuse(
         else:
             assert list(yaml.safe_load_all(build(directory))) == list(yaml.safe_load_all(real.stdout)), chosen
     assert refused == 2
-
-
-def test_kustomize_adds_the_same_component(root: Path, tmp_path: Path, kustomize3: Path, kustomize5: Path) -> None:
-    directory = root / optioned.SINGLE
-    enable(directory, "queue")
-    ours = build(directory)
-    for kustomize in (kustomize3, kustomize5):
-        theirs = optioned.package(tmp_path / kustomize.name) / optioned.SINGLE
-        subprocess.run([kustomize, "edit", "add", "component", "../../options/queue"], cwd=theirs, check=True)
-        assert yaml.safe_load((theirs / KUSTOMIZATION).read_text())["components"] == ["../../options/queue"]
-        assert build(theirs) == ours
-        assert switch.disable(theirs, ["queue"]).changed == ("queue",)

@@ -54,31 +54,12 @@ def test_a_rendered_file_is_what_render_prints_once_the_values_are_set(package: 
     assert commandline.done("render", use_case, "--built-in") == as_if
 
 
-def test_values_reach_the_options_that_are_enabled(package: Path, tmp_path: Path) -> None:
-    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\nQUEUE_NAME: night\n")
-    commandline.done("enable", package / optioned.SINGLE, "queue")
-    printed = commandline.done("render", package / optioned.SINGLE, "--built-in", "--values", tmp_path / "values.yaml")
-    assert "night" in printed
-
-
 def test_everything_that_is_not_set_is_named_at_once_and_nothing_is_written(package: Path, tmp_path: Path) -> None:
     problems = refused("render", package, "--all", "--built-in", "--out", tmp_path / "out")
     assert [line.partition("/Krmfile")[0] for line in problems.splitlines()] == [
         f"error: {package / path}" for path in (optioned.MULTI, optioned.SINGLE)
     ]
     assert not (tmp_path / "out").exists()
-
-
-def test_a_problem_of_the_copy_names_the_file_of_the_package(package: Path, tmp_path: Path) -> None:
-    values = tmp_path / "values.yaml"
-    tiny.write(values, "WORKERS: many\n")
-    problem = refused("render", package / optioned.MULTI, "--values", values)
-    assert problem.startswith(f"error: {package / optioned.MULTI}/Krmfile:")
-    assert f"(for example: packyard render {package / optioned.MULTI} --values {values} WORKERS=" in problem
-    tiny.write(values, "WORKER: 2\n")
-    assert "did you mean 'WORKERS'" in refused(
-        "render", package, "--all", "--out", tmp_path / "out", "--values", values
-    )
 
 
 def test_a_problem_of_the_copy_names_the_folder_as_it_was_given(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,13 +73,6 @@ def test_a_problem_of_the_copy_names_the_folder_as_it_was_given(package: Path, m
     said = refused("render", "--built-in", "WORKERS=x")
     assert said.startswith("error: ./Krmfile:")
     assert "packyard render . --built-in WORKERS=" in said
-
-
-def test_a_value_that_is_refused_is_to_be_typed_in_the_same_command(package: Path, tmp_path: Path) -> None:
-    directory, out = package / optioned.MULTI, tmp_path / "all of it"
-    assert f"packyard render {directory} WORKERS=" in refused("render", directory, "WORKERS=")
-    problem = refused("render", directory, "--all", "--out", out, "WORKERS=many")
-    assert f"packyard render {directory} --all --out '{out}' WORKERS=" in problem
 
 
 def test_what_is_there_is_left_alone(package: Path, tmp_path: Path) -> None:

@@ -30,24 +30,6 @@ def test_prefers_kustomize_to_kubectl_wherever_they_are(tmp_path: Path) -> None:
     assert found == programs.Program(expected, "build")
 
 
-def test_takes_kubectl_where_there_is_no_kustomize(tmp_path: Path) -> None:
-    expected = script(tmp_path, "kubectl", 'echo "$@"')
-    found = programs.find(str(tmp_path))
-    assert found == programs.Program(expected, "kustomize")
-    assert found.build(tmp_path) == f"kustomize {tmp_path}\n".encode()
-
-
-@pytest.mark.parametrize("path", ["", "/nowhere"])
-def test_finds_nothing_where_nothing_is(path: str) -> None:
-    assert programs.find(path) is None
-
-
-def test_does_not_look_at_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script(tmp_path, "kustomize", "exit 0")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert programs.find("") is None
-
-
 def test_a_refusal_carries_the_words_of_the_program(tmp_path: Path) -> None:
     file = script(tmp_path, "kustomize", "echo 'Error: no such thing' >&2; exit 1")
     with pytest.raises(InputError, match=r"kustomize build: Error: no such thing"):
@@ -111,11 +93,3 @@ def test_a_directory_whose_name_looks_like_an_option_is_a_directory(
     (folder / "a.yaml").write_text("apiVersion: v1\nkind: X\nmetadata: {name: x}\n")
     monkeypatch.chdir(tmp_path)
     assert programs.Program(kustomize5, "build").build(Path("--help")).startswith(b"apiVersion: v1\n")
-
-
-def test_what_kubectl_logs_is_what_it_says(tmp_path: Path) -> None:
-    logged = 'E1123 04:13:22.101501    4242 run.go:72] "command failed" err="no \\"x.yaml\\" in \\"d\\""'
-    file = script(tmp_path, "kubectl", f"cat >&2 <<'END'\n{logged}\nEND\nexit 1")
-    with pytest.raises(InputError) as caught:
-        programs.Program(file, "kustomize").build(tmp_path)
-    assert str(caught.value) == f'{tmp_path}: kubectl kustomize: no "x.yaml" in "d"'

@@ -51,14 +51,6 @@ def test_refuses_with_every_setter_that_is_still_unset_and_how_to_set_it(use_cas
     ]
 
 
-def test_starts_no_program_while_a_setter_is_unset(use_case: Path, tmp_path: Path) -> None:
-    (use_case / "Krmfile").write_text(KRMFILE)
-    path = program(tmp_path, "kustomize", f"touch {tmp_path}/started")
-    with pytest.raises(InputError, match="is not set"):
-        render(use_case, path=path)
-    assert not (tmp_path / "started").exists()
-
-
 def test_asks_for_setters_of_the_directories_that_are_built_along_and_of_no_other(use_case: Path) -> None:
     for name in ("on", "off"):
         (use_case / "options" / name).mkdir(parents=True)
@@ -81,23 +73,6 @@ def test_names_the_directory_whose_setter_it_is_where_others_build_on_it(use_cas
     (server, path) = caught.value.problems
     assert server.hint == f"packyard set {use_case} NFS_SERVER=10.0.0.5"
     assert path.hint == f"packyard set {use_case} NFS_PATH=VALUE"
-
-
-def test_directories_that_name_each_other_do_not_keep_it_busy(use_case: Path) -> None:
-    (use_case / "kustomization.yaml").write_text("resources: [a.yaml, ../use-case, .]\n")
-    with pytest.raises(InputError, match="is a directory"):
-        render(use_case, path="")
-
-
-def test_builds_by_itself_where_no_program_is(use_case: Path) -> None:
-    assert read(render(use_case, path="")) == [
-        {"apiVersion": "v1", "kind": "X", "metadata": {"name": "x", "namespace": "ml"}, "spec": {"a": 10}}
-    ]
-
-
-def test_builds_a_directory_without_a_krmfile(use_case: Path) -> None:
-    (use_case / "Krmfile").unlink()
-    assert read(render(use_case, path=""))
 
 
 def test_prints_what_the_program_prints(use_case: Path, tmp_path: Path) -> None:

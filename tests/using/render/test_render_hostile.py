@@ -14,12 +14,10 @@ from hostiletrees import ALIASES, MERGES
 from packyard.core.errors import InputError, PackyardError
 from packyard.core.files import regular
 from packyard.core.yaml import aliases
-from packyard.using.kustomize import supported
 from packyard.using.render import programs, render
 
 OBJECT = "apiVersion: v1\nkind: X\nmetadata: {name: x}\n"
 COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
-KRMFILE = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
 
 
 @pytest.fixture
@@ -81,29 +79,11 @@ def test_a_circle_is_refused_by_the_program_itself(real: str, tmp_path: Path, re
         programs.Program(request.getfixturevalue(real), "build").build(tmp_path / "a")
 
 
-def test_asks_each_directory_for_what_is_unset_though_they_name_each_other(tmp_path: Path) -> None:
-    for name, other in (("a", "b"), ("b", "a")):
-        tiny.write(tmp_path / name / "kustomization.yaml", f"resources: [../{other}, ../{other}/.]\n")
-        tiny.write(tmp_path / name / "Krmfile", KRMFILE + "openAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n"
-                   '      x-k8s-cli: {setter: {name: A, value: "", required: true}}\n')  # fmt: skip
-    assert [Path(setter.problem("").file) for setter in render.unset(tmp_path / "a")] == [
-        tmp_path / "a/Krmfile",
-        tmp_path / "b/Krmfile",
-    ]
-
-
 def test_a_circle_is_an_error_of_the_build(tmp_path: Path) -> None:
     for name, other in (("a", "b"), ("b", "a")):
         tiny.write(tmp_path / name / "kustomization.yaml", f"resources: [../{other}]\n")
     with pytest.raises(InputError, match=r"kustomization.yaml:1:13: resource '\.\./b' is a directory"):
         render.render(tmp_path / "a", path="")
-
-
-def test_a_chain_of_directories_ends_somewhere(tmp_path: Path) -> None:
-    for number in range(supported.MAX_FILES + 10):
-        tiny.write(tmp_path / f"d{number}/kustomization.yaml", f"resources: [../d{number + 1}]\n")
-    with pytest.raises(InputError, match="is built from more than 1000 files"):
-        render.unset(tmp_path / "d0")
 
 
 def use_case(folder: Path, resources: str = "[a.yaml]", text: str = OBJECT) -> Path:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import tiny
-from packyard.core.errors import InputError
 from packyard.core.files.tree import Tree
 from packyard.core.work.memo import Memo
 from packyard.using.setters.change import change_setters
@@ -40,26 +37,6 @@ def test_packages_of_the_same_bytes_are_all_set_and_each_by_its_name(tmp_path: P
     for name in "abc":
         assert "x: new #" in (root / name / "r.yaml").read_text("utf-8")
         assert "value: new\n          isSet: true\n" in (root / name / "Krmfile").read_text("utf-8")
-
-
-def test_packages_of_the_same_bytes_go_back_to_what_each_was_shipped_with(tmp_path: Path) -> None:
-    root = make(tmp_path, a=BOUND, b=BOUND)
-    change_setters(root, {}, unset=["V"], recursive=True, shipped=lambda package_dir: {"V": f"of-{package_dir.name}"})
-    assert [(root / name / "r.yaml").read_text("utf-8").partition(" #")[0] for name in "ab"] == ["x: of-a", "x: of-b"]
-
-
-def test_what_packages_of_the_same_bytes_refuse_is_told_of_each(tmp_path: Path) -> None:
-    root = make(tmp_path, a=BOUND, b=BOUND)
-    with pytest.raises(InputError) as refused:
-        change_setters(root, {"V": ["too long"]}, recursive=True)
-    assert [problem.file for problem in refused.value.problems] == [f"{root}/a/Krmfile", f"{root}/b/Krmfile"]
-
-
-def test_what_is_wrong_with_one_of_two_packages_with_equal_definitions_is_told_of_that_one(tmp_path: Path) -> None:
-    root = make(tmp_path, a=BOUND, b='x: old # {"$openapi":"S"}\n')
-    with pytest.raises(InputError) as refused:
-        change_setters(root, {"V": ["new"]}, recursive=True)
-    assert [problem.file for problem in refused.value.problems] == [f"{root}/b/Krmfile"]
 
 
 def test_copies_are_counted_as_each_alone_is(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.core.errors import InputError
 from packyard.using.setters.change import PackageSetters
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment
@@ -55,8 +54,3 @@ def test_values_and_defaults_are_planned_together(package: PackageFiles) -> None
     plan = PackageSetters(package).plan(Assignment({"app": ["shop"]}, ["TAG"]))
     assert plan.files["r.yaml"] == RESOURCE.replace(b"web", b"shop").replace(b"1.7", b"1.6")
     assert b'{name: TAG, value: "1.6"}' in plan.files["Krmfile"]
-
-
-def test_a_name_that_neither_spelling_has_is_refused(package: PackageFiles) -> None:
-    with pytest.raises(InputError, match=r"Krmfile: setter 'ap' is not found"):
-        PackageSetters(package).plan(Assignment({"ap": ["x"]}))

@@ -127,14 +127,6 @@ def test_many_fields_with_long_texts_are_refused_together() -> None:
     assert found[-1] == "refused: fields have more than 16777216 characters by substitutions"[:60]
 
 
-def test_definitions_with_other_values_yield_other_texts() -> None:
-    definitions = chain(2, "${x}", ("${x}",))
-    assert definitions.expand(definitions.substitutions["S1"]) == "2"
-    changed = definitions.with_setters({"A": Setter("A", "3")})
-    assert changed.expand(changed.substitutions["S1"]) == "3"
-    assert definitions.reached(definitions.substitutions["S1"], ["A", "B"]) == ["A"]
-
-
 def write(folder: Path, definitions: Definitions) -> None:
     lines = ["openAPI:", "  definitions:", '    io.k8s.cli.setters.A: {x-k8s-cli: {setter: {name: A, value: "1"}}}']
     for name, item in definitions.substitutions.items():

@@ -11,7 +11,7 @@ import pytest
 import judged
 from amount import tries
 from commandline import packyard
-from packyard.core.yaml.values import scalar_value, whole
+from packyard.core.yaml.values import scalar_value
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.value import faults
@@ -113,12 +113,6 @@ def test_random_numbers_are_admitted_and_refused_as_by_the_real_program(cfg3: Cf
 )
 def test_digits_beyond_64_bits_are_inexact_or_text(text: str, expected: object) -> None:
     assert scalar_value(text) == expected
-
-
-def test_a_whole_number_has_64_bits_at_most() -> None:
-    assert whole("-0012") == -12
-    assert whole("+" + "0" * 5000 + "7") == 7
-    assert [whole(text) for text in ("9" * 5000, "9223372036854775808", "", "+", "0x1", "1.0", "٣")] == [None] * 7
 
 
 def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(tmp_path: Path) -> None:

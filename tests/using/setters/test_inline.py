@@ -47,8 +47,3 @@ def test_quotes_are_added_where_the_real_program_adds_them(cfg3: Cfg, tmp_path: 
     (tmp_path / "f.yaml").write_text(text, "utf-8")
     cfg3.done("set", ".", "a", value, cwd=tmp_path)
     assert InlineChange("a", value)(text.encode(), "f.yaml") == (tmp_path / "f.yaml").read_bytes()
-
-
-def test_inside_brackets_a_text_with_their_signs_is_quoted() -> None:
-    text = "a: [p, " + FIELD.format("").lstrip() + "  q]\n"
-    assert InlineChange("a", "u,v")(text.encode(), "f.yaml").startswith(b"a: ['u,v', # ")

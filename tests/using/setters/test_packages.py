@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from commandline import done
-from packyard.core.errors import InputError, PackyardError
 from packyard.core.files.tree import Tree
-from packyard.using.setters.packages import read_package, walk_key
+from packyard.using.setters.packages import read_package
 
 OLD = """\
 apiVersion: kpt.dev/v1alpha1
@@ -67,25 +65,3 @@ def test_a_pipeline_reaches_the_packages_below_and_its_definitions_do_not(tmp_pa
     package = read_package(Tree(root), "")
     assert "sub/f.yaml" in package.nested
     assert "sub/f.yaml" not in package.resources
-
-
-def test_files_and_folders_of_a_folder_sort_together() -> None:
-    paths = ["f.yaml", "A/b.yaml", "A.yaml", "a.b/x", "a/x", "K"]
-    assert sorted(paths, key=walk_key) == ["A/b.yaml", "A.yaml", "K", "a/x", "a.b/x", "f.yaml"]
-    assert walk_key(os.fsdecode(b"\xff/a")) == [b"\xff", b"a"]
-
-
-def test_a_kptfile_that_is_no_file_is_named_where_it_is_needed(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "Kptfile")
-    with pytest.raises(PackyardError, match="Kptfile: is not a regular file"):
-        read_package(Tree(tmp_path), "")
-    write(tmp_path, Krmfile=KRMFILE)
-    assert read_package(Tree(tmp_path), "").name == "Krmfile"
-
-
-def test_a_kptfile_that_is_a_folder_below_ends_no_package_of_kustomize(tmp_path: Path) -> None:
-    write(tmp_path, Krmfile=KRMFILE, sub__Kptfile__x="")
-    (tmp_path / "sub/f.yaml").write_text("a: 1\n")
-    assert set(read_package(Tree(tmp_path), "").resources) == {"sub/f.yaml"}
-    with pytest.raises(InputError, match="Krmfile"):
-        read_package(Tree(tmp_path / "none"), "")

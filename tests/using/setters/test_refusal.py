@@ -11,7 +11,6 @@ import judged
 from commandline import packyard
 from packyard.using.setters import patterns
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.refusal import command, describe, explain, refusal
 
 
@@ -112,17 +111,6 @@ def test_what_is_not_utf_8_is_refused_wherever_it_is_given(tmp_path: Path) -> No
     assert "yaml: invalid leading UTF-8 octet" in packyard("cfg", "set", ".", "A", odd, cwd=tmp_path).stderr
 
 
-def test_every_pattern_of_the_catalogue_is_told_in_words_and_with_an_example() -> None:
-    root = Path(__file__).parents[3]
-    files = [file for folder in ("bases", "overlays", "packages") for file in (root / folder).rglob("Krmfile")]
-    for file in (root / "Krmfile", *files):
-        for setter in read_krmfile(PackageFiles(file.read_bytes(), {})).definitions.setters.values():
-            takes = describe(setter)
-            assert "form that its definition asks for" not in takes, (file, setter.name)
-            assert "^" not in takes
-            assert command(setter, "").startswith("for example: ") or not setter.value, (file, setter.name)
-
-
 @pytest.mark.parametrize(
     ("pattern", "words"),
     judged.cases("letters"),
@@ -130,12 +118,6 @@ def test_every_pattern_of_the_catalogue_is_told_in_words_and_with_an_example() -
 def test_letters_are_named_and_nothing_else_is_guessed(pattern: str, words: str) -> None:
     found = patterns.words({"pattern": pattern})
     assert (found.takes if found else "") == words
-
-
-def test_an_author_says_a_pattern_in_words_by_its_title() -> None:
-    schema = {"pattern": "^#[0-9a-f]{6}$", "title": "a color, such as #ff0000"}
-    assert refusal(Setter("A", schema=schema), ["red"]) == "A takes a color, such as #ff0000, not 'red'"
-    assert not patterns.has_words({"pattern": "^#[0-9a-f]{6}$"})
 
 
 @pytest.mark.parametrize(

@@ -85,11 +85,6 @@ def test_set_to_nothing_it_is_as_unset_as_before(
     assert "isSet" not in setter(package)
 
 
-def test_a_mark_without_a_value_opens_no_gate(tmp_path: Path) -> None:
-    package = make(tmp_path, setter='value: "", isSet: true')
-    assert "A is not set" in packyard("render", "--built-in", ".", cwd=package).stderr
-
-
 def test_of_a_list_nothing_is_no_item(tmp_path: Path) -> None:
     package = make(tmp_path, "type: array", setter="listValues: [a, b]", field=LISTED)
     values = tmp_path / "values"
@@ -111,17 +106,6 @@ def test_of_a_list_nothing_is_no_item(tmp_path: Path) -> None:
     assert setter(package)["listValues"] == []
 
 
-@pytest.mark.parametrize("kind", ["integer", "number", "boolean"])
-@pytest.mark.parametrize("value", ["null", "~", "Null", "NULL"])
-def test_a_value_that_may_be_null_may_be_empty_and_nothing_else(tmp_path: Path, kind: str, value: str) -> None:
-    package = make(tmp_path, f"type: {kind}", "nullable: true")
-    process = packyard("set", ".", f"A={value}", cwd=package)
-    assert process.returncode == 1
-    assert f"not '{value}'" in process.stderr
-    (package / "Krmfile").write_text((package / "Krmfile").read_text().replace(", required: true", ""))
-    done("set", ".", "A=", cwd=package)
-
-
 @pytest.mark.parametrize("text", ["A: ~", "A: null", "A:", "A: [x, ~]"])
 def test_a_values_file_without_a_value_is_refused_by_line(tmp_path: Path, text: str) -> None:
     package = make(tmp_path)
@@ -129,18 +113,3 @@ def test_a_values_file_without_a_value_is_refused_by_line(tmp_path: Path, text: 
     process = packyard("set", ".", "--values", "values", cwd=package)
     assert process.returncode == 1
     assert process.stderr.startswith("error: values:2: A has no value")
-
-
-def test_lint_refuses_what_is_required_and_explained_by_nothing_at_its_definition(tmp_path: Path) -> None:
-    from packyard.using.setters.packages import PackageFiles
-    from packyard.writing.checks.lint import lint
-
-    def found(*lines: str, shipped: bool = True) -> list[tuple[int, str]]:
-        package = make(tmp_path, *lines)
-        files = PackageFiles((package / "Krmfile").read_bytes(), {"cm.yaml": FIELD.encode()})
-        return [(item.line, item.rule) for item in lint(files, shipped=shipped) if item.rule == "required-unexplained"]
-
-    assert found() == [(3, "required-unexplained")]
-    assert found(shipped=False) == []
-    assert found("example: x") == []
-    assert found("description: What it is.") == []

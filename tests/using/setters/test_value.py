@@ -80,8 +80,3 @@ def test_a_format_admits_what_kubernetes_does(name: str) -> None:
 def test_a_subdomain_is_limited_as_a_whole_and_its_labels_are_not(text: str, fits: bool) -> None:
     assert formats.admits("dns-subdomain", text) is fits
     assert (bool(SUBDOMAIN.pattern.match(text)) and len(text) <= SUBDOMAIN.most) is fits
-
-
-def test_every_known_format_has_its_test_and_an_unknown_one_admits_everything() -> None:
-    assert set(FORMATS) == set(formats.FORMATS)
-    assert formats.admits("nothing-known", "x")

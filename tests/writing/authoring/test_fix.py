@@ -39,24 +39,6 @@ def test_the_example_of_a_rule_is_fixed_as_it_shows(rule: Rule, tmp_path: Path) 
     assert {file.name: file.read_text() for file in wrong.iterdir()} == shown
 
 
-def test_a_default_goes_from_a_base_and_not_with_the_last_entry(tmp_path: Path) -> None:
-    root = tiny.workspace(tmp_path / "ws")
-    tiny.write(root / "bases/one/cm.yaml", tiny.POD.replace("spec:\n", "spec:\n  suspend: false # as ever\n", 1))
-    tiny.run("lint", "--workspace", root, "--fix")
-    assert (root / "bases/one/cm.yaml").read_text() == tiny.POD
-
-
-def test_a_definition_is_not_dead_where_a_comment_may_have_meant_it(tmp_path: Path) -> None:
-    files = {
-        "Krmfile": "io.k8s.cli.setters.TAG: {x-k8s-cli: {setter: {name: TAG, value: v1}}}\n",
-        "a.yaml": 'a: v1 # {"$openapi":"TAGG"}\n',
-    }
-    folder = write(tmp_path / "a", files)
-    before = (folder / "Krmfile").read_text()
-    assert "unused-definition" in tiny.run("lint", "--fix", folder)[1]
-    assert (folder / "Krmfile").read_text() == before
-
-
 @pytest.mark.parametrize("text", ["a: [\n", "\xff", "a: 1\na: 2\n"])
 def test_a_file_that_cannot_be_read_stays_and_what_it_may_use(text: str, tmp_path: Path) -> None:
     folder = write(
@@ -67,13 +49,3 @@ def test_a_file_that_cannot_be_read_stays_and_what_it_may_use(text: str, tmp_pat
     assert "fixed" not in tiny.run("lint", "--fix", folder)[2]
     assert (folder / "Krmfile").read_text() == before
     assert (folder / "a.yaml").read_bytes() == text.encode("latin-1")
-
-
-def test_a_setter_writes_its_own_quotes(tmp_path: Path) -> None:
-    files = {
-        "Krmfile": 'io.k8s.cli.setters.N: {type: integer, x-k8s-cli: {setter: {name: N, value: "1"}}}\n',
-        "a.yaml": 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  n: 1 # {"$openapi":"N"}\n',
-    }
-    folder = write(tmp_path / "a", files)
-    assert "wrong-type" in tiny.run("lint", "--fix", folder)[1]
-    assert (folder / "a.yaml").read_text() == files["a.yaml"]

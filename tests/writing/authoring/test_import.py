@@ -123,22 +123,6 @@ def test_an_empty_field_of_kpt_keeps_its_setters(
     assert {each["name"].lower(): each["value"] for each in values} == setters
 
 
-def test_what_was_in_use_with_a_fault_builds_and_what_is_refused_is_listed(here: Path, tmp_path: Path) -> None:
-    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: qu1etly}\n"
-    write(tmp_path / "db", {"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": secret})
-    said = run(here, tmp_path / "db")
-    (case,) = cases(said, "what packyard.yaml makes a warning now")
-    assert "[plain-secret]" in case
-    reason = "lint:\n  plain-secret: {severity: warning, reason: db was imported with it}\n"
-    assert (here / "packyard.yaml").read_text() == importing.WORKSPACE + reason
-    build = ("build", "--workspace", here, "--version", "1", "--out", tmp_path / "out")
-    assert tiny.run(*build, "db")[0] == 0
-    write(tmp_path / "web", {"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": secret + "more: x\n"})
-    (case,) = cases(run(here, tmp_path / "web"), "what packyard build refuses")
-    assert "[unknown-field]" in case
-    assert tiny.run(*build, "web")[0] == 1
-
-
 KUSTOMIZATIONS = {
     "base/kustomization.yaml": "resources: [pod.yaml]\nlabels: [{pairs: {app: web}}]\n",
     "base/pod.yaml": POD,

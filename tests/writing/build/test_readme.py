@@ -60,10 +60,6 @@ def test_control_lines_leave_no_trace() -> None:
     assert render([("a.md", text)], {"items": ["x", "y"]}, Memo()) == b"list:\n- x\n- y\nend\n"
 
 
-def test_line_ends_are_the_same_whoever_wrote_the_fragment() -> None:
-    assert render([("a.md", "a\r\nb\r\n")], {}, Memo()) == b"a\nb\n"
-
-
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [

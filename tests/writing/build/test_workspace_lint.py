@@ -46,19 +46,6 @@ def test_a_fault_of_a_base_is_found_once_and_at_its_line(root: Path) -> None:
     assert built(root) == (0, "1 warning by packyard lint\n")
 
 
-def test_what_is_kept_names_files_by_the_way_from_wherever_it_is_asked(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tiny.replace(root / CM, "  labels: {app.kubernetes.io/name: x}\n", "")
-    for folder, way in ((root, ""), (root / "bases", "../"), (root, "")):
-        monkeypatch.chdir(folder)
-        assert tiny.run("lint")[1].startswith(f"{way}{CM}:3:1: ")
-    tiny.replace(root / CM, "metadata:\n", "# packyard: allow no-labels: it is alone.\nmetadata:\n")
-    for folder in (root, root / "bases"):
-        monkeypatch.chdir(folder)
-        assert tiny.run("lint")[:2] == (0, "")
-
-
 def test_a_fault_of_a_patch_is_found_in_the_patch(root: Path) -> None:
     tiny.replace(root / "packages/q/package.yaml", "value: q}]'", "value: Q_}]'")
     (finding, composed) = linted(root)
@@ -98,26 +85,6 @@ def test_what_build_refuses_lint_finds(file: str, text: str, root: Path) -> None
         assert line.removeprefix("error: ").partition(" (")[0] in found.replace("error: ", ""), found
 
 
-def test_two_packages_with_one_name_are_told_at_the_line_of_the_second(root: Path) -> None:
-    tiny.replace(root / "packages/q/package.yaml", "value: q}]'", "value: x}]'")
-    (finding, _) = linted(root)
-    assert finding.startswith("packages/q/package.yaml:4:")
-    assert "[shared-name]" in finding
-    assert linted(root, "q") == []
-
-
-def test_an_exception_to_what_is_between_packages_need_not_be_needed_in_one_alone(root: Path) -> None:
-    """One package alone cannot tell whether another one has the name."""
-    patch = "- op: replace\n  path: /metadata/name\n  value: x # packyard: allow shared-name: never both\n"
-    tiny.write(root / "packages/q/name.yaml", patch)
-    text = (root / "packages/q/package.yaml").read_text()
-    inline = text[text.index("patch: '") : text.index(", target:")]
-    tiny.replace(root / "packages/q/package.yaml", inline, "path: name.yaml")
-    assert linted(root) == linted(root, "q") == []
-    tiny.replace(root / "packages/q/name.yaml", "value: x", "value: z")
-    assert [line.rpartition("[")[2] for line in linted(root)] == ["exception-not-needed] (remove the comment)"]
-
-
 def test_an_exception_in_a_base_holds_for_all_that_is_composed_from_it(root: Path) -> None:
     reason = " # packyard: allow no-labels: nobody looks for it"
     tiny.replace(root / CM, "metadata:\n", f"metadata:{reason}\n")
@@ -132,15 +99,6 @@ def test_an_exception_in_a_base_holds_for_all_that_is_composed_from_it(root: Pat
     for file in out.glob("*/packyard.json"):
         assert '"no-labels": "nobody looks for it"' in file.read_text()
     assert tiny.run("lint", out)[:2] == (0, "")
-
-
-def test_an_exception_in_a_patch_holds_where_the_patch_is(root: Path) -> None:
-    tiny.write(
-        root / "packages/p/a.yaml", "- op: replace\n  path: /metadata/name\n  value: P_ # packyard: allow no-name: a\n"
-    )
-    package = root / "packages/p/package.yaml"
-    tiny.replace(package, "base: one", "base: one, patches: [{path: a.yaml, target: {kind: ConfigMap}}]")
-    assert linted(root) == []
 
 
 def test_fixes_go_into_the_sources_and_undo_takes_them_back(root: Path) -> None:

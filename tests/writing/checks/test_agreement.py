@@ -166,12 +166,6 @@ def said(text: str) -> list[str]:
     return [str(each) for each in lint(PackageFiles(EMPTY, files)) if each.rule in rules]
 
 
-def test_a_job_waits_for_one_that_stands_before_it() -> None:
-    driver = "  - name: driver\n" + f"    template: {POD}\n"
-    (line,) = said(JOB_SET.replace(driver, "") + driver)
-    assert "workers waits for driver, which does not stand before it [no-such-part] (move driver above it)" in line
-
-
 @pytest.mark.parametrize("text", [JOB_SET, RUNTIME, REPLICAS, MPI, RAY, JOB, WORKFLOW, GROUPS, INDEXED])  # fmt: skip
 def test_names_that_agree_are_no_finding(text: str) -> None:
     assert said(text) == []

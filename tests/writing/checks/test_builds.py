@@ -67,26 +67,6 @@ def test_two_overlays_are_two_builds(found: Lint) -> None:
     assert found(twice) == ["test/cm.yaml error duplicate-name"]
 
 
-def test_what_a_build_lacks_another_does_not_give(found: Lint) -> None:
-    files = {
-        f"a/{KUSTOMIZATION}": "resources: [pod.yaml, other.yaml]\n",
-        "a/pod.yaml": FROM,
-        "a/other.yaml": CM.replace("name: x", "name: z"),
-        f"b/{KUSTOMIZATION}": "resources: [cm.yaml]\n",
-        "b/cm.yaml": CM,
-    }
-    assert found(files) == ["a/pod.yaml warning dangling-reference"]  # a cluster may have it
-
-
-def test_a_finding_of_a_base_is_said_once(found: Lint) -> None:
-    files = {f"base/{KUSTOMIZATION}": "resources: [pod.yaml]\n", "base/pod.yaml": FROM + "  hostname: A_B\n"}
-    for name in ("test", "prod"):
-        files[f"{name}/{KUSTOMIZATION}"] = "resources: [../base]\nnamePrefix: x-\n"
-    files["base/pod.yaml"] = FROM.replace("name: c,", "name: C,")
-    said = ["base/pod.yaml error no-name", "base/pod.yaml warning dangling-reference"]
-    assert found(files) == said
-
-
 def test_what_is_renamed_is_not_there_twice(found: Lint) -> None:
     files = {KUSTOMIZATION: "resources: [a, b, c]\n"}
     for name, extra in (("a", "namePrefix: a-\n"), ("b", "namespace: b\n"), ("c", "nameSuffix: -c\n")):

@@ -44,16 +44,6 @@ def test_other_objects_are_no_finding(other: str) -> None:
     assert shared(JOB, other) == []
 
 
-def test_a_version_of_a_kind_is_the_same_kind() -> None:
-    assert len(shared(JOB, JOB.replace("batch/v1", "batch/v2"))) == 1
-
-
-def test_claims_and_namespaces_are_shared_on_purpose() -> None:
-    for kind in ("PersistentVolumeClaim", "PersistentVolume", "Namespace"):
-        item = OBJECT.format(version="v1", kind=kind, name="disk")
-        assert shared(item, item) == []
-
-
 DEFINITIONS = "kind: Krmfile\nopenAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n"
 SETTER = '      description: A.\n      minimum: 1\n      x-k8s-cli: {setter: {name: A, value: "1"}}\n'
 

@@ -50,13 +50,6 @@ def test_an_index_needs_a_test_of_whom_it_means() -> None:
     ]
 
 
-def test_a_test_below_an_item_says_whom_all_indices_above_mean() -> None:
-    guard = "{op: test, path: /spec/replicatedJobs/1/template/spec/containers/0/name, value: training}"
-    change = "{op: add, path: /spec/replicatedJobs/1/template/metadata/annotations/a, value: b}"
-    assert judged(inline(guard, change, kind="JobSet")) == []
-    assert judged(inline(change, kind="JobSet")) == ["kustomization.yaml:6 unguarded-index"]
-
-
 def test_what_the_patch_itself_brought_needs_no_test() -> None:
     first = f"{POD}/initContainers/0"
     operations = [
@@ -133,13 +126,3 @@ def test_a_setter_comment_binds_nothing_in_operations_or_in_an_inline_patch() ->
     assert judged(file, job_json6902=bound) == ["job.json6902:4 unbound-in-patch"]
     inside = "- target: {kind: Job}\n  patch: |-\n    kind: Job\n" + '    data: a # {"$openapi":"A"}\n'
     assert judged(inside) == ["kustomization.yaml:7 unbound-in-patch"]
-
-
-def test_a_definition_that_nothing_reaches_is_found_in_options_too() -> None:
-    assert judged(inline(GUARD), labels_yaml="a: b\n") == ["Krmfile:3 unused-definition"]
-
-
-def test_kustomizations_of_use_cases_are_judged_by_what_they_build() -> None:
-    kustomization = COMPONENT.replace("Component", "Kustomization") + inline(MOUNT)
-    files = {"kustomization.yaml": kustomization.encode(), "labels.yaml": BOUND.encode()}
-    assert practicerules.without(lint(PackageFiles(KRMFILE.encode(), files))) == []

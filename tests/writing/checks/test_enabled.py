@@ -102,12 +102,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def test_a_sound_option_has_no_fault_in_any_use_case(tmp_path: Path) -> None:
-    root = workspace(tmp_path)
-    assert errors("--workspace", root, below=root) == []
-    assert errors(built(root), below=root) == []
-
-
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_of_an_option_is_found_in_the_workspace_once_and_stops_build(mistake: str, tmp_path: Path) -> None:
     root = workspace(tmp_path, mistake)

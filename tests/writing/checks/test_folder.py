@@ -47,37 +47,6 @@ def test_a_sound_tree_of_another_project_has_no_error_and_lacks_what_is_said(tre
     assert [str(each) for each in found if each.severity == "error" or each.rule not in LACKING] == []
 
 
-def test_a_use_case_without_kustomization_and_without_krmfile_is_checked(tmp_path: Path) -> None:
-    tiny.write(tmp_path / "train/job.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata: {name: run}\nspec: {}\n")
-    tiny.write(tmp_path / "serve/Krmfile", "kind: Krmfile\n")
-    tiny.write(tmp_path / "serve/config-map.yaml", CONFIG_MAP + 'data:\n  A: "1" # {"$openapi":"A"}\n')
-    assert rules(tmp_path) == ["serve/config-map.yaml:5 unresolved-comment", "train/job.yaml:3 no-labels"]
-
-
-def test_a_link_out_of_an_archive_is_dead_and_one_out_of_a_folder_may_lead_somewhere(tmp_path: Path) -> None:
-    tiny.write(tmp_path / "README.md", "See [more](../more.md).\n")
-    assert rules(tmp_path) == []
-    closed = folder.lint(Tree(tmp_path), judges=(), is_closed=True).findings
-    assert [each.rule for each in closed] == ["dead-link"]
-
-
-def test_an_exception_counts_in_any_folder_and_has_to_be_needed(tmp_path: Path) -> None:
-    text = CONFIG_MAP.replace(", labels: {app.kubernetes.io/name: a}", "")
-    tiny.write(tmp_path / "a.yaml", text.replace("metadata", "# packyard: allow no-labels: nobody looks\nmetadata"))
-    assert rules(tmp_path) == []
-    tiny.write(tmp_path / "a.yaml", CONFIG_MAP + "# packyard: allow no-labels: nobody looks\ndata: {}\n")
-    assert rules(tmp_path) == ["a.yaml:4 exception-not-needed"]
-
-
-def test_of_objects_that_cannot_be_read_pages_may_speak(tmp_path: Path) -> None:
-    tiny.write(tmp_path / "a.yaml", CONFIG_MAP)
-    tiny.write(tmp_path / "b.yaml", CONFIG_MAP.replace("settings", "others") + "data: {}\n")
-    tiny.write(tmp_path / "README.md", "```sh\nkubectl get configmap others\n```\n")
-    assert rules(tmp_path) == []
-    tiny.write(tmp_path / "b.yaml", "a: [\n")
-    assert rules(tmp_path) == ["b.yaml:2 unreadable"]
-
-
 def test_what_is_required_may_be_set_in_a_copy_and_is_doubtful_elsewhere(tmp_path: Path) -> None:
     tiny.write(tmp_path / "Krmfile", KRMFILE.replace("EPOCHS", "A").replace("}}", ", required: true, isSet: true}}"))
     tiny.write(tmp_path / "a.yaml", CONFIG_MAP + 'data:\n  A: "1" # {"$openapi":"A"}\n')

@@ -76,23 +76,6 @@ def test_an_account_may_have_the_name_that_a_prefix_gives_it(found: Lint) -> Non
     ]
 
 
-def test_a_target_without_a_kind_is_a_deployment(found: Lint) -> None:
-    scaler = (
-        "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: a}\nspec:\n  scaleTargetRef: {name: b}\n"
-    )
-    assert [each for each in found({"a.yaml": scaler}) if "dangling" in each] == [
-        "a.yaml:5 warning dangling-reference: Deployment 'b' is not in the package"
-    ]
-
-
-def test_a_file_of_many_objects_is_unlisted_once(found: Lint) -> None:
-    config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\ndata: {a: b}\n"
-    files = {KUSTOMIZATION: "resources: [web.yaml]\n", "web.yaml": WEB}
-    files["more.yaml"] = "---\n".join(config_map.replace("NAME", name) for name in "abc")
-    message = "no kustomization takes this file in, so nothing of it is applied"
-    assert found(files) == [f"more.yaml:1 warning unlisted-file: {message}"]
-
-
 @pytest.mark.parametrize(
     ("kind", "is_said"), [("example.com/v1 ServingRuntime", False), ("example.com/v1 MyJob", True), ("v1 Pod", True)]
 )
@@ -102,12 +85,6 @@ def test_only_pods_that_may_end_have_to_refuse_a_proxy(found: Lint, kind: str, i
     spec = containers if name == "Pod" else f"{{template: {{spec: {containers}}}}}"
     files = {"a.yaml": f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: a}}\nspec: {spec}\n"}
     assert any(" sidecar:" in each for each in found(files)) == is_said
-
-
-def test_what_an_operator_merges_with_its_own_needs_no_image(found: Lint) -> None:
-    pod = "podTemplate: {spec: {containers: [{name: a, env: [{name: A, value: b}]}]}}"
-    files = {"a.yaml": f"apiVersion: example.com/v1\nkind: Runtime\nmetadata: {{name: a}}\nspec: {{{pod}}}\n"}
-    assert found(files) == []
 
 
 @pytest.mark.parametrize(
@@ -167,46 +144,6 @@ def test_a_template_that_nobody_builds_is_no_error(found: Lint) -> None:
     assert [each.partition(":")[2][:18] for each in listed] == ["5 error unreadable"]
 
 
-def test_what_a_chart_reads_as_a_template_is_left_out(found: Lint) -> None:
-    chart = {"chart/Chart.yaml": "apiVersion: v2\nname: a\nversion: 1.0.0\n"}
-    assert found({**chart, "chart/files/a.yaml": BROKEN}) == []
-
-
-DEFINITION = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: runs.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {kind: Run, plural: runs}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        {type: object, properties: {spec: {type: object, properties: {FIELD: {type: string}}}}}
-"""
-
-
-def test_of_two_definitions_of_a_kind_either_may_be_that_of_the_cluster(found: Lint) -> None:
-    files = {f"{field}/crd.yaml": DEFINITION.replace("FIELD", field) for field in ("old", "new")}
-    run = "apiVersion: example.com/v1\nkind: Run\nmetadata: {name: a}\nspec: {FIELD: b}\n"
-    for field, count in (("old", 0), ("new", 0), ("none", 1)):
-        assert (
-            len([each for each in found({**files, "a.yaml": run.replace("FIELD", field)}) if "field" in each]) == count
-        )
-
-
-def test_a_rule_of_a_job_set_gets_its_name_by_a_webhook(found: Lint) -> None:
-    rules = "failurePolicy: {rules: [{action: FailJobSet, targetReplicatedJobs: [a]}]}"
-    pod = "{restartPolicy: Never, containers: [{name: a, image: 'nginx:1.27'}]}"
-    jobs = f"replicatedJobs: [{{name: a, template: {{spec: {{template: {{spec: {pod}}}}}}}}}]"
-    text = f"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\nspec: {{{rules}, {jobs}}}\n"
-    assert [each for each in found({"a.yaml": text}) if " error " in each] == []
-
-
 def test_variables_of_kustomize_and_keys_of_generated_maps_are_known(found: Lint) -> None:
     env = "envFrom: [{configMapRef: {name: settings}}], env: [{name: A, value: $(HOST)}, {name: B, value: $(PORTS)}]"
     var = "vars: [{name: HOST, objref: {kind: Deployment, name: web, apiVersion: apps/v1}}]\n"
@@ -261,16 +198,6 @@ def test_two_kustomizations_in_one_folder_are_refused(found: Lint) -> None:
     files = {"web.yaml": WEB, **dict.fromkeys(NAMES, "resources: [web.yaml]\n")}
     message = "kustomization.yml and Kustomization is here, too, and kustomize fails"
     assert [each for each in found(files) if "is here" in each] == [f"{NAMES[0]}:1 error kustomize-refuses: {message}"]
-
-
-def test_a_deadline_is_no_ones_to_set_where_there_are_no_setters(found: Lint) -> None:
-    pod = "{restartPolicy: Never, containers: [{name: a, image: 'nginx:1.27'}]}"
-    spec = f"spec: {{ttlSecondsAfterFinished: 60, template: {{spec: {pod}}}}}\n"
-    files = {"job.yaml": f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: a}}\n{spec}"}
-    assert [each for each in found(files) if "deadline" in each] == []
-    assert [each.partition(": ")[0] for each in found({**files, "Krmfile": KRMFILE}) if "deadline" in each] == [
-        "job.yaml:4 warning fixed-deadline"
-    ]
 
 
 def test_a_description_is_text(found: Lint) -> None:

@@ -46,9 +46,3 @@ def test_a_value_of_a_preset_that_is_no_quantity_is_found_once_at_its_line(root:
     assert lines[at + 1] == "  composed: p/uses/one/job.yaml:21"
     said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", root / "out")
     assert said.startswith(f"error: {root / FILE}:2:1: '700GB' is not an amount of memory")
-
-
-def test_what_is_wrong_without_a_preset_is_not_said_of_it(root: Path) -> None:
-    for name in ("one", "two"):
-        tiny.replace(root / f"bases/{name}/cm.yaml", "restartPolicy: Never", "restartPolicy: Always")
-    assert FILE not in tiny.run("lint", "--workspace", root)[1]

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas as judges
 from packyard.core.kubernetes.schemas import Judge
-from packyard.using.setters.packages import PackageFiles, read_package
+from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import workspace_lint
 from packyard.writing.checks.lint import lint
 from packyard.writing.source.package import Package, UseCase
 from served import Served
 from usecases import CATALOGUE, Object, build_all, each_package, each_use_case, sampled_options, shipped
-
-
-def test_findings_stand_in_the_order_of_files_and_lines() -> None:
-    data = b'a: 1 # {"$openapi":"B"}\nb: [1 ,2] # {"$openapi":"A"}\n'
-    found = lint(PackageFiles(b"kind: Krmfile\n", {"b.yaml": data, "a.yaml": data}))
-    places = [(finding.file, finding.line, finding.column) for finding in found]
-    assert places == sorted(places)
-    assert len(places) > 4
 
 
 def test_what_cannot_be_read_is_a_finding_and_the_rest_is_checked() -> None:
@@ -35,18 +25,6 @@ def test_what_cannot_be_read_is_a_finding_and_the_rest_is_checked() -> None:
         ("c.yaml", 1, "unreadable"),
         ("d.yaml", 1, "unresolved-comment"),
     ]
-
-
-def test_a_krmfile_that_cannot_be_read_is_a_finding() -> None:
-    found = lint(PackageFiles(b"openAPI: {definitions: 1}\n", {"a.yaml": b'a: 1 # {"$openapi":"A"}\n'}))
-    assert [(finding.file, finding.rule) for finding in found] == [("Krmfile", "unreadable")]
-
-
-def test_reads_packages_from_a_directory(tmp_path: Path) -> None:
-    (tmp_path / "Krmfile").write_text("kind: Krmfile\n")
-    (tmp_path / "a.yaml").write_text('a: 1 # {"$openapi":"A"}\n')
-    (finding,) = lint(read_package(Tree(tmp_path), ""))
-    assert str(finding).startswith(f"{tmp_path}/a.yaml:1:6: error: ")
 
 
 #: Options that need a newer Kubernetes than the oldest that the catalogue is for, as their first lines say.

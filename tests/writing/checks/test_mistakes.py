@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 import tiny
@@ -12,7 +10,6 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.lint import lint
 
 JUDGES = [schemas.kubernetes("1.34")]
-Found = Callable[..., list[str]]
 
 FILES = tiny.read_tree("checks/mistakes")
 KRMFILE = FILES.pop("Krmfile")
@@ -140,22 +137,3 @@ def test_finds_a_mistake_of_a_krmfile(old: str, new: str, rule: str) -> None:
 
 def test_a_sound_package_breaks_no_rule_with_an_error() -> None:
     assert [rule for rule, severity in BEFORE.items() if severity == "error"] == []
-
-
-def test_the_user_may_add_what_lies_beside_a_kustomization_so_it_is_judged() -> None:
-    policy = FILES["others.yaml"].split("---\n")[2].replace("Ingress", "Ingres")
-    files = {"kustomization.yaml": b"resources: [deployment.yaml]\n", "policy.yaml": policy.encode()}
-    listed = {"deployment.yaml": FILES["deployment.yaml"].encode()}
-    rules = [each.rule for each in lint(PackageFiles(KRMFILE.encode(), {**files, **listed}), judges=JUDGES)]
-    assert "unlisted-file" in rules
-    assert "wrong-value" in rules
-
-
-SUBJECT = "kind: RoleBinding\nmetadata: {name: a}\nroleRef: {kind: ClusterRole, name: view}\n"
-
-
-@pytest.mark.parametrize(("kind", "rules"), [("ServiceAcount", {"wrong-value"}), ("User", set()), ("Group", set())])
-def test_finds_a_subject_of_an_unknown_kind(kind: str, rules: set[str]) -> None:
-    text = f"apiVersion: rbac.authorization.k8s.io/v1\n{SUBJECT}subjects: [{{kind: {kind}, name: a}}]\n"
-    found = lint(PackageFiles(KRMFILE.encode(), {"a.yaml": text.encode()}))
-    assert {each.rule for each in found} & {"wrong-value"} == rules

@@ -22,10 +22,6 @@ data:
 OTHER = ENVIRONMENT.replace("{name: environment}", "{name: other}").replace("OUTPUT_DIR", "MODEL_DIR")
 
 
-def test_variables_that_are_passed_on_are_no_finding(found: Callable[..., list[str]]) -> None:
-    assert found(a_yaml=JOB, b_yaml=ENVIRONMENT, c_yaml=OTHER) == []
-
-
 def test_a_variable_that_is_not_passed_on_reaches_no_rank(found: Callable[..., list[str]]) -> None:
     more = ENVIRONMENT + "  MODEL_DIR: /model\n  HOME: /home\n"
     assert found(a_yaml=JOB, b_yaml=more) == ["b.yaml:7:3 error not-exported", "b.yaml:8:3 error not-exported"]
@@ -70,36 +66,9 @@ LISTED = (
 PROGRAM = JOB.replace("-x, DATASET_DIR, -x, OUTPUT_DIR=/out, ", "").replace("train.py]", "train.py, --steps=$(STEPS)]")
 
 
-def test_variables_of_the_list_and_of_the_launchers_own_words_are_passed_on(found: Callable[..., list[str]]) -> None:
-    assert found(a_yaml=PROGRAM, b_yaml=LISTED) == []
-    assert found(a_yaml=PROGRAM.replace("$(STEPS)", "5"), b_yaml=LISTED) == ["b.yaml:7:3 error not-exported"]
-    assert found(a_yaml=PROGRAM, b_yaml=LISTED.replace("OUTPUT_DIR;", "")) == ["b.yaml:6:3 error not-exported"]
-
-
-def test_a_variable_of_the_container_itself_is_passed_on_too(found: Callable[..., list[str]]) -> None:
-    own = PROGRAM + "            env: [{name: PYTHONPATH, value: /a}]\n"
-    assert found(a_yaml=own, b_yaml=LISTED) == ["a.yaml:15:26 error not-exported"]
-    assert found(a_yaml=own, b_yaml=LISTED.replace(";HOME", ";PYTHONPATH;HOME")) == []
-
-
 def test_a_name_without_a_value_keeps_those_behind_it_from_ranks(found: Callable[..., list[str]]) -> None:
     """Open MPI 4.1.4: of A;NOPE;B a process on another host got A, and a warning names NOPE."""
     more = LISTED.replace("DATASET_DIR;", "PYTHONPATH;DATASET_DIR;")
     assert found(a_yaml=PROGRAM, b_yaml=more) == ["b.yaml:9:31 error exported-nothing"]
     secret = PROGRAM.replace("{name: environment}}]", "{name: environment}}, {secretRef: {name: run, optional: true}}]")
     assert "b.yaml:9:31 error exported-nothing" not in found(a_yaml=secret, b_yaml=more)
-
-
-def test_mpirun_takes_no_list_beside_its_options(found: Callable[..., list[str]]) -> None:
-    both = JOB.replace("-x, OUTPUT_DIR=/out", "-x, STEPS")
-    assert found(a_yaml=both, b_yaml=LISTED) == ["a.yaml:11:13 error exported-twice"]
-
-
-def test_one_who_starts_ranks_by_kubectl_exec_passes_everything_on(found: Callable[..., list[str]]) -> None:
-    assert found(a_yaml=JOB.replace("v2beta1", "v1alpha2").replace("-x, DATASET_DIR, ", ""), b_yaml=ENVIRONMENT) == []
-
-
-def test_a_policy_that_the_operator_does_not_know_waits_for_nobody(found: Callable[..., list[str]]) -> None:
-    slip = JOB.replace("WaitForWorkersReady", "WaitForWorkerReady")
-    assert found(a_yaml=slip, b_yaml=ENVIRONMENT) == ["a.yaml:5:27 error launcher-policy"]
-    assert found(a_yaml=JOB.replace("WaitForWorkersReady", "AtStartup"), b_yaml=ENVIRONMENT) == []

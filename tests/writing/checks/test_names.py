@@ -105,21 +105,6 @@ def test_a_name_without_a_setter_is_as_long_as_it_is(kind: str, spec: str, most:
     assert fault.startswith("4:9 error ")
 
 
-def test_says_what_makes_a_name_too_long() -> None:
-    text = named("kubeflow.org/v2beta1 MPIJob", f"  mpiReplicaSpecs:\n    Worker:\n      replicas: 2{COUNT}\n")
-    assert messages(text, krmfile("maxLength: 50", "maximum: 1000")) == [
-        "4:9 error the host of a worker NAME-worker-999 may have 63 characters, and this may make it 67 "
-        "(RUN 50 + 6 + 11)"
-    ]
-
-
-def test_a_number_without_a_maximum_may_have_four_digits() -> None:
-    text = named("batch/v1 Job", f"  completionMode: Indexed\n  completions: 2{COUNT}\n")
-    assert messages(text, krmfile("maxLength: 52", "multipleOf: 1")) == []
-    (fault,) = messages(text, krmfile("maxLength: 53", "multipleOf: 1"))
-    assert "NAME-9999" in fault
-
-
 @pytest.mark.parametrize(
     ("limit", "most"),
     [
@@ -146,21 +131,6 @@ def test_a_rule_on_its_size_limits_a_value_as_maxlength_does(rule: str) -> None:
     assert fault.endswith("this may make it 64 (RUN 47 + 6 + 11)")
     (fault,) = messages(named("batch/v1 CronJob"), definitions.replace("46", "70"))
     assert fault.endswith("this may make it 77 (RUN 60 + 6 + 11)")
-
-
-def test_a_setter_counts_as_often_as_it_stands_in_a_pattern() -> None:
-    text = named("v1 Service", name="train-run-run" + BOUND)
-    twice = krmfile("maxLength: 28").replace("pattern: train-${RUN}", "pattern: train-${RUN}-${RUN}")
-    assert messages(text, twice) == []
-    (fault,) = messages(text, twice.replace("maxLength: 28", "maxLength: 29"))
-    assert fault.endswith("this may make it 65 (RUN 29 + RUN 29 + 7)")
-
-
-def test_one_finding_speaks_for_every_use_of_a_definition() -> None:
-    labels = "".join(f"    l{index}: train-run{BOUND}\n" for index in range(9))
-    text = named("batch/v1 CronJob").replace("spec:", f"  labels:\n{labels}spec:")
-    assert len(messages(text, krmfile("pattern: a"))) == 1
-    assert len(messages(text, krmfile("maxLength: 100"))) == 1
 
 
 def test_a_name_that_waits_for_its_value_is_judged_with_examples() -> None:

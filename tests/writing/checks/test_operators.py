@@ -59,11 +59,6 @@ def test_finds_one_mistake_of_an_object_of_an_operator(file: str, old: str, new:
     assert rule in more if rule else not more
 
 
-def test_a_command_of_ray_is_joined_to_a_script() -> None:
-    text = FILES["ray"].replace("{name: a,", "{name: a, command: [echo 123], args: [--a 1],")
-    assert found("ray", text) == found("ray", FILES["ray"])
-
-
 def test_says_nothing_of_queues_where_the_package_has_none() -> None:
     job = FILES["kueue"].rpartition("---\n")[2]
     assert "dangling-reference" not in found("kueue", job)

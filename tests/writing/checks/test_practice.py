@@ -150,31 +150,11 @@ spec:
     assert judged(unlimited) == expected
 
 
-def test_a_pod_that_serves_may_have_a_sidecar() -> None:
-    without = '      annotations: {sidecar.istio.io/inject: "false"}\n'
-    assert without in DEPLOYMENT
-    assert judged(DEPLOYMENT.replace(without, "")) == []
-
-
-def test_groups_that_serve_may_have_a_sidecar() -> None:
-    pod = "{metadata: {labels: {app.kubernetes.io/name: a}}, spec: {containers: [{name: a, image: a:1}]}}"
-    text = f"apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\n{METADATA}spec:\n"
-    text += f"  leaderWorkerTemplate:\n    workerTemplate: {pod}\n"
-    assert not any(each.endswith("sidecar") for each in judged(text))
-
-
 def test_an_account_without_a_token_needs_no_word_in_the_pod() -> None:
     text = JOB.replace("      automountServiceAccountToken: false\n", "")
     account = f"apiVersion: v1\nkind: ServiceAccount\n{METADATA}automountServiceAccountToken: false\n"
     assert judged(text, account) == []
     assert judged(text, account.replace("name: run", "name: ran"))[0].endswith("token-mounted")
-
-
-def test_an_account_with_rights_needs_its_token() -> None:
-    text = JOB.replace("      automountServiceAccountToken: false\n", "")
-    binding = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\n{METADATA}"
-    binding += "roleRef: {kind: ClusterRole, name: edit}\nsubjects: [{kind: ServiceAccount, name: run}]\n"
-    assert judged(text, binding) == []
 
 
 def test_finds_user_0_together_with_fs_group_where_ssh_has_to_read_a_key() -> None:
@@ -240,48 +220,12 @@ def test_finds_variables_that_nothing_expands() -> None:
     assert judged(variable) == [f"{place(variable, '$HOME')} warning unexpanded-variable"]
 
 
-def test_finds_a_secret_in_a_config_map() -> None:
-    config = f"apiVersion: v1\nkind: ConfigMap\n{METADATA}data:\n  AWS_SECRET_ACCESS_KEY: abc\n  passwd: 'me:x:1:1'\n"
-    assert judged(config) == ["7:26 error plain-secret"]
-
-
-def test_a_pod_of_its_own_is_lost_with_its_node() -> None:
-    assert judged(f"apiVersion: v1\nkind: Pod\n{TEMPLATE}") == ["1:1 warning bare-pod"]
-
-
-def test_a_pod_that_only_sleeps_is_there_to_look_around_from() -> None:
-    text = f"apiVersion: v1\nkind: Pod\n{TEMPLATE}"
-    assert judged(text.replace("[python3]", "[sleep]")) == []
-    assert judged(text.replace("[python3]", "[]")) == ["1:1 warning bare-pod"]
-
-
 @pytest.mark.parametrize("kind", ["PersistentVolumeClaim", "PersistentVolume", "Namespace"])
 def test_storage_and_namespaces_belong_to_no_run(kind: str) -> None:
     text = CLAIM.replace("PersistentVolumeClaim", kind)
     labels = "labels: {app.kubernetes.io/name: a, app.kubernetes.io/instance: run}"
     assert labels in text
     assert judged(text.replace(labels, "labels: {}")) == []
-
-
-WORKFLOW = f"""\
-apiVersion: argoproj.io/v1alpha1
-kind: Workflow
-{METADATA}spec:
-  serviceAccountName: run
-  securityContext: {{runAsNonRoot: true}}
-  templates:
-  - name: main
-    container:
-      image: a/b:1.2
-      command: [a]
-      resources: {{requests: {{cpu: 1}}, limits: {{cpu: 1, memory: 1Gi}}}}
-"""
-
-
-def test_judges_the_containers_of_a_workflow() -> None:
-    assert judged(WORKFLOW) == []
-    assert judged(WORKFLOW.replace("  securityContext: {runAsNonRoot: true}\n", "")) == ["11:7 warning runs-as-root"]
-    assert judged(WORKFLOW.replace("command", "args")) == ["13:7 warning args-without-command"]
 
 
 SECRET = f"""\

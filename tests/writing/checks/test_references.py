@@ -32,15 +32,6 @@ spec:
 """
 
 
-def test_a_reference_that_changes_with_the_name_has_no_findings(found: Found) -> None:
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD) == []
-
-
-def test_a_reference_by_another_definition_of_the_same_setters_has_no_findings(found: Found) -> None:
-    pod = POD.replace("        name: run" + COMMENT, "        name: run" + ALSO)
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == []
-
-
 def test_finds_a_reference_that_a_set_leaves_behind(found: Found) -> None:
     pod = POD.replace("        name: run" + COMMENT, "        name: run")
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:12:15 error reference-left-behind"]
@@ -60,15 +51,6 @@ def test_what_only_looks_like_a_reference_is_no_finding(found: Found) -> None:
     schema = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: c}\n"
     schema += "spec: {properties: {configMapRef: {type: object}, serviceAccountName: {type: string}}}\n"
     assert found(KRMFILE, a_yaml=config, b_yaml=POD, c_yaml=schema) == []
-
-
-def test_finds_a_reference_to_an_object_that_is_not_there(found: Found) -> None:
-    pod = POD.replace("        name: run" + COMMENT, "        name: ran")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:12:15 warning dangling-reference"]
-
-
-def test_where_the_package_has_no_such_kind_the_cluster_may_have_it(found: Found) -> None:
-    assert found(KRMFILE, b_yaml=POD) == ["b.yaml:12:15 warning dangling-reference"]
 
 
 @pytest.mark.parametrize(
@@ -119,13 +101,6 @@ def test_finds_a_claim_that_no_setter_names(found: Found, field: str) -> None:
     lines = [line for line in found(a_yaml=CONFIG.replace(COMMENT, ""), b_yaml=pod) if "volume" not in line]
     is_claim = "claimName" in field
     assert lines == ([f"b.yaml:5:{3 + field.index('run')} warning fixed-requirement"] if is_claim else [])
-
-
-def test_a_config_map_that_a_setter_of_its_own_names_is_a_requirement(found: Found) -> None:
-    krmfile = KRMFILE + "    io.k8s.cli.setters.OTHER:\n      x-k8s-cli: {setter: {name: OTHER, value: theirs}}\n"
-    pod = POD.replace("        name: run" + COMMENT, '        name: theirs # {"$openapi":"OTHER"}')
-    assert found(krmfile, a_yaml=CONFIG, b_yaml=pod) == []
-    assert found(krmfile, a_yaml=CONFIG.replace(COMMENT, ' # {"$openapi":"OTHER"}'), b_yaml=pod) != []
 
 
 def test_a_requirement_that_a_setter_names_has_no_findings(found: Found) -> None:
@@ -212,25 +187,6 @@ spec:
   selector:
     also: run{ALSO}
 """
-SERVICE = WITHOUT_PORTS + "  ports: [{port: 80}]\n"
-
-
-def test_a_service_that_selects_a_pod_has_no_findings(found: Found) -> None:
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=SERVICE) == []
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=SERVICE.replace(ALSO, COMMENT)) == []
-
-
-def test_finds_a_service_that_selects_nothing(found: Found) -> None:
-    service = SERVICE.replace("also: run" + ALSO, "also: ran")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=service) == ["c.yaml:6:5 warning selects-nothing"]
-    given = service.replace("also:", "batch.kubernetes.io/job-name:")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=given) == []
-
-
-def test_finds_a_service_that_a_set_parts_from_its_pods(found: Found) -> None:
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=SERVICE.replace(ALSO, "")) == [
-        "c.yaml:6:11 error reference-left-behind"
-    ]
 
 
 PORT = WITHOUT_PORTS + "  ports:\n  - port: 80\n    targetPort: TARGET\n"
@@ -245,18 +201,6 @@ def test_a_port_of_a_service_leads_to_one_of_a_container(found: Found, target: s
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=service) == []  # nothing is declared
 
 
-def test_without_a_target_the_port_is_the_target(found: Found) -> None:
-    service = PORT.replace("    targetPort: TARGET\n", "")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD + OPEN, c_yaml=service) == ["c.yaml:8:11 warning no-such-port"]
-
-
-def test_a_port_changes_with_that_of_the_container(found: Found) -> None:
-    pod = POD + OPEN.replace("{name: http, containerPort: 8080}", f"containerPort: run{COMMENT}")
-    service = PORT.replace("TARGET", "run")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=service) == ["c.yaml:9:17 error reference-left-behind"]
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=service.replace("run\n", f"run{COMMENT}\n")) == []
-
-
 @pytest.mark.parametrize(
     "kustomization", ["resources: [b.yaml, ../base]\n", "resources: [b.yaml]\nvars: [{name: A}]\n"]
 )
@@ -264,22 +208,10 @@ def test_says_nothing_of_objects_that_may_come_from_elsewhere(found: Found, kust
     assert found(KRMFILE, b_yaml=POD, kustomization_yaml=kustomization) == []
 
 
-def test_a_file_that_is_not_built_brings_no_objects(found: Found) -> None:
-    kustomization = "resources: [b.yaml]\n"
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, kustomization_yaml=kustomization) == [
-        "b.yaml:12:15 warning dangling-reference"
-    ]
-
-
 @pytest.mark.parametrize("holder", ["configMapRef", "secretRef"])
 def test_finds_a_reference_whose_name_slipped_out_of_it(found: Found, holder: str) -> None:
     pod = POD.replace("configMapRef", holder).replace("        name: run", "      name: run")
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:11:7 error empty-reference"]
-
-
-def test_a_name_that_waits_for_its_setter_is_no_fault(found: Found) -> None:
-    pod = POD.replace("configMapRef", "secretRef").replace("        name: run", '        name: ""')
-    assert not [line for line in found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) if "empty-reference" in line]
 
 
 DANGLING, UNREACHED = "dangling-reference", "entry-without-target"

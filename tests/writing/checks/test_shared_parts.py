@@ -59,20 +59,6 @@ def test_blocks_with_one_name_that_differ_are_found_by_their_place(old: str, new
     assert judged(CONFINED.replace(old, new)) == [f"bases/b/job.yaml:{line} anchors-differ"]
 
 
-def test_what_an_alias_repeats_is_compared_too() -> None:
-    shared = "a: &list [b]\nc: &block {d: *list}\n"
-    bases = {"bases/a/a.yaml": shared.encode(), "bases/b/a.yaml": b"c: &block {d: [e]}\n"}
-    assert [each.line for each in shared_parts.check(bases, {})] == [1]
-
-
-def test_an_overlay_begins_with_what_it_is() -> None:
-    overlays = {
-        "overlays/storage/a/kustomization.yaml": b"# A claim.\nkind: Component\n",
-        "b.yaml": b"kind: Component\n",
-    }
-    assert [f"{each.file} {each.rule}" for each in shared_parts.check({}, overlays)] == ["b.yaml says-nothing"]
-
-
 def test_a_part_that_cannot_be_read_is_found() -> None:
     assert [each.rule for each in shared_parts.check({"a.yaml": b"a: *b\n"}, {})] == ["unreadable"]
 

@@ -19,9 +19,6 @@ spec:
   selector: {matchLabels: {app: APP}}
   template: {metadata: {labels: {app: APP}}, spec: {containers: [{name: main, image: "a:1"}]}}
 """
-STATEFUL = DEPLOYMENT.replace("Deployment", "StatefulSet").replace(
-    "selector", "serviceName: server-headless\n  selector"
-)
 SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: NAME}\nspec: {selector: {app: APP}, ports: [{port: 80}]}\n"
 VOLUME = """\
 apiVersion: v1
@@ -137,11 +134,6 @@ def test_says_nothing_false_of_what_is_right_elsewhere(
     for path, text in files.items():
         tiny.write(tmp_path / path, text)
     assert (rule in found(tmp_path)) == is_found
-
-
-def test_pods_run_without_the_service_that_names_them(tmp_path: Path) -> None:
-    tiny.write(tmp_path / "a.yaml", named(STATEFUL, "a") + "---\n" + named(SERVICE, "server-heedless"))
-    assert found(tmp_path)["dangling-reference"] == "warning"
 
 
 @pytest.mark.parametrize(

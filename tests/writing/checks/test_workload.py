@@ -37,38 +37,13 @@ def shell(kind: str, pod: str) -> str:
     return start + indent(pod, " " * (len(last) - len(last.lstrip()) + 2))
 
 
-@pytest.mark.parametrize("kind", SHELLS)
-def test_a_sound_pod_has_no_findings(found: Found, kind: str) -> None:
-    assert found(a_yaml=shell(kind, POD)) == []
-
-
 @pytest.mark.parametrize(("kind", "place"), [("Pod", "9:14"), ("Job", "11:18"), ("MPIJob", "13:22")])
 def test_finds_a_mount_without_a_volume_in_pods_of_any_kind(found: Found, kind: str, place: str) -> None:
     text = shell(kind, POD.replace("- {name: data", "- {name: date"))
     assert found(a_yaml=text)[0] == f"a.yaml:{place} error mount-without-volume"
 
 
-def test_finds_mounts_of_init_containers_too(found: Found) -> None:
-    pod = POD + "initContainers:\n- name: init\n  volumeMounts: [{name: none, mountPath: /n}]\n"
-    assert found(a_yaml=shell("Pod", pod)) == ["a.yaml:15:27 error mount-without-volume"]
-
-
-def test_finds_a_volume_that_nothing_mounts(found: Found) -> None:
-    assert found(a_yaml=shell("Pod", POD + "- name: unused\n  emptyDir: {}\n")) == [
-        "a.yaml:13:11 warning volume-never-mounted"
-    ]
-
-
-def test_a_block_device_is_a_use(found: Found) -> None:
-    pod = POD.replace("volumeMounts", "volumeDevices").replace("mountPath", "devicePath")
-    assert found(a_yaml=shell("Pod", pod)) == []
-
-
 WORKFLOW = tiny.text("checks/workflow.yaml")
-
-
-def test_knows_where_a_workflow_has_its_volumes(found: Found) -> None:
-    assert found(a_yaml=WORKFLOW) == []
 
 
 def test_a_volume_of_one_template_is_none_of_another(found: Found) -> None:
@@ -77,26 +52,10 @@ def test_a_volume_of_one_template_is_none_of_another(found: Found) -> None:
     ]
 
 
-def test_a_volume_of_a_workflow_that_no_template_mounts_is_found(found: Found) -> None:
-    assert found(a_yaml=WORKFLOW.replace("{name: shared, m", "{name: own, m")) == [
-        "a.yaml:6:11 warning volume-never-mounted",
-        "a.yaml:27:16 error mount-without-volume",
-    ]
-
-
-def test_claims_of_a_stateful_set_are_volumes(found: Found) -> None:
-    text = shell("Job", POD.partition("volumes:")[0]) + "  volumeClaimTemplates:\n  - metadata: {name: data}\n"
-    assert found(a_yaml=text.replace("batch/v1", "apps/v1").replace("Job", "StatefulSet")) == []
-
-
 @pytest.mark.parametrize("field", ["fsGroup: 0", "supplementalGroups: [1]", "sysctls: []"])
 def test_finds_fields_of_a_pod_in_a_container(found: Found, field: str) -> None:
     pod = POD.replace("  image: x\n", f"  image: x\n  securityContext:\n    runAsUser: 1\n    {field}\n")
     assert found(a_yaml=shell("Pod", pod)) == ["a.yaml:10:7 error pod-field-in-container"]
-
-
-def test_fields_of_a_pod_in_the_pod_are_no_finding(found: Found) -> None:
-    assert found(a_yaml=shell("Pod", POD + "securityContext: {fsGroup: 0}\n")) == []
 
 
 def test_finds_names_that_are_there_twice(found: Found) -> None:
@@ -129,11 +88,6 @@ def test_a_package_with_setters_is_for_any_namespace() -> None:
         package = PackageFiles(krm.encode(), {"a.yaml": config.encode(), "kustomization.yaml": kustomization})
         found = [f"{each.file}:{each.line}" for each in lint(package) if each.rule == "own-namespace"]
         assert found == places
-
-
-def test_text_in_a_config_map_is_no_pod(found: Found) -> None:
-    text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n  pod.yaml: |\n{indent(POD, '    ')}"
-    assert found(a_yaml=text.replace("- {name: data", "- {name: none")) == []
 
 
 def test_claims_of_a_job_set_are_volumes(found: Found) -> None:

@@ -49,27 +49,11 @@ def refusal(root: Path) -> str:
     return str(caught.value).replace(f"{root.parent}/", "")
 
 
-def extend(root: Path, leading_to: str, value: str) -> None:
-    """Give the workspace a base ``mine`` that builds on one of a library, and let the package use it."""
-    tiny.write(root / "bases/mine/kustomization.yaml", f"{KUSTOMIZATION}resources: [{leading_to}]\n{PATCH}")
-    tiny.write(root / "bases/mine/cm.yaml", f"{CONFIG_MAP}  MINE: {value}\n")
-    tiny.replace(root / "packages/p/package.yaml", "base: below", "base: mine")
-
-
-def test_composes_a_package_of_a_base_that_only_a_library_has(root: Path) -> None:
-    assert data(root) == {"A": "1"}
-
-
 def test_gives_a_package_the_definitions_of_its_libraries_and_lets_those_of_the_workspace_win(root: Path) -> None:
     (use_case,) = composed(root).use_cases
     assert use_case.definitions.setters["A"].value == "1"
     tiny.write(root / "Krmfile", KRMFILE + define("A", "2"))
     assert data(root) == {"A": "2"}
-
-
-def test_lets_a_base_of_the_workspace_build_on_one_of_a_library(root: Path) -> None:
-    extend(root, "../../libraries/parts/bases/below", "more")
-    assert data(root) == {"A": "1", "MINE": "more"}
 
 
 def test_lets_an_overlay_of_the_workspace_add_to_one_of_a_library(root: Path) -> None:
@@ -138,13 +122,6 @@ def test_finds_a_cached_package_only_as_long_as_its_libraries_are_the_same(root:
     assert Observed(root, places).agrees(here.sources.facts)
     tiny.replace(root.parent / "parts/bases/below/cm.yaml", '"1"', '"7"')
     assert not Observed(root, places).agrees(here.sources.facts)
-
-
-def test_composes_on_the_parts_that_packyard_carries(root: Path) -> None:
-    name_libraries(root, "builtin")
-    tiny.replace(root / "packages/p/package.yaml", "base: below", "base: single-node, storage: [user-mounted-nfs]")
-    (use_case,) = composed(root).use_cases
-    assert {kind for kind, _ in use_case.objects} == {"ConfigMap", "Job", "ServiceAccount"}
 
 
 # What the lock pins.

@@ -103,11 +103,6 @@ def test_the_krmfiles_of_options_are_joined_a_name_stands_once(root: Path) -> No
         composed(root)
 
 
-def test_a_word_of_the_catalogue_serves_an_option_too(root: Path) -> None:
-    (root / "overlays/options/queue/Krmfile").rename(root / "Krmfile")
-    assert b"setters.QUEUE:" in composed(root).options.files["Krmfile"]
-
-
 FAULTS = {
     "a field with another value than its setter": (
         {"label.yaml": LABEL.replace("default", "other")},

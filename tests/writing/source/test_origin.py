@@ -140,18 +140,6 @@ def test_a_value_that_was_patched_twice_has_all_three_places(traced: Traced) -> 
     assert names == [("SIZE", "packages/p/package.yaml", 9), ("SIZE", "Krmfile", 3)]
 
 
-def test_lines_of_blocks_comments_and_new_entries_have_their_own(traced: Traced) -> None:
-    base, overlay = "bases/one/cm.yaml", "overlays/storage/x/kustomization.yaml"
-    assert [places(traced, line) for line in range(7, 13)] == [
-        [f"{base}:7"],
-        [f"{base}:8"],
-        [f"{base}:9"],
-        [f"{base}:10"],
-        [f"{base}:11"],
-        [f"{overlay}:10"],
-    ]
-
-
 def test_a_krmfile_leads_to_the_definition_and_to_who_gave_the_value(traced: Traced) -> None:
     text = (traced.text("one/x/Krmfile") or "").split("\n")
     number = next(number for number, line in enumerate(text, 1) if 'value: "3"' in line)

@@ -122,18 +122,6 @@ def test_an_order_that_cannot_be_kept_is_refused_once(tree: Path, change: str, e
     assert found == [expected]
 
 
-def test_a_value_knows_its_line(tree: Path) -> None:
-    (setters,) = (item.setters for item in read(tree).use_cases if item.path == "many/claim")
-    assert {name: value.line for name, value in setters.items()} == {
-        "RUN_NAME": 12, "MODEL_NAME": 0, "WORKERS": 12, "STEPS": 12}  # fmt: skip
-
-
-def test_yaml_anchors_may_repeat_what_use_cases_have(tree: Path) -> None:
-    change = "many:\n    base: job\n    storage: [claim] -> many:\n    base: job\n    storage: &both [claim, export]"
-    tree.joinpath("packages/bert-k8s/package.yaml").write_text(PACKAGE + "  also: {base: job, storage: *both}\n")
-    assert [item.path for item in read(tree, change).use_cases if item.name == "also"] == ["also/claim", "also/export"]
-
-
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -159,9 +147,3 @@ def test_a_fault_is_named_by_its_place(tree: Path, change: str, expected: str) -
         read(tree, change)
     found = [str(problem).removeprefix(f"{tree}/packages/bert-k8s/package.yaml:") for problem in raised.value.problems]
     assert any(problem.startswith(expected) for problem in found), found
-
-
-def test_all_faults_are_named_at_once(tree: Path) -> None:
-    with pytest.raises(InputError) as raised:
-        read(tree, "{base: job, storage: [claim, export], programs: [zoo] -> {base: jb, storage: [x], programs: [y]")
-    assert len(raised.value.problems) == 3

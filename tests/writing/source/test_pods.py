@@ -144,12 +144,6 @@ def test_a_workflow_has_fields_of_its_pods_itself_and_containers_by_the_names_of
     assert spec["templates"][1]["container"]["volumeMounts"] == [{"name": "d", "mountPath": "/d", "readOnly": True}]
 
 
-def test_its_setters_are_those_of_the_use_case(root: Path, kind: str) -> None:
-    files = composed(root).files
-    assert b'claimName: data # {"$openapi":"CLAIM"}' in b"".join(files.values())
-    assert b"setters.CLAIM:" in files[f"{kind}/claim/Krmfile"]
-
-
 def test_real_kustomize_builds_what_was_composed(root: Path, kind: str, kustomize5: Path) -> None:
     own = {"packages/p/pods.yaml": f"{HEAD}spec: {{hostNetwork: true}}\n"}
     for path, text in own.items():
@@ -291,14 +285,6 @@ def test_objects_that_nothing_tells_apart_are_named(root: Path) -> None:
     assert "app.kubernetes.io/component" in str(raised.value)
 
 
-def test_an_option_fits_where_it_reaches_a_pod_that_lacks_what_has_to_be_absent(root: Path) -> None:
-    tiny.replace(
-        root / "bases/job/cm.yaml", "      restartPolicy:", "      affinity: {podAffinity: {}}\n      restartPolicy:"
-    )
-    made = option(root, OPTION.replace("key: own", "key: data"))
-    assert made.options.all[0].use_cases == ("fleet/claim", "workflow/claim")
-
-
 FAULTS = {
     "kind: PodPatch": ("kind: PodPatches", "pods.yaml:3:7: kind: must be PodPatch, not 'PodPatches'"),
     "append:": ("apend:", "pods.yaml:4:1: apend: is not a known key (did you mean 'append'?)"),
@@ -361,22 +347,6 @@ def test_a_kustomization_that_lists_one_is_told_what_to_do(root: Path) -> None:
     tiny.write(folder / "kustomization.yaml", listed)
     with pytest.raises(InputError, match=r"'mine.yaml' patches pods.*name the file pods.yaml"):
         composed(root)
-
-
-def test_parts_lists_it_with_the_words_that_it_needs(root: Path) -> None:
-    code, out, _ = tiny.run("parts", "--workspace", root, "--kind", "storage")
-    assert code == 0
-    assert "Data is on a claim." in out
-
-
-def test_a_second_storage_is_told_how_its_objects_get_names_of_their_own(root: Path) -> None:
-    tiny.write(root / "overlays/storage/other/pods.yaml", STORAGE)
-    tiny.replace(root / "packages/p/package.yaml", "job: {base: job, storage: [claim]}",
-                 "job: {base: job, storage: [claim, other]}")  # fmt: skip
-    _, out, _ = tiny.run("lint", "--workspace", root)
-    found = next(line for line in out.splitlines() if "[shared-name]" in line and "Job 'f'" in line)
-    assert "define STORAGE_NAME as a substitution in the Krmfile of each storage" in found
-    assert "${STORAGE_NAME} into the pattern of the name" in found
 
 
 def test_a_container_that_is_added_to_a_custom_resource_is_added_behind_a_test_of_its_pod(root: Path) -> None:

@@ -77,20 +77,6 @@ def test_a_use_case_has_the_rules_of_its_parts_of_which_it_has_every_setter(tree
     assert rules_of(found["many"]) == ["WORKERS < 100", both, "SHARDS < 1000"]
 
 
-def test_a_rule_is_carried_as_its_part_wrote_it_with_its_comments(tree: Path) -> None:
-    define(tree, "rules:\n# sum of all\n- {message: 'At most 100.', rule: WORKERS <= 100}\n")
-    assert composed(tree)["one"].endswith(b"rules:\n# sum of all\n- {message: 'At most 100.', rule: WORKERS <= 100}\n")
-
-
-def test_a_rule_that_two_parts_have_stands_once(tree: Path) -> None:
-    define(tree, rule("WORKERS < 100"), package=rule("WORKERS   < 100"))
-    assert rules_of(composed(tree)["one"]) == ["WORKERS < 100"]
-
-
-def test_no_rules_no_key(tree: Path) -> None:
-    assert b"rules" not in composed(tree)["many"]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -120,25 +106,10 @@ def test_a_rule_that_a_value_of_the_package_breaks_is_told_at_that_value(tree: P
     assert problem.startswith(f"packages/bert/package.yaml:5: {expected}")
 
 
-def test_the_defaults_are_tried_with_the_examples_of_what_is_required(tree: Path) -> None:
-    define(tree, overlay=rule("SHARDS <= WORKERS"))
-    (problem,) = refused(tree)
-    assert "the defaults and the examples of what is required break the rule" in problem
-    assert "SHARDS is 4, WORKERS is 2" in problem
-
-
 def test_a_rule_about_a_setter_that_nobody_defines_is_refused(tree: Path) -> None:
     define(tree, overlay=rule("SHARDS < WORKRS"))
     (problem,) = refused(tree)
     assert "the rule SHARDS < WORKRS names WORKRS, which no part defines (did you mean 'WORKERS'?)" in problem
-
-
-def test_faults_of_all_parts_are_named_at_once(tree: Path) -> None:
-    define(tree, rule("WORKERS <"), rule("SHARDS >"))
-    assert [problem.partition(":")[0] for problem in refused(tree)] == [
-        "bases/job/Krmfile",
-        "overlays/programs/shards/Krmfile",
-    ]
 
 
 def test_the_rules_of_options_lie_beside_their_definitions(tree: Path) -> None:

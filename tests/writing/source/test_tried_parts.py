@@ -155,13 +155,6 @@ def test_what_a_package_of_the_library_gives_a_base_is_not_missing(root: Path) -
     assert [each for each in linted(root)[0] if "does-not-compose" in each] == []
 
 
-def test_a_library_that_nothing_tries_is_told(root: Path) -> None:
-    for path in ("bases", "overlays/options"):
-        (root / path).rename(root.parent / path.replace("/", "-"))
-    out = tiny.run("lint", "--workspace", root)[1]
-    assert "packyard.yaml:1: warning: 0 parts were tried [nothing-tried]" in out
-
-
 def test_programs_are_tried_where_a_base_needs_them_or_they_fit(root: Path) -> None:
     tiny.replace(root / BASE, "registry.example/x:1", 'registry.example/x:1 # {"$openapi":"IMAGE"}')
     serve = "overlays/programs/serve"

@@ -90,12 +90,6 @@ def refused(root: Path) -> list[str]:
     return [str(problem).removeprefix(f"{root}/") for problem in raised.value.problems]
 
 
-def test_a_use_case_gets_what_its_comments_reach_and_no_more(root: Path) -> None:
-    define(root, ".", ROOT_WORDS + setter("UNUSED", "x"))
-    assert list(composed(root).definitions.setters) == ["A", "B"]
-    assert "UNUSED" not in krmfile(root)
-
-
 def test_an_outer_part_goes_before_an_inner_one(root: Path) -> None:
     """catalogue < base < overlays < package < package.yaml"""
     assert data(root)["a"] == "1"
@@ -104,15 +98,6 @@ def test_an_outer_part_goes_before_an_inner_one(root: Path) -> None:
         assert data(root)["a"] == str(value)
     give(root, 'A: "9"')
     assert data(root) == {"a": "9", "path": "/data/b", "both": "9-b"}
-
-
-def test_an_overlay_goes_before_the_one_that_it_builds_on(root: Path) -> None:
-    tiny.write(root / "overlays/storage/below/kustomization.yaml", COMPONENT)
-    tiny.write(root / "overlays/storage/s/kustomization.yaml", f"{COMPONENT}components: [../below]\n")
-    define(root, "overlays/storage/below", setter("A", "2"))
-    assert data(root)["a"] == "2"
-    define(root, "overlays/storage/s", setter("A", "3"))
-    assert data(root)["a"] == "3"
 
 
 def test_two_overlays_that_define_one_name_differently_are_refused(root: Path) -> None:
@@ -125,25 +110,11 @@ def test_two_overlays_that_define_one_name_differently_are_refused(root: Path) -
     assert problem.endswith("overlays/programs/q/Krmfile:5")
 
 
-def test_a_constant_reaches_users_as_text(root: Path) -> None:
-    define(root, "overlays/storage/s", substitution("PATH", "/nfs"))
-    file = composed(root).files["config-map.yaml"].decode()
-    assert "  path: /nfs\n" in file
-    assert "PATH" not in krmfile(root)
-
-
 def test_a_constant_folds_into_the_patterns_of_others(root: Path) -> None:
     define(root, "overlays/storage/s", substitution("B", "nfs"))
     assert "          pattern: ${A}-nfs\n" in krmfile(root)
     assert "setters.B:" not in krmfile(root)
     assert data(root) == {"a": "1", "path": "/data/nfs", "both": "1-nfs"}
-
-
-def test_a_word_that_is_another_alone_stands_for_it(root: Path) -> None:
-    define(root, "overlays/storage/s", substitution("PATH", "${PVC_PATH}") + setter("PVC_PATH", "/pvc"))
-    file = composed(root).files["config-map.yaml"].decode()
-    assert '  path: /pvc # {"$openapi":"PVC_PATH"}\n' in file
-    assert "setters.PVC_PATH:" in krmfile(root)
 
 
 def test_a_text_that_repeats_a_number_stays_a_text(root: Path) -> None:
@@ -153,13 +124,6 @@ def test_a_text_that_repeats_a_number_stays_a_text(root: Path) -> None:
     file = composed(root).files["config-map.yaml"].decode()
     assert '  both: "1" # {"$openapi":"BOTH"}\n' in file
     assert '  path: b # {"$openapi":"B"}\n' in file
-
-
-def test_a_value_with_others_in_it_follows_from_them(root: Path) -> None:
-    give(root, "A: '${B}-x'")
-    assert data(root)["a"] == "b-x"
-    assert list(composed(root).definitions.setters) == ["B"]
-    assert list(composed(root).definitions.substitutions) == ["BOTH", "PATH", "A"]
 
 
 def test_what_is_required_and_given_is_not_required(root: Path) -> None:

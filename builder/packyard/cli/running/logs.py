@@ -1,7 +1,9 @@
 """Print what pods of a run print: its launcher, chief, master or leader, else all; or those of a role and an index.
 
-packyard logs RUN              what they printed; with -f also what they go on to print
-packyard logs RUN --events     what happened to the run, to what was made of it and to its pods, the newest last
+packyard logs RUN           what they printed; with -f also what they go on to
+                            print
+packyard logs RUN --events  what happened to the run, to what was made of it and
+                            to its pods, the newest last
 
 Where there are several pods, each line begins with the role and the index of its pod. A pod that has not started is
 named, with the reason. With -f it waits for pods to start, goes on when they are started again, and ends with the run;

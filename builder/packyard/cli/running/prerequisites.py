@@ -25,7 +25,6 @@ from packyard.running.doctor.prerequisites import Prerequisite
 ROWS = Rows(
     "what is to be installed",
     "name, requirements, packages, needs, oldest, newest, tested, install, link, state, message",
-    wide=None,
 )
 
 
@@ -43,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows = [_row(*each) for each in zip(needed, states, strict=True)]
     if ROWS.show(rows, arguments.output) and needed:
         cells = [_cells(*each) for each in zip(needed, states, strict=True)]
-        output.table(("NAME", "TESTED", "STATE", "NEEDED BY"), cells, wide=arguments.wide, prose=1)
+        output.table(("NAME", "TESTED", "STATE", "NEEDED BY"), cells)
         _tell_commands([item for item, state in zip(needed, states, strict=True) if not _is_there(state)])
     if not needed:
         output.note("nothing has to be installed for these packages")

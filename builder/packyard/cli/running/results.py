@@ -1,7 +1,8 @@
 """Show where the results of a run are, and copy them to this computer.
 
-packyard results RUN              where they are
-packyard results RUN --to DIR     copy them; typed again, it goes on with what is missing
+packyard results RUN           where they are
+packyard results RUN --to DIR  copy them; typed again, it goes on with what is
+                               missing
 
 A pod of the run's own image and user mounts the storage, to be read alone, and sends the files; it is deleted in the
 end, after Ctrl-C too. Each file appears whole. What is here already and the same is not sent again; what you changed

@@ -40,9 +40,9 @@ _SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     declare.switch(parser, "--diff", "show what would change on the cluster; store nothing")
-    declare.switch(parser, "--force", "take over what others have set, and objects that belong to no run")
-    declare.switch(parser, "--atomic", "take back what was applied if the run does not start: undeploy, or rollback")
-    text = "delete a run of that name first that is over, or has fields that can no longer be changed; claims stay"
+    declare.switch(parser, "--force", "take over what others have set, and what is no run's")
+    declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
+    text = "delete the run first, but its claims"
     declare.switch(parser, "--replace", text)
     declare.value(parser, "--keep N", "records of the run that stay", type=clusters.count, default=deploy.KEPT)
     declare.switch(parser, "--no-wait", "do not wait until the pods run")

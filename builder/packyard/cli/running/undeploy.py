@@ -1,9 +1,12 @@
 """Delete runs, and wait until their pods have ended. Claims and volumes stay, and so does all that was written there.
 
-packyard undeploy RUN…                     these runs; packyard status lists them
-packyard undeploy --package NAME           all runs of a package, in one namespace
-packyard undeploy --all                    all runs of the namespace
-packyard undeploy --finished --older-than 7d     those of them that are over, and were deployed before that
+packyard undeploy RUN…                        these runs; packyard status lists
+                                              them
+packyard undeploy --package NAME              all runs of a package, in one
+                                              namespace
+packyard undeploy --all                       all runs of the namespace
+packyard undeploy --finished --older-than 7d  those of them that are over, and
+                                              were deployed before that
 """
 
 from __future__ import annotations

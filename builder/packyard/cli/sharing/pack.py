@@ -17,10 +17,10 @@ from packyard.cli.channels import patience
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
 from packyard.core.files.git import Revision
-from packyard.sharing.entry import CYCLONEDX, PROVENANCE, SBOM, IndexEntry, bundle_key
+from packyard.sharing.entry import PROVENANCE, SBOM, IndexEntry, bundle_key
 from packyard.sharing.publishing.upload import Attest, Packed
 from packyard.sharing.stores.oci.artifact import bundle_manifest
-from packyard.sharing.trust import cyclonedx, provenance, sbom, sigstore
+from packyard.sharing.trust import provenance, sbom, sigstore
 from packyard.sharing.trust.dependencies import BuiltOn
 from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Provenance
@@ -57,14 +57,14 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> At
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
         manifest = bundle_manifest(entry.key, entry.digest, entry.size)
-        second = cyclonedx.to_bytes(described)
-        origin = Provenance.of(entry, inputs, at, sbom=described, cyclonedx=second, built_on=built_on,
-                             libraries=libraries, manifest=manifest)  # fmt: skip
+        origin = Provenance.of(
+            entry, inputs, at, sbom=described, built_on=built_on, libraries=libraries, manifest=manifest
+        )
         if origin.source and at and any(_differs(at, other, place, inputs) for place, other in folders):
             origin = replace(origin, source=replace(origin.source, dirty=True))
         name = (entry.name, entry.version)
         signed = {bundle_key(*name, PROVENANCE): origin.to_bytes(keys), **sigstore.described(origin, keys)}
-        return {bundle_key(*name, SBOM): described, bundle_key(*name, CYCLONEDX): second, **signed}
+        return {bundle_key(*name, SBOM): described, **signed}
 
     return statements
 
@@ -92,7 +92,7 @@ def _describe(bundle: Bundle, supplier: str) -> dict[str, bytes]:
 
 def _resolve_images(names: Sequence[str], folder: Path) -> None:
     """Write the digests of images into the SBOMs, as their registries answer; say of which there is none."""
-    from packyard.sharing.publishing.relocate import resolve  # only who asks waits for what it imports
+    from packyard.sharing.publishing.images import resolve  # only who asks waits for what it imports
 
     images = {name: json.loads((folder / f"{name}{_IMAGES}").read_bytes()) for name in names}
     wanted = {image for each in images.values() for image in each if "@" not in image}

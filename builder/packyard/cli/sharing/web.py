@@ -1,10 +1,13 @@
 """Write a page for a channel, on which people search its packages, look at them and compose commands in a browser.
 
-packyard web CHANNEL               write it beside the channel: index.html, 404.html and the folder web/
-packyard web CHANNEL --open        show it on this machine alone, and write nothing
-packyard web CHANNEL --to DIR      write it elsewhere: of a channel that is only read, or a registry
+packyard web CHANNEL
+    write it beside the channel: index.html, 404.html and the folder web/
+packyard web CHANNEL --open
+    show it on this machine alone, and write nothing
+packyard web CHANNEL --to DIR
+    write it elsewhere: of a channel that is only read, or a registry
 
-The page is plain HTML: put it on any web host. It is as old as the last `packyard web` or `publish --web`.
+It is as old as the last `packyard web` or `publish --web`.
 """
 
 from __future__ import annotations

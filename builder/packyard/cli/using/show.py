@@ -1,9 +1,11 @@
 """Show what a package is, before it is fetched: its use cases, what has to be set, what it needs, who signed it.
 
 packyard show NAME                 the package, with its use cases
-packyard show NAME/USECASE         one use case, or those whose folders are named
+packyard show NAME/USECASE         one use case, or those whose folders are
+                                   named
 packyard show NAME@VERSION         a version, or a range such as ^1.2
 packyard show NAME --from CHANNEL  in a channel
+packyard show NAME --images        the names of its images, a line each, for crane or skopeo
 
 The bundle is read and verified as get does, and kept in the cache. Nothing is unpacked.
 """
@@ -17,14 +19,14 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from packyard.cli import bundles, declare, output, pages, preferences, use_cases
+from packyard.cli import bundles, declare, output, preferences, use_cases
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import InputError, Problem
-from packyard.core.kubernetes import operators
+from packyard.core.errors import InputError, Problem, UsageError
+from packyard.core.kubernetes import images, operators
 from packyard.sharing.entry import IndexEntry
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
@@ -72,11 +74,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("package", metavar="NAME[@VERSION][/USECASE]")
     declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
+    declare.switch(parser, "--images", "only the names of its images, a line each")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a package, or its use cases that are named."""
     reference, _, wanted = arguments.package.partition("/")
+    if arguments.images and (wanted or arguments.output != "text"):
+        problem = f"--images lists the images of a package: packyard show {reference} --images"
+        raise UsageError(f"packyard show: {problem}")
     source = preferences.source(arguments.channel)
     try:
         offer = bundles.offer(Reference.parse(reference), source)
@@ -86,6 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise
     asked = _Asked(reference=reference, channel=preferences.as_flag(source))
     manifest = offer.bundle.manifest
+    if arguments.images:
+        _print(map(_image, filter(images.is_valid, manifest.images)))
+        return 0
     cases = {path: bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))}
     names = use_cases.names(manifest)
     if wanted:
@@ -104,6 +113,12 @@ def _of_folder(text: str) -> InputError | None:
         return None
     problem = "is a folder here, and `show` takes the name of a package that a channel has"
     return InputError(Problem(problem, file=text, hint=f"packyard setters {quote(text)} shows what can be set in it"))
+
+
+def _image(reference: str) -> str:
+    """Return the whole name of an image, with its registry."""
+    host, name, tag = images.whole(reference)
+    return f"{host}/{name}{'@' if ':' in tag else ':'}{tag}"
 
 
 def _print(lines: Iterator[str]) -> None:
@@ -222,4 +237,4 @@ def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:
     """Yield a line with a label, or nothing where there is nothing to say."""
     if text:
         first = f"{indent}{label} " if indent else f"{label:<{_LABEL}}"
-        yield from pages.filled(text, pages.width(), first, " " * len(first))
+        yield from use_cases.filled(text, first, " " * len(first))

@@ -1,36 +1,33 @@
 """Bundles that were fetched, by the digests of their files: to get one again takes no network.
 
     <folder>/ab/cdef…                     the file whose SHA-256 is abcdef…
-    <folder>/ab/.cdef….<random>.tmp       a transfer, locked by the process that is at it; a later one goes on with it
+    <folder>/ab/.cdef….<random>.tmp       a transfer; what a killed process left goes after a day
 
 The folder may be deleted at any moment, and anybody may have written there: whatever is found is verified again.
 """
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
 from packyard.core.digest import Digest
-from packyard.core.errors import IntegrityError, PackyardError, Problem, UnavailableError
+from packyard.core.errors import PackyardError, Problem, UnavailableError
 from packyard.core.files import atomic, regular
 
 #: How many bytes are kept, unless the user says otherwise.
 LIMIT = 2 * 1024**3
 
-_LEFT_BEHIND = 24 * 3600  # seconds after which nobody goes on with a transfer
+_LEFT_BEHIND = 24 * 3600  # seconds after which nobody is at a transfer
 _FILE = re.compile(r"[0-9a-f]{62}")
 _TRANSFER = re.compile(r"\.[0-9a-f]{62}\.[0-9a-f]{16}\.tmp")
-_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 _PIECE = 1024 * 1024
 
 
@@ -60,24 +57,16 @@ class Cache:
     def obtain(self, digest: Digest, fill: Callable[[BinaryIO], object]) -> Iterator[BinaryIO]:
         """Open the file of a digest, verified; where it is not cached, ``fill`` writes and verifies it first.
 
-        ``fill`` gets a file that may have what an earlier transfer left. What it raises keeps what is written for the
-        next one, unless it is an `IntegrityError`. Many processes may do so at once; each has a file of its own.
+        Many processes may do so at once; each has a file of its own. What `clear` removes meanwhile is not cached.
         """
         opened = self._find(digest)
         if opened is None:
-            path, opened = self._begin(digest)
             try:
-                fill(opened)
-                opened.flush()
-                path.replace(self.path(digest))
-            except BaseException as error:
-                with suppress(OSError):  # it fails as writing does
-                    opened.close()
-                if isinstance(error, IntegrityError | OSError) or _is_empty(path):
-                    _delete(path)
-                if isinstance(error, OSError):
-                    raise self._refused(error) from error
-                raise
+                opened = self._filled(digest, fill)
+            except OSError as error:
+                raise UnavailableError(
+                    Problem(error.strerror or str(error), file=str(self.folder), hint=self.room)
+                ) from error
             self.prune()
         with opened:
             opened.seek(0)
@@ -100,13 +89,10 @@ class Cache:
         return [each.size for each in self.entries()]
 
     def clear(self) -> None:
-        """Delete all files, and what transfers left, but for those that a process is at."""
-        for each in self.entries():
-            _delete(each.file)
-        for file in self._files(_TRANSFER):
-            if opened := _taken(file):
-                with opened:
-                    _delete(file)
+        """Delete all files, those of transfers, too; whoever is at one has its file open, and goes on."""
+        for name in (_FILE, _TRANSFER):
+            for file in self._files(name):
+                _delete(file)
 
     def entries(self) -> list[Cached]:
         """Return all files."""
@@ -135,20 +121,23 @@ class Cache:
         _delete(file)
         return None
 
-    def _begin(self, digest: Digest) -> tuple[Path, BinaryIO]:
-        """Return a locked file to write: of a transfer that broke off, or a new one."""
+    def _filled(self, digest: Digest, fill: Callable[[BinaryIO], object]) -> BinaryIO:
+        """Return the open file that ``fill`` wrote, in its place."""
         target = self.path(digest)
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        new = Path(atomic.beside(str(target)))
+        opened = os.fdopen(atomic.create(str(new)), "r+b")
         try:
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for file in self._files(_TRANSFER):
-                if (file.parent, file.name[1:63]) == (target.parent, target.name) and (opened := _taken(file)):
-                    return file, opened
-            while True:
-                new = Path(atomic.beside(str(target)))
-                if opened := _locked(new, atomic.create(str(new))):
-                    return new, opened
-        except OSError as error:
-            raise self._refused(error) from error
+            fill(opened)
+            opened.flush()
+            with suppress(FileNotFoundError):  # cleared meanwhile
+                new.replace(target)
+        except BaseException:
+            with suppress(OSError):  # it fails as writing does
+                opened.close()
+            _delete(new)
+            raise
+        return opened
 
     def _files(self, name: re.Pattern[str]) -> Iterator[Path]:
         for file in sorted(self.folder.glob("[0-9a-f][0-9a-f]/*")) + sorted(self.folder.glob("[0-9a-f][0-9a-f]/.*")):
@@ -159,9 +148,6 @@ class Cache:
         """Return where the file of a digest is, if it is there."""
         return self.folder / digest.hex[:2] / digest.hex[2:]
 
-    def _refused(self, error: OSError) -> UnavailableError:
-        return UnavailableError(Problem(error.strerror or str(error), file=str(self.folder), hint=self.room))
-
 
 def digest_of(file: BinaryIO) -> Digest:
     """Return the digest of an open file, from its beginning to its end."""
@@ -170,39 +156,6 @@ def digest_of(file: BinaryIO) -> Digest:
     while piece := file.read(_PIECE):
         hasher.update(piece)
     return Digest(f"sha256:{hasher.hexdigest()}")
-
-
-def _taken(file: Path) -> BinaryIO | None:
-    """Return a file of another transfer, open for writing and locked; None where its process may still be at it."""
-    try:
-        handle = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    return _locked(file, handle, or_not=())
-
-
-def _locked(file: Path, handle: int, *, or_not: Sequence[int] = _NO_LOCKS) -> BinaryIO | None:
-    """Return an open file, locked until it is closed; None if another process has it, or renamed or deleted it.
-
-    Without a lock it is returned if the file system's error is one of ``or_not``.
-    """
-    with suppress(OSError):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in or_not:
-                raise
-        if os.path.samestat(os.fstat(handle), file.lstat()):
-            return os.fdopen(handle, "r+b")
-    os.close(handle)
-    return None
-
-
-def _is_empty(file: Path) -> bool:
-    try:
-        return not file.stat().st_size
-    except OSError:
-        return True
 
 
 def _delete(file: Path) -> None:

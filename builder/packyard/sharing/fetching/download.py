@@ -6,7 +6,6 @@ A transfer that breaks off goes on from where it was, within one deadline. No mo
 from __future__ import annotations
 
 import hashlib
-import io
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -29,7 +28,6 @@ Heard = Callable[[str, int, "int | None"], object]
 _PAUSE = 0.2  # seconds before a transfer goes on
 #: What to do where temporary files cannot be written.
 ROOM = "make room there, or set TMPDIR to another folder"
-_PIECE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +91,8 @@ class _Transfer:
     heard: Heard
 
     def fill(self, file: BinaryIO) -> None:
-        """Write what is wanted to a file; what is there already is the beginning of it, or goes."""
-        if file.seek(0, io.SEEK_END):
-            with suppress(IntegrityError):  # it may not be the beginning
-                if self._transfer(file) == self.wanted.digest:
-                    return
-        file.seek(0)
-        file.truncate()
-        digest = self._transfer(file)
-        if digest != self.wanted.digest:
-            raise self._other(f"expected {self.wanted.digest}, found {digest}")
-
-    def _transfer(self, file: BinaryIO) -> Digest:
-        """Write what is missing in a file, and return the digest of all of it."""
-        hashed = hashlib.sha256()
-        file.seek(0)
-        while piece := file.read(_PIECE):
-            hashed.update(piece)
-        size = self.wanted.size
+        """Write what is wanted to an empty file, and go on where a transfer breaks off."""
+        hashed, size = hashlib.sha256(), self.wanted.size
 
         def ask() -> None:
             """Ask for the rest; once time is up, whoever waits has left, and nothing more is written."""
@@ -118,7 +100,7 @@ class _Transfer:
                 self._check(file.tell() + len(piece))
                 hashed.update(piece)
                 file.write(piece)
-                self.heard(self.wanted.what, file.tell(), self.wanted.size)
+                self.heard(self.wanted.what, file.tell(), size)
 
         while True:
             start, broken = file.tell(), None
@@ -131,12 +113,13 @@ class _Transfer:
             except UnavailableError as error:
                 broken = error
             if file.tell() == size or (broken is None and size is None):
-                return Digest(f"sha256:{hashed.hexdigest()}")
+                break
             if file.tell() == start:
-                if broken is None:
-                    raise self._other(f"expected {size} bytes, found {start}")
-                raise broken
+                raise broken or self._other(f"expected {size} bytes, found {start}")
             time.sleep(_PAUSE)
+        digest = Digest(f"sha256:{hashed.hexdigest()}")
+        if digest != self.wanted.digest:
+            raise self._other(f"expected {self.wanted.digest}, found {digest}")
 
     def _check(self, size: int) -> None:
         """Refuse more bytes than are wanted, and to go on when the time is up."""
@@ -151,6 +134,6 @@ class _Transfer:
 
     def _late(self, size: int) -> UnavailableError:
         arrived = f"{size} bytes" if self.wanted.size is None else f"{size} of {self.wanted.size} bytes"
-        hint = "run again, and it goes on from there; or set PACKYARD_TIMEOUT to more seconds"
+        hint = "set PACKYARD_TIMEOUT to more seconds, and run again"
         problem = f"the transfer took more than {self.patience:g} seconds: {arrived} arrived"
         return UnavailableError(Problem(problem, file=self.wanted.what, hint=hint))

@@ -129,8 +129,8 @@ def opened_entry(store: Store, entry: IndexEntry, how: Fetching) -> AbstractCont
     return download(_reading(store, entry.key), wanted, cache=how.cache, patience=how.patience, heard=how.heard)
 
 
-def keep(store: Store, entry: IndexEntry, folder: Path, how: Fetching) -> tuple[Path, Manifest]:
-    """Copy the file of a listed bundle to a temporary folder, and verify all of it; return its place and manifest.
+def keep(store: Store, entry: IndexEntry, folder: Path, how: Fetching) -> Path:
+    """Copy the file of a listed bundle to a temporary folder, and verify all of it; return its place.
 
     What is there already is not copied again.
     """
@@ -138,7 +138,7 @@ def keep(store: Store, entry: IndexEntry, folder: Path, how: Fetching) -> tuple[
     with opened_entry(store, entry, replace(how, cache=files)) as file:
         manifest, tar = bundles.inspect(file, what=str(entry))
         _check_entry(entry, manifest, tar, what=str(entry))
-    return files.path(entry.digest), manifest
+    return files.path(entry.digest)
 
 
 def _reading(store: Store, key: str) -> Read:

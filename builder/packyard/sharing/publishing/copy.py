@@ -19,12 +19,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from packyard.core.bundle import bundle as bundles
-from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, Problem
-from packyard.sharing.entry import CYCLONEDX, PROVENANCE, SBOM, IndexEntry
-from packyard.sharing.fetching.fetch import Fetching, keep, opened_entry
+from packyard.sharing.entry import PROVENANCE, SBOM, IndexEntry
+from packyard.sharing.fetching.fetch import Fetching, keep
 from packyard.sharing.fetching.verify import Proof, verify_listed
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
@@ -41,21 +39,17 @@ from packyard.sharing.trust.keys import Trust
 
 _AT_ONCE = 4  # uploads
 _BATCH = 32  # bundles that are on this disk, and that become one head
-_Pulled = tuple[tuple[str, ...], frozenset[str]]  # images, and the values of REGISTRY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """A bundle that the other channel has now, what was done for it, and the images that its pods run.
+    """A bundle that the other channel has now, and what was done for it.
 
-    ``registries`` are those that it pulls them from as it is shipped: the values of REGISTRY.
     ``proof`` is what the source proves of it, if it is new and was named exactly.
     """
 
     entry: IndexEntry
     status: Status | Literal["removed"]
-    images: tuple[str, ...] = ()
-    registries: frozenset[str] = frozenset()
     proof: Proof | None = None
 
 
@@ -88,7 +82,6 @@ def copy(
     *,
     how: Fetching | None = None,
     by: Publisher = UNSIGNED,
-    with_images: bool = False,
     done: Callable[[int, int], object] = lambda *_: None,
 ) -> list[Copied]:
     """Bring what is chosen into another channel; done, another run changes nothing.
@@ -117,8 +110,7 @@ def copy(
         put(())  # a copy that was killed may have left its record
     for entry in entries:
         if str(entry) in present:
-            images, registries = _images(target, entry, how) if with_images else ((), frozenset())
-            results[str(entry)] = Copied(entry=entry, status="unchanged", images=images, registries=registries)
+            results[str(entry)] = Copied(entry=entry, status="unchanged")
     before = access.current(target, by.trusted)
     new = [entry for entry in entries if entry.yanked and not before.named(entry.name).get(entry.version).yanked]
     if new:
@@ -156,7 +148,6 @@ class _Batch:
     def copied(self, put: Callable[..., list[tuple[IndexEntry, Status]]]) -> dict[str, Copied]:
         """Fetch the bundles, and let ``put`` publish them with what is known of them."""
         wanted = {str(entry): entry for entry in self.entries}
-        pulled: dict[str, _Pulled] = {}
         proofs: dict[str, Proof] = {}
 
         def attest(published: IndexEntry) -> Mapping[str, bytes]:
@@ -172,36 +163,31 @@ class _Batch:
 
         with TemporaryDirectory(prefix="packyard-") as folder:
             packed = []
-            for name, entry in wanted.items():
+            for entry in wanted.values():
                 with pointing_to_fsck(self.source):
                     self._proof(entry, None)
-                    file, manifest = keep(self.source, entry, Path(folder), self.how)
+                    file = keep(self.source, entry, Path(folder), self.how)
                 packed.append(Packed(entry=replace(entry, yanked=""), file=file))
-                pulled[name] = _pulled(manifest)
             outcomes = put(packed, attest=attest)
-        return {
-            name: Copied(entry=as_listed, status=status, images=images, registries=registries, proof=proofs.get(name))
-            for entry, status in outcomes
-            for name in [str(entry)]
-            for as_listed in [replace(entry, yanked=wanted[name].yanked)]  # it is yanked once all is there
-            for images, registries in [pulled[name]]
-        }
+        copied: dict[str, Copied] = {}
+        for entry, status in outcomes:
+            name = str(entry)
+            as_listed = replace(entry, yanked=wanted[name].yanked)  # it is yanked once all is there
+            copied[name] = Copied(entry=as_listed, status=status, proof=proofs.get(name))
+        return copied
 
     def _proof(self, entry: IndexEntry, attested: bytes | None) -> Proof:
         return verify_listed(self.source, self.listed.head, entry, entry, self.how.trusted, attested=attested)
 
 
 def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
-    """Return the SBOMs, the provenance and what Sigstore's tools verify, which have to be about this file.
+    """Return the SBOM, the provenance and what Sigstore's tools verify, which have to be about this file.
 
     An SBOM has to be the one that the provenance names: what is published once never changes.
     """
-    described = [entry.beside(SBOM), entry.beside(CYCLONEDX)]
+    described = entry.beside(SBOM)
     proof = provenance.check_beside(source, entry, trusted)
-    files = {
-        **{each: get_or_none(source, each, limit=provenance.LIMIT) for each in described},
-        entry.beside(PROVENANCE): proof,
-    }
+    files = {described: get_or_none(source, described, limit=provenance.LIMIT), entry.beside(PROVENANCE): proof}
     own = {key: data for key, data in files.items() if data is not None}
     if proof is not None:
         statement = provenance.open(proof, trusted, file=entry.beside(PROVENANCE))[0]
@@ -209,16 +195,6 @@ def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, byt
             if key in own:
                 expected.verify(own[key], what=key)
     return {**own, **sigstore.check_beside(source, entry, trusted)}
-
-
-def _images(target: Store, entry: IndexEntry, how: Fetching) -> _Pulled:
-    with opened_entry(target, entry, Fetching(patience=how.patience)) as file:
-        return _pulled(bundles.inspect(file, what=str(entry))[0])
-
-
-def _pulled(manifest: Manifest) -> _Pulled:
-    values = (case.setters.get("REGISTRY") for case in manifest.use_cases.values())
-    return manifest.images, frozenset(value for value in values if isinstance(value, str))
 
 
 def _yank(writer: Writer, new: Sequence[IndexEntry]) -> None:

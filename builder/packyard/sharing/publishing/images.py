@@ -1,75 +1,40 @@
-"""The images of packages, for registries that reach no other: a list for skopeo, and a script for crane or skopeo.
-
-docker.io/intel/a:1  ->  HOST/docker.io/intel/a:1        the users of HOST set REGISTRY=HOST/docker.io
-"""
+"""The digests of images, as their registries answer."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from shlex import quote
+from collections.abc import Sequence
 
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, PackyardError, Problem
 from packyard.core.kubernetes import images
+from packyard.core.work.parallel import each
+from packyard.sharing.stores.oci.address import Address
+from packyard.sharing.stores.oci.registry import Registry
 
-#: How the name of the script ends.
-SCRIPT = ".sh"
-_HEAD = """\
-#!/bin/sh
-# Copies images to a registry:  sh FILE HOST[/PATH]  with crane, or with skopeo where there is no crane.
-# COPY_FLAGS are further flags of it, such as --insecure of crane. Afterwards set REGISTRY=HOST[/PATH]/docker.io.
-set -eu
-to=${1:?name the registry that gets the images: HOST or HOST/PATH}
-copy() {
-  echo "$to/$2"
-  # shellcheck disable=SC2086
-  if command -v crane >/dev/null; then
-    crane copy ${COPY_FLAGS:-} "$1" "$to/$2"
-  else
-    skopeo copy --all ${COPY_FLAGS:-} "docker://$1" "docker://$to/$2"
-  fi
-}
-"""
+_AT_ONCE = 4
 
 
-def image_list(references: Iterable[str]) -> bytes:
-    """Return the list of images that `skopeo sync --src yaml` copies, as YAML: by registry and name, the tags.
-
-    >>> print(image_list(["docker.io/intel/a:1", "python"]).decode(), end="")
-    "docker.io":
-      images:
-        "intel/a": ["1"]
-        "library/python": ["latest"]
-    """
-    by_registry: dict[str, dict[str, set[str]]] = {}
-    for registry, name, tag in _parts(references):
-        by_registry.setdefault(registry, {}).setdefault(name, set()).add(tag)
-    return "".join(_lines(by_registry)).encode()
+def resolve(references: Sequence[str], patience: float) -> tuple[dict[str, Digest], list[Problem]]:
+    """Return the digests that registries answer for images, and what they say of the others."""
+    digests: dict[str, Digest] = {}
+    problems: list[Problem] = []
+    answers = each(lambda image: _ask(image, patience), references, _AT_ONCE)
+    for image, answer in zip(references, answers, strict=True):
+        if isinstance(answer, PackyardError):
+            problems += answer.problems
+        else:
+            digests[image] = answer
+    return digests, problems
 
 
-def image_script(references: Iterable[str]) -> bytes:
-    """Return a script that copies images below the names of their registries; one that has a digest gets it as its tag.
-
-    >>> print(image_script(["python"]).decode().splitlines()[-1])
-    copy docker.io/library/python:latest docker.io/library/python:latest
-    """
-    return (_HEAD + "".join(f"copy {_from(*each)} {_to(*each)}\n" for each in sorted({*_parts(references)}))).encode()
-
-
-def _from(registry: str, name: str, tag: str) -> str:
-    return quote(f"{registry}/{name}{'@' if ':' in tag else ':'}{tag}")
-
-
-def _to(registry: str, name: str, tag: str) -> str:
-    return quote(f"{registry.partition(':')[0]}/{name}:{tag.replace(':', '-')}")
-
-
-def _lines(by_registry: dict[str, dict[str, set[str]]]) -> Iterator[str]:
-    for registry, names in sorted(by_registry.items()):
-        yield f"{json.dumps(registry)}:\n  images:\n"
-        for name, tags in sorted(names.items()):
-            yield f"    {json.dumps(name)}: {json.dumps(sorted(tags))}\n"
-
-
-def _parts(references: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield registry, name, and digest or tag of images, as container engines complete them."""
-    return map(images.whole, filter(images.is_valid, references))
+def _ask(image: str, patience: float) -> Digest | PackyardError:
+    if not images.is_valid(image):
+        return InputError(Problem(f"{image[:200]!r} is not the name of an image", hint="see packyard show PACKAGE"))
+    host, name, reference = images.whole(image)
+    try:
+        manifest = Registry(Address.parse(f"oci://{host}"), patience).manifest(name, reference)
+    except PackyardError as error:
+        return error
+    if manifest is None:
+        return InputError(Problem("there is no such image", file=image))
+    return Digest.of(manifest)

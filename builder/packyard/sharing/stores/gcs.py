@@ -23,9 +23,10 @@ import requests
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.stores import endpoint, transfer
+from packyard.sharing.stores import endpoint, http
 from packyard.sharing.stores.bucket_address import BucketAddress
 from packyard.sharing.stores.content import cache_control, content_type
+from packyard.sharing.stores.http import Answer, Request
 from packyard.sharing.stores.store import (
     PATIENCE,
     DeniedError,
@@ -39,8 +40,7 @@ from packyard.sharing.stores.store import (
     check_same,
     check_swapped,
 )
-from packyard.sharing.stores.transfer import Answer, Request
-from packyard.sharing.stores.wire import LOOK, OverdueError, authorities, within
+from packyard.sharing.stores.wire import LOOK, OverdueError, authorities, late, within
 
 _HOST = "https://storage.googleapis.com"
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
@@ -55,7 +55,7 @@ class GCSStore:
     promises = Promises(create=True, swap=True)
 
     def __init__(
-        self, address: str, *, patience: float = PATIENCE, host: str = _HOST, waits: Sequence[float] = transfer.WAITS
+        self, address: str, *, patience: float = PATIENCE, host: str = _HOST, waits: Sequence[float] = http.WAITS
     ) -> None:
         self._address = BucketAddress.parse(address, "write gs://bucket/path")
         self.address = str(self._address)
@@ -65,7 +65,7 @@ class GCSStore:
         self._host = self._emulator or host
         self._patience = patience
         self._waits = waits
-        self._connections = transfer.Connections()
+        self._connections = http.Connections()
 
     def __repr__(self) -> str:
         return f"GCSStore({self.address!r})"
@@ -84,7 +84,7 @@ class GCSStore:
         """Return an object's bytes; see `Store.get`."""
         check_key(key)
         request = self._of_object(key, "GET", limit=limit)
-        answer = transfer.send(request)
+        answer = http.send(request)
         if answer.status != 200:
             raise self._refusal(request, answer)
         return answer.body
@@ -93,7 +93,7 @@ class GCSStore:
         """Yield an object's bytes; see `Store.read`."""
         check_key(key)
         request = self._of_object(key, "GET")
-        answer, pieces = transfer.stream(request, offset=offset)
+        answer, pieces = http.stream(request, offset=offset)
         if answer.status not in ((200, 206, 416) if offset else (200,)):
             raise self._refusal(request, answer)
         yield from pieces
@@ -108,8 +108,8 @@ class GCSStore:
             parameters = {"prefix": base + prefix, "fields": "items(name),nextPageToken", "pageToken": page}
             request = self._of_list(parameters)
             if time.monotonic() > end:
-                raise request.late()
-            answer = transfer.send(replace(request, patience=end - time.monotonic()))
+                raise late(request.place, request.patience)
+            answer = http.send(replace(request, patience=end - time.monotonic()))
             if answer.status != 200:
                 raise self._refusal(request, answer)
             document = _document(request, answer)
@@ -133,7 +133,7 @@ class GCSStore:
         """Remove an object; see `Store.remove`."""
         check_removable(key, is_published=is_published)
         request = self._of_object(key, "DELETE")
-        answer = transfer.send(request)
+        answer = http.send(request)
         if answer.status not in (200, 204):
             refusal = self._refusal(request, answer)
             if not isinstance(refusal, NotFoundError):
@@ -147,7 +147,7 @@ class GCSStore:
         metadata = {"name": self._name(key), "contentType": content_type(key), "cacheControl": cache_control(key)}
         kind, body = _multipart(metadata, data)
         request = self._request("POST", path, parameters, self._place(key), _PAGE_LIMIT, body)
-        answer = transfer.send(replace(request, headers={"Content-Type": kind}))
+        answer = http.send(replace(request, headers={"Content-Type": kind}))
         if answer.status == 412:
             return False
         if answer.status != 200:
@@ -157,7 +157,7 @@ class GCSStore:
     def _found(self, key: str) -> tuple[Digest | None, str]:
         """Return the digest of what is there, and its generation; None and ``0`` if nothing is."""
         request = self._of_object(key, "GET", limit=LIMIT)
-        answer = transfer.send(request)
+        answer = http.send(request)
         if answer.status == 200:
             if not answer.headers.get("x-goog-generation", "").isdecimal():
                 raise request.refusal("the server does not say which generation it sends", "check the address")
@@ -182,7 +182,7 @@ class GCSStore:
     @cached_property
     def _is_there(self) -> bool:
         """Whether there is a bucket: what is said of a missing object does not tell."""
-        return transfer.send(self._of_list({"maxResults": "1", "fields": "nextPageToken"})).status != 404
+        return http.send(self._of_list({"maxResults": "1", "fields": "nextPageToken"})).status != 404
 
     def _of_list(self, parameters: Mapping[str, str]) -> Request:
         return self._request("GET", f"/storage/v1/b/{self._address.bucket}/o", parameters, self.address, _PAGE_LIMIT)

@@ -4,27 +4,47 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import ssl
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as OverdueError
+from concurrent.futures import Future, wait
+from functools import cache
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from packyard.core.errors import Problem, UnavailableError
-
-__all__ = ["LOOK", "OverdueError", "authorities", "is_loopback", "late", "may_have_secrets", "within"]
+from packyard.core.errors import InputError, Problem, UnavailableError
 
 #: What to do about a server that does not answer as it should.
 LOOK = "check the address and the network, then run again"
-_AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
+_AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 _T = TypeVar("_T")
 
 
+class OverdueError(Exception):
+    """A call did not end in time."""
+
+
 def authorities(*variables: str) -> str | None:
-    """Return the file of certificate authorities that the environment names, by these variables or the usual ones."""
-    return next((os.environ[name] for name in (*variables, *_AUTHORITIES) if os.environ.get(name)), None)
+    """Return the file or folder of authorities that the environment names, by these variables or the usual ones."""
+    for name in (*variables, *_AUTHORITIES):
+        if path := os.environ.get(name):
+            check_authorities(path, name)
+            return path
+    return None
+
+
+@cache
+def check_authorities(path: str, name: str) -> None:
+    """Refuse a file or folder that has no certificates; ``name`` is the setting that names it."""
+    where = {"capath": path} if Path(path).is_dir() else {"cafile": path}
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(**where)
+    except OSError as error:
+        reason = "has no certificate" if isinstance(error, ssl.SSLError) else f"cannot be read: {error.strerror}"
+        hint = f"{name} names it: let it name a file of certificates, or unset it"
+        raise InputError(Problem(reason, file=path, hint=hint)) from error
 
 
 def may_have_secrets(url: str) -> bool:
@@ -62,4 +82,6 @@ def within(seconds: float, call: Callable[[], _T]) -> _T:
             outcome.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    return outcome.result(seconds)
+    if not wait([outcome], seconds).done:
+        raise OverdueError
+    return outcome.result()

@@ -21,7 +21,7 @@ from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, list_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.entry import CYCLONEDX, PROVENANCE, SBOM, Identified, bundle_key
+from packyard.sharing.entry import PROVENANCE, SBOM, Identified, bundle_key
 from packyard.sharing.stores.oci.artifact import MANIFEST_TYPE
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope
@@ -65,7 +65,6 @@ class Provenance:
     libraries: Mapping[str, str] = field(default_factory=dict)
     packyard: str = __version__
     sbom: Digest | None = None
-    cyclonedx: Digest | None = None
     manifest: Digest | None = None
 
     @classmethod
@@ -76,7 +75,6 @@ class Provenance:
         revision: Revision | None,
         *,
         sbom: bytes | None = None,
-        cyclonedx: bytes | None = None,
         built_on: Mapping[str, BuiltOn] = _NOTHING,
         libraries: Mapping[str, str] | None = None,
         manifest: Digest | None = None,
@@ -96,7 +94,6 @@ class Provenance:
             built_on={place: each for place, each in built_on.items() if _has_files(place, inputs)},
             libraries=installed_libraries() if libraries is None else libraries,
             sbom=None if sbom is None else Digest.of(sbom),
-            cyclonedx=None if cyclonedx is None else Digest.of(cyclonedx),
             manifest=manifest,
         )
 
@@ -118,9 +115,8 @@ class Provenance:
             raise IntegrityError(Problem(problem, file=file, hint="get the file that was published"))
 
     def products(self, bundle: Identified) -> Mapping[str, Digest]:
-        """Return the digests of the SBOMs that were made with a bundle, by their keys."""
-        named = {SBOM: self.sbom, CYCLONEDX: self.cyclonedx}
-        return {bundle_key(bundle.name, bundle.version, end): each for end, each in named.items() if each}
+        """Return the digest of the SBOM that was made with a bundle, by its key, if one was."""
+        return {bundle_key(bundle.name, bundle.version, SBOM): self.sbom} if self.sbom else {}
 
     def statement(self) -> bytes:
         """Return the statement, which is what signatures sign."""
@@ -135,12 +131,8 @@ class Provenance:
             "resolvedDependencies": [*Dependencies(self.source, self.built_on, self.inputs, self.libraries).document()],
         }
         details: dict[str, object] = {"builder": {"id": _BUILDER, "version": {"packyard": self.packyard}}}
-        products = {SBOM: self.sbom, CYCLONEDX: self.cyclonedx}
-        listed = [
-            {"name": f"{self.name}.tar.gz{end}", "digest": sha256(each)} for end, each in products.items() if each
-        ]
-        if listed:
-            details["byproducts"] = listed
+        if self.sbom:
+            details["byproducts"] = [{"name": f"{self.name}.tar.gz{SBOM}", "digest": sha256(self.sbom)}]
         predicate = {"buildDefinition": definition, "runDetails": details}
         return record.to_bytes(
             {"_type": _STATEMENT, "subject": subjects, "predicateType": _PREDICATE, "predicate": predicate}
@@ -208,7 +200,7 @@ def _read(fields: Record) -> Provenance:
     manifests = (each for at, each in subjects if at == name and each.take("mediaType", text, "") == MANIFEST_TYPE)
     dependencies = Dependencies.parse(definition.take("resolvedDependencies", list_of(Record)))
     products = [*map(_named, details.take("byproducts", list_of(Record), tuple[Record, ...]()))]
-    of_sbom, of_cyclonedx = (_optional(products, f"{name}.tar.gz{end}") for end in (SBOM, CYCLONEDX))
+    of_sbom = _optional(products, f"{name}.tar.gz{SBOM}")
     return Provenance(
         name=name,
         version=parameters.take("version", checked(reference.check_version)),
@@ -217,7 +209,6 @@ def _read(fields: Record) -> Provenance:
         **dependencies._asdict(),
         packyard=builder.take("version", Record).take("packyard", text),
         sbom=digest_of(of_sbom) if of_sbom else None,
-        cyclonedx=digest_of(of_cyclonedx) if of_cyclonedx else None,
         manifest=next(map(digest_of, manifests), None),
     )
 

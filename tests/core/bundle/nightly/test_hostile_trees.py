@@ -57,5 +57,11 @@ def test_a_hostile_bundle_is_refused_or_used(seed: int, commands: Watched, tmp_p
     (tmp_path / "victim").write_text("a: mine\n")
     made = hostile.bundle(seed, tmp_path)
     if harmless(commands, tmp_path, made, ["get", "p@1.0", "--from", "ch", "--into", "got"], ("got",)) == 0:
-        for words in (["render", "--built-in", "got/p/uses/one"], ["lint", "got/p"]):
+        one = "got/p/uses/one"
+        for words in (
+            ["render", "--built-in", one],
+            ["lint", "got/p"],
+            ["setters", one],
+            ["set", one, "A=2", "--dry-run"],
+        ):
             harmless(commands, tmp_path, made, words, ())

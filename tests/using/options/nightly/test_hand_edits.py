@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
 
 import pytest
-import yaml
 
-from real import REPOSITORY
 from served import Cfg, Served
-from using.options.effects import effects, templates, workflows
 from using.options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
 
 pytestmark = pytest.mark.oracle
-
-BUCKET = REPOSITORY / "overlays/options/dataset-bucket/pods.yaml"
 #: A use case of each kind, with the file of its workload.
 KINDS = {
     "resnet50v1-5-fp32-training-k8s/single-node/user-mounted-nfs": "job.yaml",
@@ -64,10 +57,6 @@ def user(name: str, catalogue: Catalogue, tmp_path: Path) -> User:
     return User(own, own.folder / KINDS[name], tmp_path / "scratch")
 
 
-def _sorted(objects: Iterable[Object]) -> list[str]:
-    return sorted(json.dumps(item, sort_keys=True) for item in objects)
-
-
 def _of_containers(user: User) -> list[str]:
     """Return the options that have to do with containers."""
     return [each for each in user.place.options if each not in OF_PODS]
@@ -92,19 +81,6 @@ def test_a_container_in_front_is_refused(user: User, served5: Served) -> None:
 
 
 @each_kind
-def test_a_mount_and_a_volume_in_front_do_no_harm(user: User, kustomize: Served) -> None:
-    user.edit(r"^(\s+)(- )?(volumeMounts: &\S+)$", r"\1\2\3\n\1- {name: mine, mountPath: /mine}", 1)
-    user.edit(r"^(\s+)(volumes:( &\S+)?)$", r"\1\2\n\1- {name: mine, emptyDir: {}}", 1)
-    plain, *built = user.build(kustomize, (), *((option,) for option in user.place.options))
-    assert "/mine" in json.dumps(plain)
-    bucket = next(yaml.safe_load_all(BUCKET.read_text()))["spec"]
-    for option, objects in zip(user.place.options, built, strict=True):
-        expected = json.loads(json.dumps(plain))
-        effects(bucket)[option](expected)
-        assert _sorted(objects) == _sorted(expected), option
-
-
-@each_kind
 @pytest.mark.parametrize(
     ("field", "option"),
     [
@@ -119,28 +95,10 @@ def test_what_would_be_replaced_is_refused(user: User, field: str, option: str, 
 
 
 @each_kind
-def test_tolerations_of_its_own_stay(user: User, kustomize: Served) -> None:
-    user.edit(r"^(\s+)tolerations: \[\] .*$", r"\1tolerations: [{key: mine, operator: Exists}]")
-    options = tuple(each for each in ("gpus", "node-pool") if each in user.place.options)
-    (built,) = user.build(kustomize, options)
-    wanted = {"mine", *({"gpus": "nvidia.com/gpu", "node-pool": "dedicated"}[each] for each in options)}
-    tolerated = [({each["key"] for each in found.spec["tolerations"]}, found.computes) for found in templates(built)]
-    tolerated += [({each["key"] for each in item["spec"]["tolerations"]}, True) for item in workflows(built)]
-    assert all("mine" in keys and (wanted <= keys or not computes) for keys, computes in tolerated)
-
-
-@each_kind
 def test_gpus_of_its_own_are_refused(user: User, served5: Served) -> None:
     user.edit(r"^(\s+)(cpu: \"\d+\".*)$", r"\1\2\n\1nvidia.com/gpu: 4")
     if "gpus" in user.place.options:
         assert_refused(user.add(served5, "gpus"), "gpus")
-
-
-@each_kind
-def test_an_option_added_twice_does_no_more(user: User, kustomize: Served) -> None:
-    idle = [each for each in ("debug", "do-not-disrupt", "pull-secret", "queue") if each in user.place.options]
-    built = user.build(kustomize, *((option,) * times for option in idle for times in (1, 2)))
-    assert [_sorted(each) for each in built[::2]] == [_sorted(each) for each in built[1::2]]
 
 
 @each_kind
@@ -156,45 +114,12 @@ def test_two_sources_of_data_are_refused(user: User, served5: Served) -> None:
         assert_refused(user.add(served5, one, other), other)
 
 
-@pytest.mark.parametrize("name", [*KINDS][:2])
-def test_older_kustomizes_refuse_alike(user: User, kustomize: Served) -> None:
-    assert_refused(user.add(kustomize, "dataset-claim", "dataset-bucket"), "dataset-bucket")
-    user.edit(r"^(\s+- name: )(training|mpi-worker)\b", r"\1mine")
-    assert_refused(user.add(kustomize, "gpus"), "gpus")
-
-
 @pytest.mark.parametrize("name", [*KINDS][:1])
 def test_a_file_of_an_option_that_was_deleted_is_named(user: User, kustomize: Served) -> None:
     (user.place.option("gpus") / "pods.yaml").unlink()
     done = user.add(kustomize, "gpus")
     assert done.returncode
     assert "pods.yaml" in done.stderr
-
-
-@each_kind
-def test_an_option_of_another_package_does_what_it_says_there_or_nothing(
-    user: User, catalogue: Catalogue, served5: Served
-) -> None:
-    plain = user.build(served5, ())[0]
-    bucket = next(yaml.safe_load_all(BUCKET.read_text()))["spec"]
-    others = {place.package: place for place in catalogue.shapes()}
-    for option in ("queue", "gpus", "environment"):
-        there = [each for each in others.values() if each.option(option).is_dir()]
-        copies = {(each.option(option) / "kustomization.yaml").read_text(): each for each in there}
-        for other in copies.values():
-            done = add(served5, user.scratch, user.place.folder, other.option(option))
-            assert done.returncode == 0, done.stderr
-            expected = json.loads(json.dumps(plain))
-            effects(bucket)[option](expected)
-            built = list(yaml.load_all(done.stdout, Loader=yaml.CSafeLoader))
-            assert _sorted(built) in (_sorted(expected), _sorted(plain)), f"{option} of {other.package}"
-
-
-def test_no_process_is_told_which_gpus_it_sees(catalogue: Catalogue, served5: Served, tmp_path: Path) -> None:
-    for place in catalogue.shapes():
-        for option in [each for each in ("gpus", "efa") if each in place.options]:
-            assert "CUDA_VISIBLE_DEVICES" not in add(served5, tmp_path, place.folder, place.option(option)).stdout
-        assert "CUDA_VISIBLE_DEVICES" not in "".join(place.objects)
 
 
 @pytest.mark.parametrize("package", sorted({name.split("/")[0] for name in KINDS}))
@@ -222,8 +147,6 @@ def test_kustomize_3_sets_the_parameters_of_options_once_for_all_kinds(
         for option in place.options:
             own = re.findall(r'"\$openapi":"(\w+)"', "".join(file.read_text() for file in (options / option).iterdir()))
             built = add(served5, tmp_path / "scratch", folder, options / option).stdout
-            pods = list(templates(list(yaml.safe_load_all(built)))) or list(workflows(list(yaml.safe_load_all(built))))
-            assert pods
             if "kind: TrainJob" in built:  # which Trainer never deletes
                 own = [name for name in own if name != "TTL_SECONDS"]
             for name in own:

@@ -43,19 +43,6 @@ def make(root: Path, config_path: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    "spelling", ["setters.yaml", "./setters.yaml", ".//./setters.yaml", "sub/./s.yaml", "sub//s.yaml"]
-)
-def test_a_config_path_may_be_spelled_in_any_way(tmp_path: Path, spelling: str, run: Run) -> None:
-    root = make(tmp_path / "pkg", spelling)
-    file = root / os.path.normpath(spelling)
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(SETTERS, "utf-8")
-    assert run("set", str(root), "app=bar")[0] == 0
-    assert file.read_text("utf-8") == SETTERS.replace("foo", "bar")
-    assert (root / "f.yaml").read_text("utf-8") == FIELD.replace("foo", "bar")
-
-
-@pytest.mark.parametrize(
     "config_path",
     [
         *("../setters.yaml", "sub/../setters.yaml", "sub/../../setters.yaml", "./../setters.yaml", "..", "."),

@@ -21,19 +21,6 @@ def package(tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny.TREES / "kpt-package", tmp_path / "package"))
 
 
-def test_a_plan_writes_nothing(package: Path) -> None:
-    before = reading.files(package)
-    (change,) = change_setters(package, {"app": ["shop"]}, dry_run=True)
-    assert change.plan.counts == {"app": 3}
-    assert reading.files(package) == before
-
-
-def test_an_empty_value_of_a_list_is_listed_as_one(package: Path) -> None:
-    change_setters(package, {"zones": [""]})
-    rows = {row.setter.name: row.setter for row in list_setters(read_package(Tree(package), ""))}
-    assert (rows["zones"].value, rows["zones"].type) == ("", "array")
-
-
 def test_lists_setters_with_the_pipelines_values_and_those_of_fields(package: Path) -> None:
     rows = list_setters(read_package(Tree(package), ""))
     found = [(row.setter, row.field_count) for row in rows]

@@ -59,10 +59,6 @@ def test_only_rules_about_what_changed_are_looked_at() -> None:
     assert not list(find_broken(found.root, setters, ["LIST"]))
 
 
-def test_a_krmfile_without_rules_has_none() -> None:
-    assert read(krmfile("kind: Krmfile").root) == []
-
-
 AMOUNT = "(quantity(NAME) reads an amount; a definition's type: integer makes a number)"
 
 
@@ -87,8 +83,3 @@ AMOUNT = "(quantity(NAME) reads an amount; a definition's type: integer makes a 
 )
 def test_a_bad_rule_is_refused_by_its_place(rules: str, expected: str) -> None:
     assert problems(rules) == [f"Krmfile:{expected}"]
-
-
-def test_all_bad_rules_are_named_at_once() -> None:
-    found = problems("rules:\n- N\n- {rule: N >, message: x}\n- {rule: 1 > 2, message: x, hint: y}")
-    assert [text.partition(": ")[0] for text in found] == ["Krmfile:2:3", "Krmfile:3:13", "Krmfile:4:29"]

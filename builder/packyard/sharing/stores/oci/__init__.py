@@ -6,6 +6,5 @@
 - `spelling`: which repository and tag a key has, and back.
 - `artifact`: the manifest of an object.
 - `referrers`: what refers to a bundle; `cosign`: what cosign looks for beside it.
-- `transport`: images from one registry to another.
 - `repositories`: the verbs of a store with these.
 """

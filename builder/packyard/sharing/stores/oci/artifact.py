@@ -14,7 +14,7 @@ from typing import Any
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
-from packyard.sharing.entry import CHECKSUM, COSIGN, CYCLONEDX, PROVENANCE, SBOM, SIGSTORE
+from packyard.sharing.entry import CHECKSUM, COSIGN, PROVENANCE, SBOM, SIGSTORE
 from packyard.sharing.stores.oci import spelling
 from packyard.sharing.stores.oci.spelling import Place
 
@@ -47,7 +47,6 @@ _TYPES = {
     CHECKSUM: ("application/vnd.packyard.checksum.v1", "text/plain"),
     PROVENANCE: ("application/vnd.in-toto+json", ENVELOPE_TYPE),
     SBOM: ("application/spdx+json", "application/spdx+json"),
-    CYCLONEDX: ("application/vnd.cyclonedx+json", "application/vnd.cyclonedx+json"),
     SIGSTORE: (SIGSTORE_TYPE, SIGSTORE_TYPE),
     COSIGN: ("application/vnd.packyard.cosign.v1", "application/json"),
     None: ("application/vnd.packyard.object.v1", "application/octet-stream"),
@@ -136,19 +135,13 @@ def parse_layers(data: bytes, *, what: str) -> list[Descriptor]:
     return _layers(parse_json(data, what=what), what)
 
 
-def media_type(data: bytes) -> str:
-    """Return the type of a manifest that was read; where it does not say its own, that which its fields have."""
-    document = json.loads(data)
-    return str(document.get("mediaType") or (INDEX_TYPE if "manifests" in document else MANIFEST_TYPE))
-
-
 def _layers(document: dict[str, Any], what: str) -> list[Descriptor]:
     kind, layers = document.get("mediaType", MANIFEST_TYPE), document.get("layers")
     if isinstance(document.get("manifests"), list) or kind == INDEX_TYPE:
         raise _refusal(what, "is a list of artifacts, and not one")
     if document.get("schemaVersion") != 2 or not isinstance(kind, str) or not isinstance(layers, list):
         raise _refusal(what, "is not the manifest of an artifact")
-    return [parse_descriptor(each, what=what) for each in layers]
+    return [_descriptor(each, what=what) for each in layers]
 
 
 def parse_list(data: bytes, *, what: str) -> list[Descriptor]:
@@ -157,7 +150,7 @@ def parse_list(data: bytes, *, what: str) -> list[Descriptor]:
     manifests = document.get("manifests")
     if document.get("schemaVersion") != 2 or not isinstance(manifests, list):
         raise _refusal(what, "is not a list of artifacts")
-    return [parse_descriptor(each, what=what) for each in manifests]
+    return [_descriptor(each, what=what) for each in manifests]
 
 
 def compose_layers(layers: Sequence[Descriptor]) -> bytes:
@@ -216,7 +209,7 @@ _SIZE = 10**15
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*(;.*)?")
 
 
-def parse_descriptor(item: object, *, what: str) -> Descriptor:
+def _descriptor(item: object, *, what: str) -> Descriptor:
     """Read what a manifest names, or raise `IntegrityError`."""
     fields = item if isinstance(item, dict) else {}
     kind, digest, size = fields.get("mediaType"), fields.get("digest"), fields.get("size")

@@ -15,7 +15,7 @@ from functools import cached_property
 from urllib.parse import urlencode, urlsplit
 
 from packyard.core.errors import UnavailableError
-from packyard.sharing.stores import transfer
+from packyard.sharing.stores import http
 from packyard.sharing.stores.oci import credentials
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.artifact import parse_json
@@ -33,7 +33,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,65536}")
 class Authorization:
     """The header ``Authorization`` for each repository of a registry, as far as the registry wants one."""
 
-    def __init__(self, address: Address, patience: float, connections: transfer.Connections) -> None:
+    def __init__(self, address: Address, patience: float, connections: http.Connections) -> None:
         self._address = address
         self._patience = patience
         self._connections = connections
@@ -43,7 +43,7 @@ class Authorization:
         """Return what to send for a repository, empty at first."""
         return self._headers.get(repository, "")
 
-    def accept(self, answer: transfer.Answer, repository: str) -> bool:
+    def accept(self, answer: http.Answer, repository: str) -> bool:
         """Take what an answer 401 asks for, and return whether the request may be sent again with another header."""
         wanted = _challenges(answer.headers.get("www-authenticate", ""))
         before = self.header(repository)
@@ -52,7 +52,7 @@ class Authorization:
             token = account.token if account and account.token else self._token(wanted["bearer"], repository)
             self._headers[repository] = f"Bearer {token}"
         elif "basic" in wanted and account and account.user:
-            self._headers[repository] = transfer.basic(account.user, account.password)
+            self._headers[repository] = http.basic(account.user, account.password)
         return self.header(repository) != before
 
     @cached_property
@@ -68,7 +68,7 @@ class Authorization:
         """Get a token for a repository from the server that the registry names."""
         realm = wanted.get("realm", "")
         request = self._request(realm, _parameters(wanted, repository))
-        answer = transfer.send(request)
+        answer = http.send(request)
         if answer.status != 200:
             raise self._denied(request, answer)
         document = parse_json(answer.body, what=request.place)
@@ -77,17 +77,17 @@ class Authorization:
             raise request.refusal("the token server sent no token", "try again later")
         return token
 
-    def _denied(self, request: transfer.Request, answer: transfer.Answer) -> UnavailableError:
+    def _denied(self, request: http.Request, answer: http.Answer) -> UnavailableError:
         if answer.status in (400, 401, 403):
             problem = f"access to {self._address} is denied (HTTP {answer.status})"
             return request.denied(problem, f"log in again: docker login {self._address.host}")
         return request.unexpected(answer)
 
-    def _request(self, realm: str, parameters: dict[str, str]) -> transfer.Request:
+    def _request(self, realm: str, parameters: dict[str, str]) -> http.Request:
         """Return the request for a token: with an identity token, with a password, or as nobody."""
         account = self._credentials
         place = realm.partition("?")[0][:200]
-        request = transfer.Request(
+        request = http.Request(
             url=realm,
             place=place,
             limit=_LIMIT,
@@ -112,7 +112,7 @@ class Authorization:
                 repeatable=True,
             )
         url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(parameters)}"
-        authorization = transfer.basic(account.user, account.password) if account else ""
+        authorization = http.basic(account.user, account.password) if account else ""
         return replace(request, url=url, authorization=authorization)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -14,12 +14,12 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, PackyardError, Problem, UnavailableError, on_one_line, shown
-from packyard.sharing.stores import transfer
+from packyard.sharing.stores import http
+from packyard.sharing.stores.http import Answer, BrokenOffError, Request
 from packyard.sharing.stores.oci import artifact
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.authorization import Authorization
 from packyard.sharing.stores.store import NotFoundError, check_listed
-from packyard.sharing.stores.transfer import Answer, BrokenOffError, Request
 from packyard.sharing.stores.wire import may_have_secrets
 
 _PAGE, _PAGES, _LONGEST_PAGE = 1000, 10_000, 32 * 1024 * 1024
@@ -35,11 +35,11 @@ _NEXT = re.compile(r'<([^<>]*)>\s*;[^<>]*?\brel="?next"?')
 class Registry:
     """A registry, asked for the repositories below a path; see `Address`."""
 
-    def __init__(self, address: Address, patience: float, waits: Sequence[float] = transfer.WAITS) -> None:
+    def __init__(self, address: Address, patience: float, waits: Sequence[float] = http.WAITS) -> None:
         self._address = address
         self._patience = patience
         self._waits = waits
-        self._connections = transfer.Connections()
+        self._connections = http.Connections()
         self._authorization = Authorization(address, patience, self._connections)
 
     def place(self, repository: str, reference: str = "") -> str:
@@ -49,7 +49,7 @@ class Registry:
 
     def is_there(self) -> bool:
         """Return whether this is a registry, whether or not it knows us."""
-        return transfer.send(self._request("GET", "", "")).status in (200, 401, 403)
+        return http.send(self._request("GET", "", "")).status in (200, 401, 403)
 
     def manifest(self, repository: str, reference: str) -> bytes | None:
         """Return the manifest of a tag or a digest, None if there is none."""
@@ -121,7 +121,7 @@ class Registry:
         """Yield the bytes of a blob of a size from an offset in it, unverified."""
         request = self._request("GET", repository, f"blobs/{digest}", digest)
         answer, pieces = self._authorized(
-            repository, request, partial(transfer.stream, offset=offset, size=size), itemgetter(0)
+            repository, request, partial(http.stream, offset=offset, size=size), itemgetter(0)
         )
         _check(request, answer, 200, 206)
         yield from pieces
@@ -152,23 +152,6 @@ class Registry:
                 if not left or answer.status in (401, 403, 413):
                     raise _refusal(request, answer)
 
-    def upload_parts(self, repository: str, digest: Digest, parts: Iterable[bytes]) -> None:
-        """Upload a blob in parts; it is committed after the last, unless the parts raise."""
-        request = replace(self._request("POST", repository, "blobs/uploads/", digest), repeatable=True)
-        offset = 0
-        answer = self._ask(repository, request)
-        _check(request, answer, 202)
-        for part in parts:
-            url = self._upload_location(request, answer)
-            headers = {"Content-Type": _BYTES, "Content-Range": f"{offset}-{offset + len(part) - 1}"}
-            sent = replace(request, method="PATCH", url=url, headers=headers, body=part, repeatable=False)
-            if part:
-                answer = self._ask(repository, sent)
-                _check(sent, answer, 202, 204)
-            offset += len(part)
-        commit = self._committing(request, answer, digest, b"")
-        _check(commit, self._ask(repository, commit), 201)
-
     def tags(self, repository: str) -> Sequence[str]:
         """Return all tags of a repository; none if there is no such repository."""
         request = self._request("GET", repository, f"tags/list?n={_PAGE}")
@@ -194,8 +177,8 @@ class Registry:
         """Return where the next page of tags is: where the registry says, or behind the last tag of a full page."""
         link = _NEXT.search(answer.headers.get("link", ""))
         if link:
-            url = transfer.target(request, answer.url, link[1])
-            if transfer.origin(url) != transfer.origin(request.url):
+            url = http.target(request, answer.url, link[1])
+            if http.origin(url) != http.origin(request.url):
                 raise request.refusal("the registry has the next page of tags on another server")
             return url
         if len(page) != _PAGE:
@@ -207,22 +190,13 @@ class Registry:
         answer = self._ask(repository, begin)
         if answer.status != 202:
             return begin, answer
-        request = self._committing(begin, answer, digest, data)
-        return request, self._ask(repository, request)
-
-    def _committing(self, begin: Request, answer: Answer, digest: Digest, data: bytes) -> Request:
-        """Return the request that ends an upload with its last bytes."""
-        location = self._upload_location(begin, answer)
-        url = f"{location}{'&' if '?' in location else '?'}{urlencode({'digest': digest})}"
-        headers = {"Content-Type": _BYTES}
-        return replace(begin, method="PUT", url=url, headers=headers, body=data, repeatable=False)
-
-    def _upload_location(self, begin: Request, answer: Answer) -> str:
-        """Return where an upload goes on."""
-        location = transfer.target(begin, answer.url, answer.headers.get("location", ""))
+        location = http.target(begin, answer.url, answer.headers.get("location", ""))
         if may_have_secrets(begin.url) and not may_have_secrets(location):
             raise begin.refusal("the registry wants the bytes where they cannot be sent safely")
-        return location
+        url = f"{location}{'&' if '?' in location else '?'}{urlencode({'digest': digest})}"
+        headers = {"Content-Type": _BYTES}
+        request = replace(begin, method="PUT", url=url, headers=headers, body=data, repeatable=False)
+        return request, self._ask(repository, request)
 
     def _request(self, method: str, repository: str, path: str, reference: str = "") -> Request:
         url = f"{self._address.url}/v2/" + (f"{quote(repository)}/{path}" if repository else "")
@@ -239,7 +213,7 @@ class Registry:
         )
 
     def _ask(self, repository: str, request: Request) -> Answer:
-        return self._authorized(repository, request, transfer.send, lambda answer: answer)
+        return self._authorized(repository, request, http.send, lambda answer: answer)
 
     def _authorized(
         self,
@@ -249,7 +223,7 @@ class Registry:
         answer_of: Callable[[_Found], Answer],
     ) -> _Found:
         """Send a request, and once more with what the registry wants to know us by."""
-        own = transfer.origin(request.url) == transfer.origin(self._address.url)
+        own = http.origin(request.url) == http.origin(self._address.url)
         outcome = send(replace(request, authorization=self._authorization.header(repository) if own else ""))
         if own and answer_of(outcome).status == 401 and self._authorization.accept(answer_of(outcome), repository):
             outcome = send(replace(request, authorization=self._authorization.header(repository)))

@@ -15,6 +15,7 @@ from functools import partial
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
+from packyard.sharing.stores.http import WAITS
 from packyard.sharing.stores.oci import artifact, cosign, referrers, spelling
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.artifact import Artifact, Descriptor
@@ -33,7 +34,6 @@ from packyard.sharing.stores.store import (
     check_swapped,
     too_long,
 )
-from packyard.sharing.stores.transfer import WAITS
 
 _AT_ONCE = 8
 

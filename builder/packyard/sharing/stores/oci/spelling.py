@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass, field
 
 from packyard.core.digest import Digest
-from packyard.sharing.entry import CHECKSUM, COSIGN, CYCLONEDX, PROVENANCE, SBOM, SIGSTORE
+from packyard.sharing.entry import CHECKSUM, COSIGN, PROVENANCE, SBOM, SIGSTORE
 from packyard.sharing.stores.oci.address import spell, unspell
 
 INDEX = "index"
@@ -25,7 +25,7 @@ INDEX = "index"
 REMOVED = "_.removed"
 
 _RELEASE = r"v?[0-9][0-9A-Za-z._+-]*"
-_KINDS = ("", CHECKSUM, PROVENANCE, SBOM, CYCLONEDX, SIGSTORE, COSIGN)
+_KINDS = ("", CHECKSUM, PROVENANCE, SBOM, SIGSTORE, COSIGN)
 _ENDS = "|".join(re.escape(kind) for kind in _KINDS)
 _REPOSITORY = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 _BUNDLE = re.compile(rf"({_RELEASE})/({_REPOSITORY})\.tar\.gz({_ENDS})")
