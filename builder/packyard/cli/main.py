@@ -85,6 +85,8 @@ def run(words: list[str]) -> int:
         return 0
     verb, *rest = words
     if verb in ("-V", "--version", "version"):
+        if rest not in ([], ["--help"]):
+            raise UsageError(f"packyard version: unexpected argument {rest[0]!r}; type packyard version")
         output.line(f"packyard {__version__}")
         return 0
     if verb not in VERBS and verb != "complete":  # which shells type

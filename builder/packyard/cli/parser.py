@@ -55,6 +55,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     example = ""
+    color = False  # from Python 3.14 on argparse would color the help
 
     def _parse_optional(self, arg_string: str) -> Any:
         """Take a word for an argument behind ``--``, which argparse forgets where flags and arguments are mixed."""
@@ -101,11 +102,15 @@ class Parser(argparse.ArgumentParser):
 
 def make(module: Any, verb: str) -> Parser:
     """Return a verb's parser, with the arguments that its module declares."""
-    names = {"prog": f"packyard {verb}", "description": module.__doc__}
-    parser = Parser(**names, formatter_class=Formatter, allow_abbrev=False, add_help=False)
+    parser = Parser(f"packyard {verb}", formatter_class=Formatter, allow_abbrev=False, add_help=False)
+    parser.description, parser.color = module.__doc__, Parser.color
     module.add_arguments(parser)
     rows.add_arguments(parser, module)
     declare.common(parser)
+    for action in parser._actions:
+        if not action.option_strings:
+            action.help = action.help or argparse.SUPPRESS
+            action.required = action.nargs not in ("?", "*")  # as argparse says of "*" only where that has a default
     words = ["%(prog)s", *filter(None, map(_in_usage, parser._actions)), "[flags]"]
     parser.usage = parser.usage or " ".join(words)
     parser.example = getattr(module, "EXAMPLE", "")
@@ -119,8 +124,6 @@ def _in_usage(action: argparse.Action) -> str:
     name = str(action.metavar or action.dest)
     if action.option_strings:
         return f"{action.option_strings[0]} {name}" if action.required else ""
-    action.help = action.help or argparse.SUPPRESS
-    action.required = action.nargs not in ("?", "*")  # as argparse says of "*" only where that has a default
     return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
 
 
