@@ -52,8 +52,8 @@ demo: .cache/plain/.installed  ## show what packyard does, from sources to a bun
 	PATH="$(CURDIR)/.cache/plain/bin:$$PATH" sh tests/demo.sh
 
 test: $(TEST)  ## run the tests (ARGS='-k NAME' selects)
-	$(PYTEST) -n $(JOBS) $(ARGS)
 	$(if $(ARGS),,@$(MAKE) --no-print-directory bare)
+	$(PYTEST) -n $(JOBS) $(ARGS)
 
 lint: $(TEST) .venv/.lint  ## check style, layout and types
 	$(BIN)/ruff check .

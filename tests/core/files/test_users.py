@@ -13,7 +13,7 @@ from faults import SOMEBODY, Outcome, become, forked, leftovers
 from krmfiles import FILES, field_values, make_package
 from packyard.cli.main import main
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be another user")
+pytestmark = pytest.mark.nightly  # only root can be another user
 
 
 def somebody(*words: object, **variables: str) -> Outcome:
