@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import Any, NoReturn
 
-from packyard.cli import declare, output, rows, watch
+from packyard.cli import declare, output, rows, verbosity
 from packyard.cli.flags import unknown
 from packyard.core import ending
 from packyard.core.errors import UsageError, suggest
@@ -143,6 +143,6 @@ def run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
     vars(parsed).update({name: _plain(value) for name, value in vars(parsed).items()})
     parsed.command = behind if has_command else []
     vars(parsed).update(known)
-    watch.tell(quiet=parsed.quiet, verbose=parsed.verbose, color=parsed.color)
+    verbosity.choose(quiet=parsed.quiet, verbose=parsed.verbose, color=parsed.color)
     with ending.as_interrupt():
         return int(module.run(parsed))

@@ -61,9 +61,9 @@ def main(words: Sequence[str]) -> int:
         output.page(f"usage: packyard set [DIR] NAME=VALUE ... [flags]\n\n{__doc__}\n{directories.HELP}")
         return 0
     if parsed.switches["quiet"] or parsed.switches["verbose"] or "color" in parsed.values:
-        from packyard.cli import watch
+        from packyard.cli import verbosity
 
-        watch.tell(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"], color=parsed.text("color"))
+        verbosity.choose(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"], color=parsed.text("color"))
     if "site" in parsed.values:
         from packyard.cli.using import site
 

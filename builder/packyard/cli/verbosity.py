@@ -15,7 +15,7 @@ from packyard.cli import colors, output
 from packyard.core.errors import UsageError
 
 
-def tell(*, quiet: bool = False, verbose: bool = False, color: str | None = None) -> None:
+def choose(*, quiet: bool = False, verbose: bool = False, color: str | None = None) -> None:
     """Print less, or more, from now on, and in colors as ``color`` says."""
     if color and color not in colors.MODES:
         raise UsageError(
