@@ -5,7 +5,8 @@ packyard show NAME/USECASE         one use case, or those whose folders are
                                    named
 packyard show NAME@VERSION         a version, or a range such as ^1.2
 packyard show NAME --from CHANNEL  in a channel
-packyard show NAME --images        the names of its images, a line each, for crane or skopeo
+packyard show NAME --images        the names of its images, a line each, for
+                                   crane or skopeo
 
 The bundle is read and verified as get does, and kept in the cache. Nothing is unpacked.
 """

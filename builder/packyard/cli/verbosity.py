@@ -15,7 +15,7 @@ from packyard.cli import colors, output
 from packyard.core.errors import UsageError
 
 
-def tell(*, quiet: bool = False, verbose: bool = False, color: str | None = None) -> None:
+def choose(*, quiet: bool = False, verbose: bool = False, color: str | None = None) -> None:
     """Print less, or more, from now on, and in colors as ``color`` says."""
     if color and color not in colors.MODES:
         raise UsageError(
@@ -44,6 +44,11 @@ def _opened(path: object, _mode: object, flags: int) -> str:
     return f"{'writes' if writes else 'reads'} {name}"
 
 
+def _moved(_old: object, new: object, *_: object) -> str:
+    """Return where a file is written that was made beside."""
+    return f"writes {os.fsdecode(str(new))}"
+
+
 def _sent(connection: Any, data: object) -> str:
     """Return the first line of a request and its host, never its headers."""
     if not isinstance(data, bytes) or b" HTTP/1." not in (head := data.partition(b"\r\n")[0]):
@@ -66,6 +71,7 @@ _OWN = tuple({os.path.join(sys.prefix, "lib"), os.path.join(sys.base_prefix, "li
 
 _EVENTS: dict[str, Callable[..., str]] = {
     "open": _opened,
+    "os.rename": _moved,
     "http.client.send": _sent,
     "subprocess.Popen": _started,
     "os.exec": _started,
