@@ -10,6 +10,7 @@ import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
 from packyard.core.kubernetes import updates
@@ -254,7 +255,7 @@ def _unheeded(
             yield Problem(f"{each} changes, and its pods stay as they were made", hint=hint)
 
 
-def _work(item: Object) -> Object:
+def _work(item: Mapping[str, Any]) -> Object:
     """Return what pods are made of, or read: all but names, labels and whether something is suspended."""
     kept = {key: value for key, value in item.items() if key not in ("metadata", "suspend")}
     return {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}
