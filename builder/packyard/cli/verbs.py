@@ -52,8 +52,6 @@ CLUSTER = Group(
         "undeploy": ("running.undeploy", "delete runs; claims stay, and so do results"),
         "history": ("running.history", "list when a run was deployed, by whom, and what changed"),
         "rollback": ("running.rollback", "deploy a run as it was before, or as any earlier record"),
-        "prerequisites": ("running.prerequisites", "list what packages need on a cluster, and whether it is there"),
-        "roles": ("running.roles", "print the roles of users who deploy packages"),
     },
 )
 WRITE = Group(

@@ -301,7 +301,7 @@ def test_a_run_that_is_over_or_can_no_longer_be_changed_is_replaced_on_demand(cl
     assert f"Job {RUN} deleted" in replaced.stdout.splitlines()
     (after,) = cluster.list("batch/v1", "Job", namespace)
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
-    flags = ["--force", "--no-wait", "--autoscaled", "--no-doctor", "--keep=3", "--timeout=90s"]
+    flags = ["--force", "--no-wait", "--no-doctor", "--keep=3", "--timeout=90s"]
     refused = run("deploy", "first-run/none", "BATCH_SIZE=16", *flags, code=1).stderr
     typed = f"{' '.join(flags)} -n {namespace}"
     deletes = f"packyard deploy first-run/none BATCH_SIZE=16 {typed} --replace deletes it first"

@@ -38,12 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--kubeconfig FILE", "as for kubectl", default="")
 
 
-def add_autoscaled(parser: argparse.ArgumentParser) -> None:
-    """Declare the flag of all verbs that look for nodes."""
-    text = "nodes come on demand: that there is none yet is a warning, as where an autoscaler is found"
-    declare.switch(parser, "--autoscaled", text)
-
-
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Declare RUN."""
     parser.add_argument("run", metavar="RUN", help="a run, by its name; packyard status lists them")

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     another = "; ".join(filter(None, (f"{again} --replace deletes it first", beside)))
     with rollout.untouched():
         if not arguments.no_doctor and not arguments.is_examined:
-            doctor.gate(client, prepared, autoscaled=arguments.autoscaled)
+            doctor.gate(client, prepared)
     planner = partial(deploy.plan, client, prepared, beside=beside)
     return rollout.run(client, arguments, prepared.run, planner, again=again, another=another)
 

@@ -121,5 +121,5 @@ def _volume(volume: Object, own: Own) -> Object:
     return {"name": volume.get("name"), "emptyDir": {}} if is_new else volume
 
 
-def _is_brought(part: Object, own: Own) -> bool:
+def _is_brought(part: Mapping[str, Any], own: Own) -> bool:
     return any((each.kind, each.name) in own for each in held.of(part))
