@@ -51,7 +51,7 @@ def measure(folder: Path, *, runs: int) -> None:
 
 def _start(verb: str, runs: int = 5) -> float:
     """Return how many times as long a verb takes for its help as Python for the modules of others that it imports."""
-    command = (sys.executable, "-m", "packyard.cli.main", verb, "--help")
+    command = (sys.executable, "-m", "packyard", verb, "--help")
     found = subprocess.run([sys.executable, "-c", _LOADED, verb], capture_output=True, text=True, check=True)
     modules = [name for name in found.stderr.split() if name.isascii() and name.replace(".", "").isidentifier()]
     # Some modules cannot be imported by themselves; the floor does without them, which only makes it harder to reach.

@@ -2,24 +2,63 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
 import io
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import packyard as imported
+from packyard.cli import parser
 
 #: The command, in front of its words; it works in every directory.
-COMMAND = [sys.executable, "-m", "packyard.cli.main"]
+COMMAND = [sys.executable, "-m", "packyard"]
 _LEVELS = ("-q", "--quiet", "-v", "--verbose", "--color")
 #: The release that the catalogue is published as, for all tests; users know …/models/v2_7_0/NAME.tar.gz.
 RELEASE = "v2_7_0"
 SOURCE_ROOT = Path(imported.__file__).resolve().parents[1]
+
+
+class _Noting(argparse.Namespace):
+    """Arguments that note which of them a verb reads."""
+
+    __slots__ = ("was_read",)
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("_") and name != "was_read":
+            self.was_read.add(name)
+        return super().__getattribute__(name)
+
+
+def _run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
+    """Run a verb; that it succeeds and did not read a flag that was typed is a fault, in all tests in this process."""
+    noting = _Noting.__new__(_Noting)
+    noting.was_read = set()
+    flags: dict[str, str] = {}
+
+    def parse(made: parser.Parser, typed: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+        parsed, rest = _parse(made, typed)
+        names = {word.partition("=")[0] for word in typed if not isinstance(word, parser._Argument)}
+        flags.update({each.dest: name for each in made._actions for name in names.intersection(each.option_strings)})
+        vars(noting).update(vars(parsed))
+        noting.was_read.clear()
+        return noting, rest
+
+    with mock.patch.object(parser.Parser, "parse_known_intermixed_args", parse):
+        code = _run_verb(module, verb, words, **known)
+    unread = [name for dest, name in flags.items() if dest not in noting.was_read]
+    assert code or not unread, f"packyard {verb} takes {unread[0]}, and ignores it: {[*words]}"
+    return code
+
+
+_parse, _run_verb = parser.Parser.parse_known_intermixed_args, parser.run
+parser.run = _run
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import gc
+import json
 import os
 import resource
 import signal
@@ -47,6 +49,8 @@ PARTS = {
     },
     "whole": {"bin_dir", "busybox", "curl", "fish", "other_pythons", "tar", "web_dir", "wget", "zsh"},
 }  # fmt: skip
+#: What `make mutants` found last: how many mistakes of how many that were drawn, at which commit.
+MUTANTS = Path(__file__).with_name("mutants.json")
 #: What is no part, but can be asked for: what `make test` runs, some with a wheel; what `make oracle` does; everything.
 _SELECTIONS = ("test", "bare", "oracle", "all")
 
@@ -79,6 +83,29 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the folders unread whose tests are all of the nightly: some import what only that installs."""
     return True if collection_path.name == "nightly" and config.getoption("--part") in ("test", "bare") else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> list[pytest.Item] | None:
+    """Make no tests of a function that is of the nightly, which `make test` would leave out again by the thousand."""
+    if not name.startswith("test_") or collector.config.getoption("--part") != "test":
+        return None
+    marks = getattr(obj, "pytestmark", ())
+    code = getattr(obj, "__code__", None)
+    asks = set(code.co_varnames[: code.co_argcount]) if code else set()
+    is_nightly = any(mark.name == "nightly" for mark in marks) or any(map(asks.intersection, PARTS.values()))
+    return [] if is_nightly else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without looking for garbage: there is none among thousands of tests, and the look at them takes long."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -117,13 +144,33 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what a run cost, so that nobody makes it faster by making it blind: its tests, and what is skipped."""
+    """Say what a run of all tests cost and what it finds, so that nobody makes it faster by making it blind."""
+    config = terminalreporter.config
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS or config.option.collectonly:
+        return
     usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     seconds = sum(usage.ru_utime + usage.ru_stime for usage in usages)
-    files = (file for file in Path(sys.prefix).rglob("*") if not file.is_symlink() and file.suffix != ".pyc")
-    megabytes = sum(file.stat().st_size for file in files if file.is_file()) >> 20
     skipped = len(terminalreporter.stats.get("skipped", ()))
-    terminalreporter.write_line(f"processor time {seconds:.0f} s; {megabytes} MB installed; {skipped} tests skipped")
+    said = [
+        f"processor time {seconds:.0f} s",
+        f"{_bytes_of(sys.prefix) >> 20} MB installed",
+        f"{skipped} tests skipped",
+    ]
+    if MUTANTS.exists():
+        last = json.loads(MUTANTS.read_bytes())
+        said.append(f"{last['found']} of {last['drawn']} mutants found at {last['commit'][:8]}")
+    terminalreporter.write_line("; ".join(said))
+
+
+def _bytes_of(folder: str) -> int:
+    """Return the sizes of all files below a folder; compiled ones and links do not count."""
+    size = 0
+    for entry in os.scandir(folder):
+        if entry.is_dir(follow_symlinks=False):
+            size += _bytes_of(entry.path)
+        elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(".pyc"):
+            size += entry.stat().st_size
+    return size
 
 
 @pytest.fixture(scope="session")

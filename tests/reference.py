@@ -19,8 +19,7 @@ PAGE = pages.DOCS / "reference.md"
 END = "a test holds it. -->\n"
 JSON = (
     "With `-o json` (`--output json`) each result is one JSON list of objects. If the command is refused, it prints",
-    "nothing to stdout. `-o yaml` prints the same list as YAML; of `setters` it is a values file, and of `render` the",
-    "manifests, as without `-o`.",
+    "nothing to stdout. `-o yaml` of `setters` is a values file, and of `render` the manifests, as without `-o`.",
 )
 NOTES = (
     "An object that is about the bundle of a library has `kind: Library` as well. `get` without a channel prints no",
@@ -49,7 +48,7 @@ def made() -> str:
 
 def commands() -> Iterator[str]:
     """Yield the verbs with what they do, in the groups of the help."""
-    for group in GROUPS.values():
+    for group in GROUPS:
         yield from ("", f"## {group.title}", "", "| command | what it does |", "| --- | --- |")
         for verb, (_, text) in group.verbs.items():
             yield f"| `packyard {verb}` | {text.replace('|', chr(92) + '|')} |"

@@ -16,7 +16,6 @@ from subprocess import CompletedProcess
 
 import pytest
 
-import real
 from commandline import packyard
 from packyard.core.digest import Digest
 from sharing.examples import list_otherwise
@@ -112,38 +111,35 @@ def test_the_tiny_workspace_is_all_right(built: Path, tmp_path: Path) -> None:
 
 
 def test_an_unknown_package(tiny: Path) -> None:
-    for verb in (("build", "--out", "out"), ("publish", "--to", "channel")):
+    for verb in (("build", "--out", "out", "--version", "1.0"), ("lint",)):
         says = r"no package 'brt' in .*tiny/packages \(did you mean 'bert'\?\)"
-        refused(tiny.parent, *verb, "brt", "--version", "1.0", "--workspace", tiny, says=says)
-    refused(tiny.parent, "lint", "brt", "--workspace", tiny, says=r"no package 'brt' .*did you mean 'bert'\?")
+        refused(tiny.parent, *verb, "brt", "--workspace", tiny, says=says)
 
 
-def test_an_unknown_base(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "base: single-node", "base: singel-node")
-    build_refused(
-        tiny, r"package\.yaml:13:\d+: .*base: no folder 'singel-node' in .*bases \(did you mean 'single-node'\?\)"
-    )
-
-
-def test_an_unknown_storage(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "[nfs]", "[nsf]")
-    build_refused(tiny, r"package\.yaml:14:\d+: .*storage: no folder 'nsf' in .*storage \(did you mean 'nfs'\?\)")
+_PATCH = "packages/bert/patches/job.yaml"
+_BASE = "bases/single-node/kustomization.yaml"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "hint"),
+    ("path", "old", "new", "says"),
     [
-        ("setters:", "seters:", 9, "setters"),
-        ("  precision:", "  presicion:", 7, "precision"),
-        ("useCases:", "useCase:", 11, "useCases"),
-        ("storage: [nfs]", "storages: [nfs]", 14, "storage"),
-        ("      target: {kind", "      taget: {kind", 17, "target"),
-        ("target: {kind", "target: {kin", 17, "kind"),
+        (PACKAGE_FILE, "base: single-node", "base: singel-node", r"13:\d+: .*base: no folder .*mean 'single-node'\?"),
+        (PACKAGE_FILE, "[nfs]", "[nsf]", r"14:\d+: .*storage: no folder 'nsf' in .*storage \(did you mean 'nfs'\?\)"),
+        (PACKAGE_FILE, "setters:", "seters:", r"9:\d+: .*did you mean 'setters'"),
+        (PACKAGE_FILE, "target: {kind", "target: {kin", r"17:\d+: .*did you mean 'kind'"),
+        (PACKAGE_FILE, "packyard/v1", "packyard/v2", r"1:.*packyard/v1"),
+        (PACKAGE_FILE, "WORKERS:", "WORKER:", r"10: setters\.WORKER: reaches nothing .* \(did you mean 'WORKERS'\?\)"),
+        (PACKAGE_FILE, 'WORKERS: "2"', "WORKERS: two", r"10: setters\.WORKERS: WORKERS takes a whole number"),
+        (PACKAGE_FILE, "useCases:", "useCases:\n  single-node/nfs/x: {base: single-node}", "inside another use case"),
+        (PACKAGE_FILE, "patches/job.yaml", "patches/jbo.yaml", r"16:\d+: .*\(did you mean 'patches/job\.yaml'\?\)"),
+        (_PATCH, "containers/0/image", "containers/1/image", r"job\.yaml:\d+.*path /spec/template/spec/containers/1"),
+        (_BASE, "- job.yaml", "- job.yaml\n- .", r":5:3: resources: .* circle: single-node -> single-node"),
+        ("packyard.yaml", "LICENSE", "LICENCE", r"packyard\.yaml:5:10: license: no file 'LICENCE'"),
     ],
 )
-def test_an_unknown_key_in_package_yaml(tiny: Path, old: str, new: str, line: int, hint: str) -> None:
-    edit(tiny, PACKAGE_FILE, old, new)
-    build_refused(tiny, rf"package\.yaml:{line}:\d+: .*\(did you mean '{hint}'\?\)")
+def test_a_fault_of_an_author_is_refused_at_its_place(tiny: Path, path: str, old: str, new: str, says: str) -> None:
+    edit(tiny, path, old, new)
+    build_refused(tiny, says)
 
 
 def test_every_fault_of_package_yaml_at_once(tiny: Path) -> None:
@@ -154,23 +150,6 @@ def test_every_fault_of_package_yaml_at_once(tiny: Path) -> None:
     assert [f"package.yaml:{line}:" in errors for line in (9, 13, 14)] == [True, True, True]
 
 
-def test_a_use_case_inside_another(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "useCases:", "useCases:\n  single-node/nfs/x: {base: single-node}")
-    build_refused(tiny, r"package\.yaml:\d+:\d+: useCases: single-node/nfs/x lies inside another use case")
-
-
-def test_bases_that_build_on_each_other_in_a_circle(tiny: Path) -> None:
-    shutil.copytree(tiny / "bases/single-node", tiny / "bases/more")
-    edit(tiny, "bases/single-node/kustomization.yaml", "- job.yaml", "- job.yaml\n- ../more")
-    edit(tiny, "bases/more/kustomization.yaml", "job.yaml", "../single-node")
-    build_refused(tiny, r"bases/more/kustomization\.yaml:4:3: resources: .* circle: single-node -> more -> single-node")
-
-
-def test_a_base_that_builds_on_itself(tiny: Path) -> None:
-    edit(tiny, "bases/single-node/kustomization.yaml", "- job.yaml", "- job.yaml\n- .")
-    build_refused(tiny, r"single-node/kustomization\.yaml:5:3: resources: .* circle: single-node -> single-node")
-
-
 def test_an_option_that_fits_no_use_case_of_any_package(tiny: Path) -> None:
     (tiny / "overlays/options").mkdir()
     shutil.copytree(tiny / "overlays/storage/nfs", tiny / "overlays/options/debug")
@@ -179,19 +158,10 @@ def test_an_option_that_fits_no_use_case_of_any_package(tiny: Path) -> None:
 
 
 def test_scripts_without_their_run_bit(tiny: Path) -> None:
-    (tiny / "packages/bert/files/tools").mkdir(parents=True)
-    for name, text in (("a.sh", "#!/bin/sh\n"), ("tools/b.py", "#!/usr/bin/env python3\n"), ("c.txt", "# no script\n")):
+    (tiny / "packages/bert/files").mkdir(parents=True)
+    for name, text in (("a.sh", "#!/bin/sh\n"), ("c.txt", "# no script\n")):
         (tiny / "packages/bert/files" / name).write_text(text)
-    edit(tiny, PACKAGE_FILE, "[nfs]", "[nsf]")
-    errors = build_refused(tiny, r"files/a\.sh:1: a script without its run bit \(chmod \+x a\.sh\)")
-    assert "files/tools/b.py:1: a script without its run bit" in errors
-    assert "no folder 'nsf'" in errors
-    assert "c.txt" not in errors
-
-
-def test_a_license_file_that_is_missing(tiny: Path) -> None:
-    (tiny / "LICENSE").unlink()
-    build_refused(tiny, r"packyard\.yaml:5:10: license: no file 'LICENSE'")
+    assert "c.txt" not in build_refused(tiny, r"files/a\.sh:1: a script without its run bit \(chmod \+x a\.sh\)")
 
 
 def test_two_packages_whose_objects_have_one_name(tiny: Path) -> None:
@@ -199,24 +169,8 @@ def test_two_packages_whose_objects_have_one_name(tiny: Path) -> None:
     done = packyard("lint", "--workspace", tiny)
     assert done.returncode == 0
     place = r"bases/single-node/job\.yaml:4:9: warning: another use case has Job 'train' too"
-    way_out = r"packyard\.yaml .* lint: \{shared-name: \{severity: off, reason: \.\.\.\}\}"
-    assert re.search(place + r".*\[shared-name\] \(also at bart/\S+/job\.yaml:4; .*" + way_out, done.stdout)
+    assert re.search(place + r".*\[shared-name\] \(also at bart/\S+/job\.yaml:4; ", done.stdout)
     assert "  composed: bert/quickstart/mlops/single-node/nfs/job.yaml:4" in done.stdout
-
-
-def test_a_package_yaml_of_another_kind(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "packyard/v1", "packyard/v2")
-    build_refused(tiny, r"package\.yaml:1:.*packyard/v1")
-
-
-def test_a_value_for_a_setter_that_no_part_defines(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "WORKERS:", "WORKER:")
-    build_refused(tiny, r"package\.yaml:10: setters\.WORKER: reaches nothing .* \(did you mean 'WORKERS'\?\)")
-
-
-def test_a_value_of_the_wrong_type_in_package_yaml(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, 'WORKERS: "2"', "WORKERS: two")
-    build_refused(tiny, r"package\.yaml:10: setters\.WORKERS: WORKERS takes a whole number")
 
 
 def test_two_definitions_of_one_setter(tiny: Path) -> None:
@@ -226,41 +180,18 @@ def test_two_definitions_of_one_setter(tiny: Path) -> None:
     build_refused(tiny, r"storage/nfs/Krmfile:5:5: NFS_PATH: has another definition in .*programs/more/Krmfile:5")
 
 
-def test_a_patch_whose_path_does_not_exist(tiny: Path) -> None:
-    edit(tiny, "packages/bert/patches/job.yaml", "containers/0/image", "containers/1/image")
-    build_refused(tiny, r"packages/bert/patches/job\.yaml:\d+.*path /spec/template/spec/containers/1")
-
-
-def test_a_patch_file_that_does_not_exist(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "patches/job.yaml", "patches/jbo.yaml")
-    build_refused(tiny, r"package\.yaml:16:\d+: .*no file 'patches/jbo\.yaml' \(did you mean 'patches/job\.yaml'\?\)")
-
-
-def test_a_patch_without_target_that_fits_no_object(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "\n      target: {kind: Job}", "")
-    text = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: trian}\n"
-    (tiny / "packages/bert/patches/job.yaml").write_text(text)
-    build_refused(tiny, r"packages/bert/patches/job\.yaml:3:18: no Job 'trian' .*Job train")
-
-
-SOURCES = [
-    PACKAGE_FILE,
-    "packyard.yaml",
-    "bases/single-node/kustomization.yaml",
-    "bases/single-node/job.yaml",
-    "bases/single-node/Krmfile",
-    "overlays/storage/nfs/kustomization.yaml",
-    "overlays/storage/nfs/job.yaml",
-    "overlays/storage/nfs/Krmfile",
-    "packages/bert/patches/job.yaml",
-]
+SOURCES = [PACKAGE_FILE, "packyard.yaml", _BASE, "bases/single-node/job.yaml", "bases/single-node/Krmfile", _PATCH]
 
 
 @pytest.mark.parametrize("path", SOURCES)
-def test_yaml_that_does_not_parse(tiny: Path, path: str) -> None:
-    text = (tiny / path).read_text()
-    (tiny / path).write_text(text + "broken: ]\n")
-    build_refused(tiny, rf"{re.escape(path)}:{len(text.splitlines()) + 1}:\d+: ")
+def test_yaml_that_does_not_parse_or_is_no_utf_8(tiny: Path, path: str) -> None:
+    lines = (tiny / path).read_bytes().splitlines(keepends=True)
+    for wrong, says in ((b"broken: ]\n", r":\d+: "), (b"# Gr\xfc\xdfe\n", ".*UTF-8")):
+        (tiny / path).write_bytes(b"".join(lines) + wrong)
+        refused(
+            tiny.parent, "build", "--out", "out", "--version", "1", "--workspace", tiny,
+            says=rf"{re.escape(path)}:{len(lines) + 1}{says}",
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("path", SOURCES)
@@ -270,54 +201,24 @@ def test_yaml_with_duplicate_keys(tiny: Path, path: str) -> None:
     lines.insert(number, lines[number - 1])
     (tiny / path).write_text("".join(lines))
     key = lines[number].strip().partition(":")[0]
-    build_refused(tiny, rf"{re.escape(path)}:{number + 1}:\d+: .*{key}")
+    words = ("build", "--out", "out", "--version", "1", "--workspace", tiny)
+    refused(tiny.parent, *words, says=rf"{re.escape(path)}:{number + 1}:\d+: .*{key}")
 
 
-@pytest.mark.parametrize("path", SOURCES)
-def test_a_file_that_is_not_utf_8(tiny: Path, path: str) -> None:
-    lines = (tiny / path).read_bytes().splitlines(keepends=True)
-    (tiny / path).write_bytes(b"".join(lines) + b"# Gr\xfc\xdfe\n")
-    build_refused(tiny, rf"{re.escape(path)}:{len(lines) + 1}.*UTF-8")
-
-
-def test_an_output_directory_that_holds_something_else(tiny: Path, tmp_path: Path) -> None:
+def test_an_output_directory_that_holds_something_else(built: Path, tiny: Path, tmp_path: Path) -> None:
     (tmp_path / "out" / "bert").mkdir(parents=True)
     (tmp_path / "out" / "bert" / "thesis.txt").write_text("years of work")
-    words = ("build", "--workspace", tiny, "--out", tmp_path / "out", "--version", "1.0")
-    refused(tmp_path, *words, says=r"out/bert: holds something that packyard did not build \(choose another --out")
-
-
-def test_an_output_directory_with_a_build_that_was_edited(built: Path, tiny: Path, tmp_path: Path) -> None:
-    edit(built, "job.yaml", "bert:1", "bert:2")
-    words = ("build", "--workspace", tiny, "--out", tmp_path / "built", "--version", "1.0")
-    refused(tmp_path, *words, says=r"built/bert: was changed since it was built: .*single-node/nfs/job\.yaml")
-
-
-def test_an_output_directory_that_cannot_be_made(tiny: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    words = ("build", "--workspace", tiny, "--out", tmp_path / "file" / "out", "--version", "1.0")
-    refused(tmp_path, *words, says="file: is a file, and a folder is needed here")
-
-
-def test_one_package_with_a_fault_keeps_the_others_from_being_written(tiny: Path) -> None:
-    shutil.copytree(tiny / "packages/bert", tiny / "packages/albert")
-    edit(tiny, PACKAGE_FILE, "[nfs]", "[nsf]")
-    build_refused(tiny, r"packages/bert/package\.yaml:14:")
+    edit(built, "job.yaml", "bert:1", "bert:2")
+    for out, says in (
+        ("out", r"out/bert: holds something that packyard did not build \(choose another --out"),
+        ("built", r"built/bert: was changed since it was built: .*single-node/nfs/job\.yaml"),
+        ("file/out", "file: is a file, and a folder is needed here"),
+    ):
+        refused(tmp_path, "build", "--workspace", tiny, "--out", tmp_path / out, "--version", "1.0", says=says)
 
 
 # Channels.
-
-
-def test_a_channel_that_cannot_be_written(tiny: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    words = ("publish", "--workspace", tiny, "--to", tmp_path / "file" / "channel", "--version", "1.0")
-    refused(tmp_path, *words, says="file: is a file, and a folder is needed here")
-
-
-def test_a_channel_that_is_read_only_over_http(tiny: Path, channel: Path, tmp_path: Path) -> None:
-    with real.serve(channel) as url:
-        words = ("publish", "--workspace", tiny, "--to", url, "--version", "1.1")
-        refused(tmp_path, *words, says=r"127\.0\.0\.1.*read")
 
 
 def test_other_content_under_a_published_version(tiny: Path, channel: Path, tmp_path: Path) -> None:
@@ -378,11 +279,6 @@ def test_an_archive_that_tries_to_escape(data: bytes, says: str, channel: Path, 
     assert "expected sha256" not in error, "refused for its digest, not for what is in it"
 
 
-def test_a_directory_in_the_way_of_what_is_fetched(channel: Path, tmp_path: Path) -> None:
-    (tmp_path / "got" / "bert").mkdir(parents=True)
-    refused(tmp_path, "get", "bert", "--from", channel, "--into", "got", says=r"got/bert")
-
-
 def test_no_network(tmp_path: Path) -> None:
     with socket.socket() as taken:  # a port that nobody listens on
         taken.bind(("127.0.0.1", 0))
@@ -413,14 +309,10 @@ def test_an_unknown_setter(built: Path) -> None:
     refused(built, "set", built.parent, "WORKER=3", "-R", says=says)
 
 
-@pytest.mark.parametrize("value", ["two", "2.5", "0", "true", "1 2"])
+@pytest.mark.parametrize("value", ["two", "0"])
 def test_a_value_of_the_wrong_type(built: Path, value: str) -> None:
     says = r"Krmfile:\d+: WORKERS takes a whole number .*, not .*packyard set \. WORKERS="
     refused(built, "set", ".", f"WORKERS={value}", says=says)
-
-
-def test_one_bad_value_among_good_ones_sets_none(built: Path) -> None:
-    refused(built, "set", ".", "NFS_PATH=/data", "WORKERS=two", says="WORKERS takes a whole number")
 
 
 @pytest.mark.parametrize(
@@ -443,17 +335,6 @@ def test_setting_in_files_that_are_broken(built: Path, path: str, text: bytes) -
     assert linted.returncode == 1
     assert re.search(rf"{path}:\d+.* error: ", linted.stdout)
     assert state(built) == before
-
-
-def test_a_directory_without_a_krmfile(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    for words in (("set", "empty", "A=1"), ("set", "nowhere", "A=1"), ("setters", "empty"), ("setters", "nowhere")):
-        refused(tmp_path, *words, says=words[1])
-
-
-def test_rendering_what_is_not_set(built: Path) -> None:
-    edit(built, "Krmfile", 'value: "/nfs"', 'value: ""\n          required: true')
-    refused(built, "render", ".", says=r"Krmfile:\d+: NFS_PATH is not set")
 
 
 # Wrong usage.
@@ -482,7 +363,7 @@ def test_rendering_what_is_not_set(built: Path) -> None:
         ("logs", "run", "--events", "--tail", "3"),
         ("logs", "run", "--events", "-f"),
         ("diff", "--git", "main", "."),
-        ("diff", "--git", "--text"),
+        ("diff", "--git", "-o", "patch"),
         ("update", "--vendor", "--dry-run"),
         ("build", "--version", "1.0"),
         ("fsck", "channel", "--key", "mine"),
@@ -492,10 +373,6 @@ def test_rendering_what_is_not_set(built: Path) -> None:
 def test_wrong_usage(built: Path, words: tuple[str, ...]) -> None:
     error = refused(built, *words, says="packyard", code=2)
     assert "packyard biuld" not in error
-
-
-def test_wrong_usage_of_a_verb_that_is_nearly_one(tmp_path: Path) -> None:
-    refused(tmp_path, "biuld", says=r"no verb 'biuld' \(did you mean 'build'\?\)", code=2)
 
 
 @pytest.mark.parametrize("name", ["../bert", "Bert", "a/b", ""])
@@ -515,9 +392,3 @@ def test_what_was_refused_can_be_read_by_machines_too(built: Path) -> None:
     done = packyard("set", built, "WORKERS=3", "--output", "json")
     assert json.loads(done.stdout)
     assert os.linesep + os.linesep not in done.stdout
-
-
-def test_a_readme_fragment_that_is_not_utf_8(tiny: Path, tmp_path: Path) -> None:
-    (tiny / "packages/bert/docs/00-title.md").write_bytes(b"# {{ name }}\n# Gr\xfc\xdfe\n")
-    for verb in (("build", "--out", "out"), ("publish", "--to", "channel")):
-        refused(tmp_path, *verb, "--version", "1.0", "--workspace", tiny, says=r"docs/00-title\.md:2.*UTF-8")

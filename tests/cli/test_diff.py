@@ -117,7 +117,7 @@ def test_what_render_wrote_in_a_package_is_no_part_of_it(channel: Path, tmp_path
     folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
     done("render", folder, "--all", "--built-in", "--out", folder / "uses/manifests")
     assert packyard("diff", folder).stderr == "no difference\n"
-    assert done("diff", folder, "--text") == ""
+    assert done("diff", folder, "-o", "patch") == ""
     assert packyard("diff", folder, folder).stderr == "no difference\n"
     (folder / "notes").touch()
     assert done("diff", folder) == "p\n  file notes added\n"
@@ -132,28 +132,6 @@ def test_the_mark_of_what_was_rendered_hides_no_file_that_the_package_lists(chan
     told = done("diff", folder)
     assert 'p/uses/one\n  ConfigMap x: data.a "1" → "6" (set by A)\n' in told
     assert "  file uses/added added\n" in told
-
-
-def test_a_value_that_an_alias_repeats_is_told_once(channel: Path, tmp_path: Path) -> None:
-    one, other = (Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path / name).strip()) for name in "ab")
-    for folder, value in ((one, 1), (other, 2)):
-        tiny.replace(
-            folder / "uses/one/config-map.yaml", 'a: "1"', f'b: &v "{value}"\n  c: *v\n  d: "{value}"\n  a: "1"'
-        )
-    told = done("diff", one, other)
-    assert 'data.b "1" → "2"' in told
-    assert 'data.d "1" → "2"' in told
-    assert "data.c" not in told
-    tiny.replace(other / "uses/one/config-map.yaml", "c: *v", 'c: "3"')
-    assert 'data.c "1" → "3"' in done("diff", one, other)
-
-
-def test_names_packages_that_come_and_go(sources: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    shutil.copytree(sources, other)
-    tiny.another(other, "q")
-    assert done("diff", sources, other) == "q\n  package added\n"
-    assert done("diff", other, sources) == "q\n  BREAKING: package removed\n"
 
 
 def test_names_what_breaks_in_a_library(sources: Path, tmp_path: Path) -> None:
@@ -196,7 +174,7 @@ def test_cuts_markdown_that_no_comment_holds(tmp_path: Path) -> None:
 
 
 def test_prints_a_unified_diff(channel: Path) -> None:
-    shown = done("diff", "p@1.0", "p@1.1", "--from", channel, "--text")
+    shown = done("diff", "p@1.0", "p@1.1", "--from", channel, "-o", "patch")
     assert "--- a/uses/one/config-map.yaml\n+++ b/uses/one/config-map.yaml\n" in shown
     assert '-  a: "1" # {"$openapi":"A"}\n+  a: "2" # {"$openapi":"A"}\n' in shown
 
@@ -225,8 +203,3 @@ def test_says_what_cannot_be_compared(channel: Path, tmp_path: Path, words: list
     found = packyard("diff", *words, "--from", channel, cwd=here)
     assert (found.returncode in (1, 2), found.stdout) == (True, "")
     assert says in found.stderr, found.stderr
-
-
-def test_without_a_channel_says_how_to_name_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert "--from CHANNEL" in packyard("diff", "p@1.0", "p@1.1").stderr

@@ -30,7 +30,6 @@ VERBS = [
     "set A=2",
     "set A 2",
     "set --unset A",
-    "set data 2",
     "explain A",
     "enable",
     "enable o",
@@ -38,45 +37,15 @@ VERBS = [
 ]
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("words", [*VERBS, "disable o", "lint"])
-def test_every_verb_takes_the_folder_here_where_dir_is_left_out(package: Path, words: str) -> None:
-    verb, *rest = words.split()
-    if verb == "undo":
-        done("set", "A=5", cwd=package)
-    if "--unset" in rest:
-        (package / "Krmfile").write_text(KRMFILE.replace("{setter", "{default: x, setter"))
-    here = packyard(verb, *rest, "-q", cwd=package)
-    if verb == "undo":
-        done("set", "A=5", cwd=package)
-    there = packyard(verb, ".", *rest, "-q", cwd=package)
-    assert here.returncode == there.returncode
-    if verb != "set" and "o" not in rest:
-        assert here.stdout == there.stdout
-
-
-@pytest.mark.parametrize("krmfile", [KRMFILE, None])
-def test_a_known_setter_is_never_dir(package: Path, krmfile: str | None) -> None:
-    if krmfile is None:
-        (package / "Krmfile").unlink()
-        (package / "Kptfile").write_text(tiny.text("directory-kpt/Kptfile").replace("A:", "data:"))
-        resource = (package / "cm.yaml").read_text()
-        (package / "cm.yaml").write_text(resource.replace('{"$openapi":"data"}', "kpt-set: ${data}"))
-    before = (package / "data" / "Krmfile").read_text()
-    inside("set", "data", "7", cwd=package)
-    assert "7" in (package / ("Krmfile" if krmfile else "Kptfile")).read_text()
-    assert (package / "data" / "Krmfile").read_text() == before
-    assert ": data:" in inside("explain", "data", cwd=package).stdout or krmfile is None
-    assert "A" in inside("explain", "./data", "A", cwd=package).stdout
-    inside("set", "./data", "A=9", cwd=package)
+def test_a_folder_is_dir_also_where_a_setter_has_its_name(package: Path) -> None:
+    before = (package / "Krmfile").read_text()
+    process = packyard("set", "data", "7", cwd=package)
+    assert (process.returncode, "packyard set data 7=VALUE" in process.stderr) == (2, True)
+    done("set", "data", "A=9", cwd=package)
     assert "9" in (package / "data" / "Krmfile").read_text()
-
-
-def test_what_may_be_a_folder_or_a_setter_is_not_guessed(package: Path) -> None:
-    process = packyard("set", "data", "A=7", cwd=package)
-    assert process.returncode == 2
-    assert "type ./data for the folder, or data=VALUE for the setter" in process.stderr
-    done("set", "data/", "A=7", cwd=package)
+    assert (package / "Krmfile").read_text() == before
+    done("set", "data=7", cwd=package)
+    assert "7" in (package / "Krmfile").read_text()
 
 
 def test_an_assignment_is_never_dir(package: Path) -> None:
@@ -97,7 +66,7 @@ def test_an_assignment_is_never_dir(package: Path) -> None:
         ("explain nowhere A", 1),
         ("enable nowhere", 1),
         ("enable o", 1),
-        ("disable nowhere o", 1),
+        ("enable --off nowhere o", 1),
         ("lint nowhere", 1),
         ("setters pkg pkg", 2),
         ("render pkg pkg", 2),
@@ -127,12 +96,6 @@ def test_a_name_that_nearly_is_a_setter_is_suggested(package: Path) -> None:
 def test_names_of_packages_below_are_names_too(package: Path) -> None:
     done("set", "A", "4", "-R", cwd=package.parent)
     assert '"4"' in (package / "cm.yaml").read_text()
-
-
-@pytest.mark.parametrize("verb", ["setters", "render", "set", "explain", "enable", "disable", "undo"])
-def test_help_states_the_rule(verb: str) -> None:
-    text = " ".join(inside(verb, "--help").stdout.split())
-    assert "DIR is the first word if it is a folder, otherwise the working directory" in text
 
 
 # Sources.

@@ -25,7 +25,7 @@ def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
     assert reading.files(folder) == before
     done("enable", ".", "queue", "debug", cwd=folder)
     after = reading.files(folder)
-    back = done("disable", ".", "queue", "debug", "--dry-run", cwd=folder)
+    back = done("enable", "--off", ".", "queue", "debug", "--dry-run", cwd=folder)
     assert reading.files(folder) == after
     subprocess.run([real.program("patch"), "-p1", "-s"], cwd=folder, input=back, text=True, check=True)
     assert reading.files(folder) == before
@@ -34,7 +34,7 @@ def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
 
 
 def test_disable_needs_a_name(folder: Path) -> None:
-    assert packyard("disable", ".", cwd=folder).returncode == 2
+    assert packyard("enable", "--off", ".", cwd=folder).returncode == 2
 
 
 def test_lint_names_options_that_do_not_apply(folder: Path) -> None:

@@ -43,16 +43,17 @@ VERBS = {
     "verify DIR": "verify tiny",
     "undo --list": "undo DIR --list",
     "undo": "undo DIR",
-    "redo": "redo DIR",
-    "disable": "disable DIR debug",
+    "undo --redo": "undo DIR --redo",
+    "enable --off": "enable DIR debug --off",
     "deploy": "deploy DIR --no-doctor",
     "status": "status",
     "status RUN": "status first",
     "logs": "logs first",
     "logs --events": "logs first --events",
     "exec": "exec first -- true",
+    "forward": "forward first",
     "results": "results first",
-    "history": "history first",
+    "rollback --list": "rollback first --list",
     "rollback": "rollback first 1",
     "doctor": "doctor DIR",
     "undeploy": "undeploy first --yes",
@@ -62,7 +63,6 @@ VERBS = {
     "gc": "gc channel --older-than 2 --dry-run",
     "fsck": "fsck channel",
     "keys": "keys new mine --no-passphrase",
-    "version": "version",
 }
 _CHANGING = re.compile(
     r"(?P<digest>sha256:)?[0-9a-f]{64}|(?P<time>\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00))|(?P<port>127\.0\.0\.1:\d+)"

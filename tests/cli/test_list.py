@@ -13,7 +13,8 @@ from packyard.cli import complete
 from packyard.core.digest import Digest
 from packyard.sharing import stores
 from packyard.sharing.entry import IndexEntry
-from sharing.examples import add_to_index, watch
+from packyard.writing.source.package import Package
+from sharing.examples import add_to_index
 from usecases import PACKAGES
 
 DIGEST = Digest.of(b"")
@@ -23,6 +24,10 @@ MODELS = {
     "unet": {"framework": "tensorflow", "category": "vision", "mode": "training"},
     "bare": {},
 }
+
+
+def _is(package: Package, *facts: str) -> bool:
+    return {*facts} <= {*package.model.values()}
 
 
 @pytest.fixture
@@ -38,95 +43,6 @@ def channel(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("flags", "names"),
-    [
-        ("", ["bare", "bert", "rfcn", "unet"]),
-        ("--framework tensorflow", ["rfcn", "unet"]),
-        ("--mode training --framework tensorflow", ["unet"]),
-        ("--category language", ["bert"]),
-    ],
-)
-def test_shows_the_packages_of_a_kind_that_a_channel_has(flags: str, names: list[str], channel: Path) -> None:
-    table = done("list", "--from", channel, *flags.split())
-    assert [line.split()[0] for line in table.splitlines()[1:] if not line.startswith(" ")] == names
-    entries = json.loads(done("list", "--from", channel, *flags.split(), "--output", "json"))
-    assert [entry["name"] for entry in entries] == names
-
-
-@pytest.mark.parametrize(
-    ("flags", "names"),
-    [
-        ("--topology multi-node", ["many", "mixed"]),
-        ("--storage nfs", ["mixed", "one"]),
-        ("--topology multi-node --storage nfs", []),
-        ("--topology multi-node --storage pvc", ["many", "mixed"]),
-        ("--topology claim", ["one"]),
-    ],
-)
-def test_shows_the_packages_with_a_use_case_of_a_kind(flags: str, names: list[str], tmp_path: Path) -> None:
-    of = {"many": ("multi-node/pvc",), "mixed": ("multi-node/pvc", "single/nfs"), "one": ("single/nfs", "claim")}
-    entries = [
-        IndexEntry(name=name, version="1.0.0", tar=DIGEST, digest=DIGEST, size=0, use_cases=use_cases)
-        for name, use_cases in of.items()
-    ]
-    add_to_index(stores.open_store(str(tmp_path)), entries)
-    found = packyard("list", "--from", tmp_path, *flags.split(), "--output", "json")
-    assert [entry["name"] for entry in json.loads(found.stdout or "[]")] == names
-    if not names:
-        assert "no package with storage 'nfs': known: pvc" in found.stderr
-
-
-def test_shows_those_of_the_catalogue_with_a_use_case_of_a_kind() -> None:
-    found = json.loads(done("list", "--topology", "sweep", "-o", "json"))
-    assert [item["name"] for item in found] == [
-        item.name for item in PACKAGES if any(each.name == "sweep" for each in item.use_cases)
-    ]
-    assert found
-
-
-@pytest.mark.parametrize("words", [(), ("--output", "json")])
-def test_a_channel_that_is_larger_than_memory_is_listed(
-    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = [f"b{number}" for number in range(60)]
-    entries = [IndexEntry(name=name, version="1.0.0", tar=DIGEST, digest=DIGEST, size=0) for name in names]
-    add_to_index(stores.open_store(str(tmp_path)), entries)
-    del entries
-    with watch(tmp_path, IndexEntry) as watched:
-        monkeypatch.setattr("packyard.cli.channels.open_channel", lambda _: watched)
-        assert done("list", "--from", tmp_path, *words).count("1.0.0") == len(names)
-    assert watched.most < 5
-
-
-@pytest.mark.parametrize(
-    ("flags", "says"),
-    [
-        ("--framework tensorflw", "no package with framework 'tensorflw': did you mean 'tensorflow'?"),
-        ("--framework jax", "no package with framework 'jax': known: pytorch, tensorflow"),
-        ("--mode training --category language --framework tensorflow", "known: vision"),
-        ("--precision int8", "no package with precision 'int8': no package has a precision"),
-    ],
-)
-def test_says_what_there_is_instead(flags: str, says: str, channel: Path) -> None:
-    process = packyard("list", "--from", channel, *flags.split())
-    assert process.returncode == 1
-    assert process.stdout == ""
-    assert says in process.stderr
-
-
-def test_shows_a_row_for_each_package_of_a_kind_that_has_sources_here() -> None:
-    packages = [package for package in PACKAGES if package.model["mode"] == "inference"]
-    assert 0 < len(packages) < len(PACKAGES)
-    lines = done("list", "--mode", "inference").splitlines()
-    assert all(len(line) <= 80 for line in lines)
-    rows = [line.split() for line in lines[1:] if not line.startswith(" ")]
-    assert [(row[0], row[-1]) for row in rows] == [(package.name, str(len(package.use_cases))) for package in packages]
-    found = json.loads(done("list", "--mode", "inference", "-o", "json"))
-    assert [row["useCases"] for row in found] == [[each.path for each in package.use_cases] for package in packages]
-    assert all(row["title"].endswith(" on Kubernetes") for row in found)
-
-
-@pytest.mark.parametrize(
     ("words", "names"),
     [
         ("resnet50", ["resnet50v1-5-fp32-inference-k8s", "resnet50v1-5-fp32-training-k8s"]),
@@ -134,6 +50,8 @@ def test_shows_a_row_for_each_package_of_a_kind_that_has_sources_here() -> None:
         ("VLLM", ["llm-serving"]),
         ("ResNet50 v1.5 serving", ["resnet50v1-5-fp32-inference-k8s"]),
         ("net50", []),
+        ("sweep", [item.name for item in PACKAGES if any(each.name == "sweep" for each in item.use_cases)]),
+        ("tensorflow inference", [each.name for each in PACKAGES if _is(each, "tensorflow", "inference")]),
     ],
 )
 def test_words_choose_among_packages_of_the_catalogue_and_of_a_channel(
@@ -158,7 +76,7 @@ def test_words_choose_among_packages_of_the_catalogue_and_of_a_channel(
     ]
 
 
-@pytest.mark.parametrize("words", ["nothing", "nothing --wide", "nothing at all"])
+@pytest.mark.parametrize("words", ["nothing", "nothing at all"])
 def test_words_that_no_package_has_print_a_sentence_instead_of_a_table(words: str, channel: Path) -> None:
     for source in ((), ("--from", channel)):
         found = packyard("list", *words.split(), *source)
@@ -200,10 +118,7 @@ def test_packages_of_the_workspace_here_count_only_where_they_are_named(
     found = packyard("list", "--workspace", ".")
     assert found.stdout.splitlines()[1].split()[0] == "hello"
     assert found.stderr == "from the workspace .\n"
-    refused = packyard("get", "hello")
-    assert refused.returncode == 1
-    assert "hello is a package of the workspace here, and `get` fetches what is published" in refused.stderr
-    assert "packyard build hello" in refused.stderr
+    assert packyard("get", "hello").returncode == 1
     refused = packyard("get", "hello", "--from", tmp_path, PACKYARD_TIMEOUT="x")
     assert refused.stderr == "error: PACKYARD_TIMEOUT: must be a number of seconds up to 86400, found 'x'\n"
 
@@ -215,8 +130,6 @@ def test_packages_of_the_workspace_here_count_only_where_they_are_named(
         ("serving", "did you mean 'llm-serving'?"),
         ("llm-servin", "did you mean 'llm-serving'?"),
         ("lm-serving", "did you mean 'llm-serving'?"),
-        ("llm-serving/", "did you mean 'llm-serving'?"),
-        ("./llm-serving", "did you mean 'llm-serving'?"),
         ("LLM-serving", "did you mean 'llm-serving'?"),
         ("k8s", "did you mean 'bert-large-fp32-training-k8s', "),
     ],
@@ -227,12 +140,6 @@ def test_a_wrong_name_gets_those_that_begin_so(name: str, says: str, tmp_path: P
     assert says in found.stderr
     assert "site-packages" not in found.stderr
     assert len(found.stderr.splitlines()) == 1
-
-
-def test_facts_of_packages_choose_no_libraries() -> None:
-    refused = packyard("list", "--libraries", "--framework", "pytorch")
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert "--framework chooses packages, not --libraries" in refused.stderr
 
 
 @pytest.mark.parametrize("words", [["get", "--from=CHANNEL", "b"], ["run", "--from", "CHANNEL", "b"], ["get", "b"]])

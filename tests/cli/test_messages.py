@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from importlib import import_module
@@ -12,7 +11,6 @@ import pytest
 
 from commandline import done, inside, packyard
 from packyard import __version__
-from packyard.cli import parser
 from packyard.cli.verbs import VERBS
 from terminal import on_terminal
 
@@ -48,7 +46,6 @@ def package(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("words", [("-V",), ("--version",), ("version",), ("-q", "-V")])
 def test_the_version(words: tuple[str, ...]) -> None:
     assert done(*words) == f"packyard {__version__}\n"
-    assert json.loads(done("version", "-o", "json")) == [{"version": __version__}]
 
 
 def test_results_and_messages_are_on_a_terminal_in_the_order_in_which_they_were_printed(package: Path) -> None:
@@ -96,10 +93,6 @@ def test_a_value_that_looks_like_a_flag_of_set_goes_behind_two_dashes() -> None:
     assert "unknown flag '--dryrun' (did you mean '--dry-run'?)" in inside("set", "ARGS=1", "--dryrun").stderr
 
 
-def test_a_flag_that_is_nearly_one_is_suggested() -> None:
-    assert "unknown flag '--ouput' (did you mean '--output'?)" in inside("setters", "--ouput", "json").stderr
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("place", ["before", "behind"])
 def test_quiet_leaves_results_and_problems(package: Path, place: str) -> None:
@@ -119,7 +112,7 @@ def test_verbose_says_files_and_programs_as_they_come(package: Path, tmp_path: P
     process = packyard("-v", "set", "pkg", "A=2", cwd=tmp_path)
     assert "reads pkg/Krmfile\n" in process.stderr
     assert "reads pkg/cm.yaml\n" in process.stderr
-    assert re.search(r"^(writes|renames) .*cm\.yaml", process.stderr, re.MULTILINE)
+    assert re.search(r"^writes .*cm\.yaml", process.stderr, re.MULTILINE)
     assert ".py" not in process.stderr
     assert "reads Krmfile\n" in packyard("setters", "-v", cwd=package).stderr
     (tmp_path / "bin").mkdir()
@@ -149,47 +142,14 @@ def test_what_is_hidden_from_stories() -> None:
     assert masked("mail@example.com //x@y") == "mail@example.com //x@y"
 
 
-@pytest.mark.parametrize("columns", [80, 120])
-def test_tables_fit_a_terminal_and_cut_nothing(package: Path, columns: int) -> None:
-    with on_terminal("setters", package, cwd=package, columns=columns, env={"NO_COLOR": "1"}) as terminal:
-        text = terminal.whole()
-    assert NAME in text
-    assert all(len(line) <= columns for line in text.splitlines())
-    assert "Says at length what it is for, so that it does not fit on one line" in " ".join(text.split())
-    assert text.count("text ") + text.count("text\n") >= 40
-    assert "…" not in text.replace("=…", "")
-    assert text.splitlines()[1].split()[:3] == ["A", "1", "whole"]
-    wide = done("setters", package, "--wide").splitlines()
-    assert len(wide) == 3
-    assert wide[2].endswith("with 80 columns.")
-    assert ("text " * 40).strip() in wide[2]
-
-
-@pytest.mark.nightly
-def test_every_verb_with_a_result_gives_a_list_of_objects(package: Path, tmp_path: Path) -> None:
-    results = {
-        "setters": ("setters", package),
-        "explain": ("explain", package, "A"),
-        "set": ("set", package, "A=2"),
-        "undo": ("undo", package),
-        "enable": ("enable", package),
-        "render": ("render", package),
-        "lint": ("lint", package),
-        "list": ("list",),
-        "version": ("version",),
-        "get": ("get", "mnist-fp32-training-k8s", "--into", tmp_path),
-    }
-    for words in results.values():
-        result = json.loads(packyard(*words, "-o", "json").stdout)
-        assert isinstance(result, list)
-        assert all(isinstance(item, dict) for item in result)
-
-
-@pytest.mark.parametrize("verb", [verb for verb in ARGPARSE_VERBS if verb not in ("fn", "completion", "run", "schema")])
-def test_every_verb_with_a_result_has_the_flag_in_both_spellings(verb: str) -> None:
-    flags = parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb).flags()
-    assert {"-o", "--output", "-q", "--quiet", "-v", "--verbose"} <= set(flags)
-    assert "json" in (flags["-o"] or ())
+def test_the_last_column_of_a_table_is_broken_on_a_terminal_and_nothing_is_cut(package: Path) -> None:
+    text = "Says at length what it is for, so that it does not fit on one line"
+    with on_terminal("setters", package, cwd=package, columns=80, env={"NO_COLOR": "1"}) as terminal:
+        assert text in " ".join(terminal.whole().split())
+    table = done("setters", package).splitlines()
+    assert len(table) == 3
+    assert text in table[2]
+    assert table[1].split()[:3] == ["A", "1", "whole"]
 
 
 def test_what_kubectl_refuses_by_rbac_is_shown_whole() -> None:
@@ -245,15 +205,6 @@ def test_a_color_that_is_none_is_wrong_usage(package: Path) -> None:
         refused = packyard(*words)
         assert refused.returncode == 2
         assert "auto, always" in refused.stderr
-
-
-def test_a_table_in_a_pipe_is_never_cut(package: Path) -> None:
-    text = done("setters", package, COLUMNS="40")
-    assert (
-        "    Says at length what it is for, so that it does not fit on one line of a terminal with 80 columns.\n"
-        in text
-    )
-    assert ("text " * 40).strip() in text
 
 
 def test_diffs_and_what_must_be_set_are_colored(package: Path) -> None:

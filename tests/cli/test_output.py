@@ -10,7 +10,6 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-import yaml
 
 import real
 import tiny
@@ -52,7 +51,6 @@ def package(tmp_path: Path) -> Path:
     "words",
     [
         "setters",
-        "setters --wide",
         "explain A",
         "set A=x",
         "set A=1",
@@ -87,7 +85,7 @@ def test_no_text_for_people_acts_on_a_terminal(package: Path, words: str) -> Non
 
 def test_controls_are_shown_escaped(package: Path) -> None:
     shown = r"d\x1b]0;TITLE\x07 \x9b31m \x7f \u202egnp.exe"
-    assert shown in done("setters", package, "--wide")
+    assert shown in done("setters", package)
     assert shown in done("explain", package, "A")
     assert shown in done("enable", package)
     assert shown in packyard("-v", "set", package, "A=x").stderr
@@ -103,15 +101,6 @@ def test_blanks_and_signs_of_other_scripts_stay(package: Path) -> None:
     (package / "Krmfile").write_text(KRMFILE.replace("EVIL", text, 1).replace("EVIL", ""))
     assert " ".join(text.split()) in done("explain", package, "A")
     assert repr(text) in packyard("explain", package, text).stderr
-
-
-@pytest.mark.parametrize("words", [["explain", "A"], ["enable"], ["lint"]])
-def test_yaml_is_as_exact_and_as_harmless(package: Path, words: list[str]) -> None:
-    text = packyard(*words, "-o", "yaml", cwd=package).stdout
-    assert not acts(text)
-    found = yaml.safe_load(text)
-    assert found == json.loads(packyard(*words, "-o", "json", cwd=package).stdout)
-    assert acts(json.dumps(found, ensure_ascii=False))
 
 
 def test_json_is_exact_and_harmless(package: Path) -> None:

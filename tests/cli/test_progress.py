@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
@@ -112,21 +109,6 @@ def test_publish_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None
     env = {**key, "AWS_ENDPOINT_URL": silent.address}
     with on_terminal("publish", "--version", "1.0", "--to", "s3://b/c", cwd=root, env=env) as terminal:
         terminal.until("publishing 1 package")
-
-
-@pytest.mark.nightly
-def test_a_build_of_many_packages_says_how_long_the_rest_takes(tmp_path: Path) -> None:
-    """Once it has worked for ten seconds, here because it is stopped for as long."""
-    root = tiny.workspace(tmp_path / "here")
-    for number in range(600):
-        tiny.another(root, f"p-{number:03}")
-    with on_terminal("build", "--version", "1.0", "--out", tmp_path / "out", "--no-cache", cwd=root) as terminal:
-        terminal.until(" of 601: p-")
-        os.killpg(terminal.process.pid, signal.SIGSTOP)
-        time.sleep(10)
-        os.killpg(terminal.process.pid, signal.SIGCONT)
-        shown = terminal.until(" left: p-")
-    assert re.search(r"\d+ of 601, about \d+ (s|min) left: p-", shown)
 
 
 @pytest.mark.nightly

@@ -221,7 +221,7 @@ def test_diff_and_verify_work_from_what_is_kept_without_the_channel(channel: Pat
     with serving(channel) as server:
         done("get", "p", "--from", server.address)
     Path("p/run/cm.yaml").write_text(Path("p/run/cm.yaml").read_text().replace("1.0.0", "mine"))
-    assert "mine" in done("diff", "p", "--text")
+    assert "mine" in done("diff", "p", "-o", "patch")
     found = packyard("verify", "p")
     assert (found.returncode, found.stdout) == (1, "changed  run/cm.yaml\n")
     assert "packyard.json is the published one" in found.stderr

@@ -117,12 +117,12 @@ def test_undo_lists_its_steps_takes_several_back_and_redo_does_them_again(packag
     assert packyard("undo", "2", cwd=package).stderr == "undone: cfg set m w\nundone: cfg create-setter m\n"
     assert reading.files(package) == states[1]
     for state in states[2:]:
-        done("redo", cwd=package)
+        done("undo", "--redo", cwd=package)
         assert reading.files(package) == state
-    assert "nothing to redo" in packyard("redo", cwd=package).stderr
+    assert "nothing to redo" in packyard("undo", "--redo", cwd=package).stderr
     done("undo", cwd=package)
     done("cfg", "set", "empty", "m", "x", cwd=package)
-    assert "nothing to redo" in packyard("redo", cwd=package).stderr, "the file was changed otherwise"
+    assert "nothing to redo" in packyard("undo", "--redo", cwd=package).stderr, "the file was changed otherwise"
 
 
 def test_an_edit_of_other_lines_stays_when_a_step_is_undone_and_done_again(package: Path) -> None:
@@ -134,5 +134,5 @@ def test_an_edit_of_other_lines_stays_when_a_step_is_undone_and_done_again(packa
     file.write_bytes(after.replace(b"c: v:1", b"c: mine"))
     done("undo", cwd=package)
     assert file.read_bytes() == before.replace(b"c: v:1", b"c: mine")
-    done("redo", cwd=package)
+    done("undo", "--redo", cwd=package)
     assert file.read_bytes() == after.replace(b"c: v:1", b"c: mine")

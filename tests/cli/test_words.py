@@ -33,8 +33,8 @@ text json yaml xml true false processes 0 http://127.0.0.1:9/x http:// s3://b fi
 _ODD = ["", " ", "\n", "\x1b[2J", "\u202e", "ü", "\udcff", "a" * 5000, "9" * 5000, "*", "${A}", "{}", "~", "\\"]
 WORDS = (*_PLAIN.split(), *_ODD)
 _FLAGS = """
---dry-run --unset --set --wide --values --set-by --description --recurse-subpackages -R -q -v --kustomization --mode
---workspace --version --out --to --from --into --jobs --no-cache --built-in --framework --
+--dry-run --unset --set --values --set-by --recurse-subpackages -R -q -v --kustomization --workspace --version
+--out --to --from --into --jobs --no-cache --built-in --
 """
 
 
@@ -50,7 +50,7 @@ def command_line(chance: random.Random) -> list[str]:
         words.append(chance.choice([*COMMANDS, "fmt", "nonsense"]))
     if verb in ("completion", "fn"):
         words.append(chance.choice([*SHELLS, "apply-setters", "create-setters", "list-setters"]))
-    flags = dict(flags_of(VERBS[verb][0], verb, words[1:])) if verb in VERBS else {"--help": None}
+    flags = dict(flags_of(verb, words[1:])) if verb in VERBS else {"--help": None}
     for _ in range(chance.randrange(5)):
         kind = chance.random()
         if kind < 0.6:

@@ -50,7 +50,7 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyt
     typed = _typed(callspec.params["session"]) if callspec else "kustomize-3.8.7"
     bin_dir = tmp_path / "bin"
     bin_dir.mkdir()
-    ours = f'"{sys.executable}" -m packyard.cli.main'
+    ours = f'"{sys.executable}" -m packyard'
     write(bin_dir / "packyard", f'#!/bin/sh\nexec {os.environ.get("PACKYARD_INSTALLED", ours)} "$@"\n')
     write(bin_dir / "pytest", f'#!/bin/sh\nexec "{sys.executable}" -m pytest "$@"\n')
     if _ON_CLUSTER.search(typed):

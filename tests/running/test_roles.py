@@ -130,8 +130,14 @@ def use(*flags: str, directory: Path) -> None:
     deployed = packyard("deploy", directory, "RUN_NAME=first", *flags)
     assert deployed.returncode == 0, deployed.stderr
     run = "mnist-fp32-training-first"
-    for words in (["status", run], ["logs", run], ["logs", run, "--events"], ["results", run]):
-        packyard(*words, *flags)
+    for words in (
+        ["status", run],
+        ["logs", run],
+        ["logs", run, "--events"],
+        ["rollback", run, "--list"],
+        ["results", run],
+    ):
+        packyard(words[0], run, *words[1:], *flags)
     packyard("exec", run, "--role", "server", *flags, "--", "true")
     command = [*COMMAND, "forward", run, *flags]
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

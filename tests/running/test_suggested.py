@@ -55,7 +55,7 @@ def test_each_suggestion_can_be_typed_and_leads_on(
     directory = untarred("mnist-fp32-training-k8s") / "first-run/none"
     made.put(client, {"bad": [made.job("bad", "fail")]}, package="mnist-fp32-training-k8s")
     there = ("-n", client.namespace, client.flags[0])
-    first = [f"doctor {directory}", "status", "status bad", "logs bad", "logs bad --events", "history bad"]
+    first = [f"doctor {directory}", "status", "status bad", "logs bad", "logs bad --events", "rollback bad --list"]
     waiting = deque([*shlex.split(words), *there] for words in first)
     typed: set[str] = set()
     while waiting:
@@ -72,7 +72,7 @@ def test_each_suggestion_can_be_typed_and_leads_on(
             else:
                 assert not suggested.check_kubectl(each, client)
     verbs = {each.split()[0] for each in typed}
-    assert {"doctor", "deploy", "status", "logs", "history", "rollback", "undeploy"} <= verbs
+    assert {"doctor", "deploy", "status", "logs", "rollback", "undeploy"} <= verbs
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from packyard.sharing.trust.keys import SigningKey, Trust
 
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
-BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS, DIGEST", wide=True, bare=True)
+BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS, DIGEST")
 #: The variable that says how many seconds a request may take.
 TIMEOUT = "PACKYARD_TIMEOUT"
 _MOST = 86_400.0

@@ -8,42 +8,27 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
 
 MODES = ("auto", "always", "never")
-#: What is colored, and how, in the words of `rich`.
-STYLES = {
-    "error": "bold red",
-    "warning": "bold yellow",
-    "heading": "bold",
-    "name": "cyan",
-    "added": "green",
-    "removed": "red",
-    "hunk": "cyan",
-    "good": "green",
-    "waiting": "bold yellow",
-    "bad": "red",
+#: How a style looks on a terminal.
+_CODES = {
+    "heading": "1",
+    "name": "36",
+    "good": "32",
+    "waiting": "1;33",
+    "bad": "31",
+    "error": "1;31",
+    "warning": "1;33",
 }
 #: The styles of the lines of a diff, by how they begin; the first that fits counts.
-DIFF = (("---", "heading"), ("+++", "heading"), ("@@", "hunk"), ("+", "added"), ("-", "removed"))
-#: The styles of cells of a table that say how something is.
-STATES = {
-    "REQUIRED": "waiting",
-    "starting": "waiting",
-    "incomplete": "waiting",
-    "pending": "waiting",
-    "waiting": "waiting",
-    "warning": "waiting",
-    "running": "good",
-    "succeeded": "good",
-    "finished": "good",
-    "passed": "good",
-    "ready": "good",
-    "failed": "bad",
-    "failing": "bad",
-    "error": "bad",
-    "(yanked)": "bad",
+DIFF = (("---", "heading"), ("+++", "heading"), ("@@", "name"), ("+", "good"), ("-", "bad"))
+_STATES = {
+    "waiting": "REQUIRED starting incomplete pending waiting warning",
+    "good": "running succeeded finished passed ready",
+    "bad": "failed failing error (yanked)",
 }
+#: The styles of cells of a table that say how something is.
+STATES = {state: style for style, states in _STATES.items() for state in states.split()}
 
 #: When to color; set from the command line.
 mode = "auto"
@@ -57,17 +42,5 @@ def used_on(stream: str) -> bool:
 
 
 def painted(text: str, style: str, stream: str = "stdout") -> str:
-    """Return text in the colors of a style of `STYLES`, where its stream has any."""
-    if not text or not style or not used_on(stream):
-        return text
-    start, end = _codes(style)
-    return f"{start}{text}{end}"
-
-
-@cache
-def _codes(style: str) -> tuple[str, str]:
-    from rich.color import ColorSystem
-    from rich.style import Style  # slow to import, and of no use in a pipe
-
-    start, _, end = Style.parse(STYLES[style]).render("\0", color_system=ColorSystem.STANDARD).partition("\0")
-    return start, end
+    """Return text in the colors of a style, where its stream has any."""
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if text and style and used_on(stream) else text

@@ -8,23 +8,19 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packyard.cli import directory as directories
 from packyard.cli import output
 from packyard.cli.flags import Declared
-from packyard.cli.verbs import GROUPS, VERBS
+from packyard.cli.verbs import VERBS
 from packyard.core.errors import PackyardError
 from packyard.using.options import folder
-
-if TYPE_CHECKING:
-    from packyard.cli.parser import Parser
 
 #: A verb's flags, each with the values to choose from: empty where any is possible, None where it takes none.
 _Flags = Mapping[str, "Sequence[str] | None"]
 #: Verbs whose word is a package of the source that all of them have (`preferences.source`).
 _OF_SOURCE = ("get", "run", "show")
-_OF_RUNS = ("status", "logs", "exec", "forward", "results", "undeploy", "history", "rollback")
+_OF_RUNS = ("status", "logs", "exec", "forward", "results", "undeploy", "rollback")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -60,32 +56,28 @@ def _candidates(words: list[str]) -> Iterator[str]:
 
     while len(words) > 1 and words[0].startswith("-"):
         words = words[1:]
-    is_help = words[0] == "help" and len(words) == 2
-    if is_help:
-        words = words[1:]
-    if len(words) == 1:
-        yield from (*VERBS, *((*GROUPS, "all") if is_help else ("help",)), *(FLAGS if words[0].startswith("-") else ()))
-        return
-    verb, *before = words[:-1]
-    if verb not in VERBS:
-        return
-    flags = flags_of(VERBS[verb][0], verb, before)
-    if words[-1].startswith("-"):
-        name, equals, _ = words[-1].partition("=")
+    if len(words) == 1 or words[:-1] == ["help"]:
+        yield from (*VERBS, *(FLAGS if words[0].startswith("-") else ["all"] if words[1:] else ["help"]))
+    elif words[0] in VERBS:
+        yield from _of_verb(words[0], words[1:-1], words[-1])
+
+
+def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
+    flags = flags_of(verb, before)
+    name, equals, _ = word.partition("=")
+    if word.startswith("-"):
         yield from (f"{name}={choice}" for choice in flags.get(name) or ()) if equals else flags
         return
-    if flags.get(words[-2]) is not None:
-        yield from flags[words[-2]] or _values(verb, words[-2], before[:-1])
+    if before and flags.get(before[-1]) is not None:
+        yield from flags[before[-1]] or _values(before[-1], before[:-1])
         return
     arguments = list(_arguments(before, flags))
     if verb in _OF_SOURCE:
-        if not arguments:
-            yield from _packages(before, words[-1], with_use_cases=verb != "get")
-        return
-    if verb in _OF_RUNS and (verb == "undeploy" or not arguments):
-        yield from _runs(before)
+        yield from () if arguments else _packages(before, word, with_use_cases=verb != "get")
+    elif verb in _OF_RUNS:
+        yield from _runs(before) if verb == "undeploy" or not arguments else ()
     else:
-        yield from _words(verb, arguments, words[-1])
+        yield from _words(verb, arguments, word)
 
 
 def _packages(words: Sequence[str], start: str, *, with_use_cases: bool) -> Iterator[str]:
@@ -117,31 +109,28 @@ def _runs(words: Sequence[str]) -> list[str]:
     return record.read_names(kubectl.find(os.environ.get("PATH", ""), **vars(flags)))
 
 
-def _values(verb: str, flag: str, before: Sequence[str]) -> Iterator[str]:
+def _values(flag: str, before: Sequence[str]) -> Iterator[str]:
     """Yield the values of a flag that are names in the package."""
+    directory, _ = directories.split(list(_arguments(before, {})))
     if flag == "--unset":
-        yield from directories.setters(_split(verb, before)[0])
+        yield from directories.setters(directory)
     elif flag == "--preset":
         from packyard.core.bundle import shipped
 
-        yield from shipped.presets(_split(verb, before)[0])
+        yield from shipped.presets(directory)
 
 
-def flags_of(module: str, verb: str, before: Sequence[str]) -> _Flags:
+def flags_of(verb: str, before: Sequence[str]) -> _Flags:
     """Return the flags of a verb; for `cfg`, those of its command."""
-    declaring = import_module(f"packyard.cli.{module}")
+    module = import_module(f"packyard.cli.{VERBS[verb][0]}")
     if verb == "cfg":
-        declared = declaring.flags_of(before[0]) if before and before[0] in declaring.COMMANDS else Declared()
+        declared = module.flags_of(before[0]) if before and before[0] in module.COMMANDS else Declared()
         return {**_declared(declared), "--help": None}
-    if hasattr(declaring, "FLAGS"):
-        return _declared(declaring.FLAGS)
-    return _parser(verb).flags()
-
-
-def _parser(verb: str) -> Parser:
+    if hasattr(module, "FLAGS"):
+        return _declared(module.FLAGS)
     from packyard.cli import parser
 
-    return parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb)
+    return parser.make(module, verb).flags()
 
 
 def _declared(flags: Declared) -> _Flags:
@@ -162,54 +151,37 @@ def _arguments(words: Sequence[str], flags: _Flags) -> Iterator[str]:
 
 def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
     if verb == "cfg":
-        yield from _of_cfg(before, word)
-    elif verb in ("set", "explain", "enable", "disable"):
-        directory, words = _split(verb, before)
-        if not before and not _is_package(directory):
+        from packyard.cli.cfg import COMMANDS
+
+        if not before:
+            yield from COMMANDS
+        elif len(before) > 1 and before[0] in ("set", "delete-setter"):
+            values = directories.setters(Path(before[1]))
+            yield from values if len(before) == 2 else values.get(before[2], ())
+    elif verb in ("set", "explain", "enable"):
+        directory, words = directories.split(before, names=folder.names if verb == "enable" else None)
+        if not before and not any((directory / name).is_file() for name in directories.KRMFILES):
             return  # it has to be a folder
         if verb == "set":
             yield from _assignments(directory, word, words)
-        elif verb == "explain":
-            yield from directories.setters(directory)
         else:
-            yield from folder.names(directory)
-    elif verb in ("build", "publish", "lint"):
-        from packyard.writing.source import workspace
-
-        here = workspace.find(Path())
-        yield from here.package_names() if here else ()
-    elif verb == "update":
+            yield from directories.setters(directory) if verb == "explain" else folder.names(directory)
+    elif verb in ("build", "publish", "lint", "update"):
         from packyard.writing.source import library, workspace
 
         root_dir = workspace.find_root(Path())
-        yield from (each.name for each in library.entries(root_dir)) if root_dir else ()
+        if root_dir and verb == "update":
+            yield from (each.name for each in library.entries(root_dir))
+        elif here := workspace.find(Path()):
+            yield from here.package_names()
     elif verb == "schema":
         from packyard.writing.source.schemas import NAMES
 
         yield from NAMES
     else:
-        yield from _parser(verb).choices(len(before))
+        from packyard.cli import parser
 
-
-def _split(verb: str, before: Sequence[str]) -> tuple[Path, list[str]]:
-    words = list(_arguments(before, {}))
-    return directories.split(words, names=folder.names if verb in ("enable", "disable") else None)
-
-
-def _is_package(directory: Path) -> bool:
-    return any((directory / name).is_file() for name in ("Krmfile", "Kptfile"))
-
-
-def _of_cfg(before: list[str], word: str) -> Iterator[str]:
-    """Yield the commands; after a directory, the names that the command takes, then a setter's values."""
-    from packyard.cli.cfg import COMMANDS
-
-    if not before:
-        yield from COMMANDS
-    elif before[0] in ("set", "list-setters", "delete-setter") and len(before) == 2:
-        yield from directories.setters(Path(before[1]))
-    elif before[0] == "set" and len(before) > 2:
-        yield from _assignments(Path(before[1]), word, before[2:])
+        yield from parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb).choices(len(before))
 
 
 def _assignments(directory: Path, word: str, before: list[str]) -> Iterator[str]:

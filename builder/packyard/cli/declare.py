@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import argparse
+from typing import Any
 
 from packyard.cli.colors import MODES
-
-if TYPE_CHECKING:
-    import argparse
+from packyard.core.errors import UsageError
 
 
 def switch(parser: argparse.ArgumentParser, flag: str, text: str) -> None:
@@ -17,7 +16,14 @@ def switch(parser: argparse.ArgumentParser, flag: str, text: str) -> None:
 
 def given(arguments: argparse.Namespace, *names: str) -> list[str]:
     """Return those of some switches that the user gave, ``--no-wait`` by ``no-wait``; a verb need not have all."""
-    return [f"--{name}" for name in names if vars(arguments).get(name.replace("-", "_"))]
+    flags = {"channel": "--from"}
+    return [flags.get(name, f"--{name}") for name in names if getattr(arguments, name.replace("-", "_"), False)]
+
+
+def alone(arguments: argparse.Namespace, verb: str, mode: str, *names: str) -> None:
+    """Refuse flags of a verb that have no meaning beside ``mode``, such as ``--explain``."""
+    if others := given(arguments, *names):
+        raise UsageError(f"packyard {verb}: {others[0]} has no meaning beside {mode}; packyard {verb} --help")
 
 
 def value(parser: argparse.ArgumentParser, flag: str, text: str, **more: Any) -> None:
@@ -37,9 +43,9 @@ def libraries(parser: argparse.ArgumentParser) -> None:
     switch(parser, "--libraries", "libraries that packages are built on, not packages")
 
 
-def verbosity(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--quiet``, ``--verbose`` and ``--color``; ``packyard -q VERB`` means the same."""
-    switch(parser, "-q --quiet", "print results and problems only")
-    switch(parser, "-v --verbose", "also print files, requests and programs in use")
-    text = "whether messages, tables and diffs are colored (default: auto, on a terminal without NO_COLOR)"
-    parser.add_argument("--color", choices=MODES, help=text)
+def common(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags of all verbs, which `packyard help all` describes."""
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+    parser.add_argument("-q", "--quiet", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("-v", "--verbose", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--color", choices=MODES, help=argparse.SUPPRESS)

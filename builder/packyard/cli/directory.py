@@ -1,7 +1,7 @@
 """Finds DIR among the words of a command, by one rule for all verbs, as it may be omitted.
 
-The first word is DIR if it is a folder, unless it is NAME=VALUE or the name of a setter of the package in the working
-directory; otherwise DIR is ``.``. A word with a ``/`` is always DIR.
+The first word is DIR if it is a folder, unless it is NAME=VALUE; otherwise DIR is ``.``. A word with a ``/`` is always
+DIR.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError, suggest
 
 if TYPE_CHECKING:
     import argparse
 
 #: The text about it in --help.
 HELP = """\
-DIR is the first word if it is a folder, otherwise the working directory; write
-./NAME for a folder with the name of a setter."""
+DIR is the first word if it is a folder, otherwise the working directory."""
 
 _HERE = Path()
 KRMFILES = ("Krmfile", "Kptfile")
@@ -30,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser, rest: str = "", help: str = "
     """Declare DIR, followed by what the usage calls ``rest``, as ``words``."""
     parser.usage = " ".join(filter(None, ("%(prog)s [DIR]", rest, "[flags]")))
     parser.epilog = "\n".join(filter(None, (help, HELP)))
-    parser.add_argument("words", metavar="[DIR]", nargs="*", help="see below")
+    parser.add_argument("words", metavar="[DIR]", nargs="*")
 
 
 def split(
@@ -45,11 +44,6 @@ def split(
     if not words or "=" in first.partition("/")[0]:
         return _HERE, list(words)
     if os.path.isdir(first):  # noqa: PTH112  # a text, which may be empty
-        if names is None and "/" not in first and first not in (os.curdir, os.pardir) and _is_setter_here(first):
-            if len(words) > 1 and "=" in words[1]:
-                choice = f"type ./{first} for the folder, or {first}=VALUE for the setter"
-                raise UsageError(f"{first} is a folder, and a setter of the package here; {choice}")
-            return _HERE, list(words)
         return Path(first), list(words[1:])
     candidates = [] if "/" in first else _known(names or setters)
     if first in candidates:
@@ -102,14 +96,22 @@ def _known(names: Callable[[Path], Collection[str]]) -> Collection[str]:
         return []
 
 
-def _is_setter_here(word: str) -> bool:
-    """Return whether the package here has a setter of this name; most names are ruled out without parsing."""
-    from packyard.core.files import regular
+def file_values(file: str) -> dict[str, Sequence[str]]:
+    """Read a values file, or standard input by the name ``-``; a pipe may be one, as the shell makes of ``<(…)``.
 
-    for name in filter(os.path.isfile, KRMFILES):
+    A value that is empty is none: it empties a setter.
+    """
+    from packyard.cli import output
+    from packyard.core.files.regular import LIMIT
+    from packyard.using.setters import valuesfile
+
+    if file == "-":
+        data, file = output.read("values"), "stdin"
+    else:
         try:
-            if os.fsencode(word) in regular.read(name):
-                return word in _known(setters)
-        except PackyardError:  # if this package is meant, the verb reports it
-            return False
-    return False
+            with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given
+                data = opened.read(LIMIT)
+        except OSError as error:
+            raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
+    by_name = valuesfile.parse(data, file, any_list=True).by_name
+    return {name: [] if setting.texts == [""] else setting.texts for name, setting in by_name.items()}

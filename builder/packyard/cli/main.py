@@ -13,15 +13,16 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from packyard.cli import colors, output, streams
-from packyard.cli.verbs import FOREIGN, GROUPS, UNLISTED, VERBS
+from packyard import __version__
+from packyard.cli import output, streams
+from packyard.cli.verbs import FOREIGN, VERBS
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError, suggest
 
 #: The flags that may precede the verb.
 FLAGS = ("--help", "--version", "--quiet", "--verbose", "--color")
 
 _HELP = ("-h", "--help", "help")
-_VERBOSITY = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
+_BEFORE = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose", "--color": "color"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,19 +74,22 @@ def _refused_by_system(error: OSError) -> Problem | None:
 
 def run(words: list[str]) -> int:
     """Run the verb of a command line, and raise what it raises."""
-    while words and (words[0] in _VERBOSITY or words[0].partition("=")[0] == "--color"):
+    while words and words[0].partition("=")[0] in _BEFORE:
         _tell(words)
-    if not words or words[0] in _HELP:
-        if (page := _page(words[1:])) is not None:
-            output.page(page)
-            return 0
+    if len(words) > 1 and words[0] in _HELP and words[1] != "all":
         words = [*words[1:], "--help"]
-    if words[0] in ("-V", "--version"):
-        words[0] = "version"
+    if not words or words[0] in _HELP:
+        from packyard.cli import pages
+
+        output.page(pages.every() if words[1:] else pages.overview())
+        return 0
     verb, *rest = words
-    if verb not in VERBS and verb not in UNLISTED:
+    if verb in ("-V", "--version", "version"):
+        output.line(f"packyard {__version__}")
+        return 0
+    if verb not in VERBS and verb != "complete":  # which shells type
         raise UsageError(_unknown(verb))
-    module = import_module(f"packyard.cli.{VERBS[verb][0] if verb in VERBS else UNLISTED[verb]}")
+    module = import_module(f"packyard.cli.{VERBS[verb][0] if verb in VERBS else verb}")
     if hasattr(module, "main"):  # the verb parses its own command line
         return int(module.main(rest))
     from packyard.cli import parser
@@ -93,41 +97,21 @@ def run(words: list[str]) -> int:
     return parser.run(module, verb, rest)
 
 
-def _page(words: list[str]) -> str | None:
-    """Return the page of `packyard help`: the first one, or that of a group; None where a verb is asked for."""
-    if words and (words[0] in VERBS or words[0] not in (*GROUPS, "all")):
-        return None
-    from packyard.cli import pages
-
-    if not words:
-        return pages.overview()
-    return pages.every() if words[0] == "all" else pages.listed(GROUPS[words[0]])
-
-
 def _tell(words: list[str]) -> None:
     """Take one of the flags that say how much is printed, and in which colors, from the words."""
     from packyard.cli import watch
 
     flag, _, color = words.pop(0).partition("=")
-    if flag in _VERBOSITY:
-        watch.tell(quiet=_VERBOSITY[flag] == "quiet", verbose=_VERBOSITY[flag] == "verbose")
-        return
-    color = color or (words.pop(0) if words else "")
-    if color not in colors.MODES:
-        raise UsageError(
-            f"packyard: --color is {', '.join(colors.MODES)}, not {color!r}; type packyard --color=auto VERB"
-        )
-    watch.tell(color=color)
+    level = _BEFORE[flag]
+    if level == "color":
+        watch.tell(color=color or (words.pop(0) if words else "?"))
+    else:
+        watch.tell(quiet=level == "quiet", verbose=level == "verbose")
 
 
 def _unknown(word: str) -> str:
     if word in FOREIGN:
-        verb = FOREIGN[word]
-        return f"packyard: no verb {word!r}; to {VERBS[verb][1].partition(';')[0]}, type packyard {verb}"
+        return f"packyard: no verb {word!r}; type packyard {FOREIGN[word]}"
     hint = suggest(word, FLAGS if word.startswith("-") else VERBS)
     problem = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"
     return f"packyard: {problem}" + (f" ({hint})" if hint else "") + "; packyard help all lists them"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

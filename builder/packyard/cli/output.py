@@ -1,25 +1,25 @@
 """Printing: all that verbs print goes through here.
 
 Results go to stdout; messages and problems go to stderr. Text for people is cleaned: text from a package, a channel or
-a file name cannot move the cursor, start a line or reorder text. `data` is for programs, and exact, as what `documents`
-and `unified` print.
+a file name cannot move the cursor, start a line or reorder text. `data` and `json` are for programs, and exact, as
+what `unified` prints.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from packyard.cli import colors, streams
 from packyard.core.errors import PackyardError, on_one_line
 
-Rows = Sequence[Sequence[str]] | Callable[[], Iterable[Sequence[str]]]
-
 #: Whether messages are printed, and whether details are; set from the command line.
 quiet = False
 verbose = False
 _hidden: frozenset[str] = frozenset()
+
+_READABLE = 24  # columns that the last column of a table needs
 
 
 def line(text: str = "") -> None:
@@ -83,14 +83,14 @@ def size() -> tuple[int, int]:
     return get_terminal_size()
 
 
-def is_utf8() -> bool:
-    """Say whether results may have signs beyond ASCII."""
-    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-
-
 def flush() -> None:
     """Hand on what is printed so far, for those who read along."""
     streams.flush()
+
+
+def drawn(text: str) -> None:
+    """Print a line as it is, with its colors."""
+    streams.write(encoded(text + "\n"))
 
 
 def can_ask() -> bool:
@@ -177,33 +177,58 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def table(
-    columns: Sequence[str],
-    rows: Rows,
-    *,
-    wide: bool = False,
-    prose: int = 0,
-    ahead: int | None = None,
-    bare: bool = False,
-) -> None:
-    """Print a table that fits the terminal; nothing in it is cut.
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows below a header, if there are any; nothing in them is cut.
 
-    The last ``prose`` columns have lines of their own. With ``wide``, every row is one line with all its text, as it is
-    in a pipe. Rows that are more than memory holds come from a function, which is called twice, or once with ``ahead``:
-    so many rows are read before any is printed, and the others are printed as they come. A ``bare`` table without rows
-    has no header.
+    In a pipe every row is one line. On a terminal the text of the last column is broken between its words, and begins
+    below the others where they leave no room.
     """
-    from packyard.cli import columns as layout
+    if not rows:
+        return
+    from textwrap import wrap
 
-    each = rows if callable(rows) else lambda: rows
-    room = size()[0] if on_terminal() and not wide else None
-    lines = layout.lines(
-        columns, each, prose=0 if wide else prose, room=room, paint=painted_cell, ahead=ahead, bare=bare
-    )
-    for number, text in enumerate(lines):
-        streams.write(encoded((text if number else colors.painted(text, "heading")) + "\n"))
-        if ahead and not number % ahead:
-            flush()
+    from rich.cells import cell_len
+
+    table = [[on_one_line(cell) for cell in row] for row in (columns, *rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)][:-1]
+    begin = sum(widths) + 2 * len(widths)
+    room = size()[0] if on_terminal() else 0
+    is_below = 0 < room < begin + _READABLE
+    indent = 4 if is_below else begin
+    for number, (*first, last) in enumerate(table):
+        beside = "".join(
+            _painted(number, place, text) + " " * (widths[place] - cell_len(text) + 2)
+            for place, text in enumerate(first)
+        )
+        texts = wrap(last, room - indent, break_on_hyphens=False) if room and number else [last]
+        if is_below and number:
+            texts.insert(0, "")
+        for text in texts or [""]:
+            drawn((beside + _painted(number, len(first), text)).rstrip())
+            beside = " " * indent
+
+
+def _painted(row: int, column: int, text: str) -> str:
+    """Color what a reader looks for in a table: the header, names, states, and what must be set."""
+    return colors.painted(text, colors.STATES.get(text, "" if column else "name") if row else "heading")
+
+
+def json(value: object) -> None:
+    """Print a value as JSON; characters that act on a terminal are escaped, which means the same."""
+    from json import dumps
+
+    text = dumps(value, indent=2, ensure_ascii=False, default=_in_words)
+    safe = (sign if sign == "\n" or on_one_line(sign) == sign else dumps(sign)[1:-1] for sign in text)
+    drawn(text if text.replace("\n", "").isprintable() else "".join(safe))
+
+
+def _in_words(value: object) -> object:
+    """Return what JSON has for a value that it does not know: a path, or what else is written as a text."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if not any("__str__" in vars(each) for each in type(value).__mro__[:-1]):
+        raise TypeError(f"{value!r} has no JSON")
+    return str(value)
 
 
 def painted_cell(column: int, text: str) -> str:

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
+from textwrap import fill
 from typing import Any, NoReturn
 
-from packyard.cli import declare, output, pages, rows, watch
-from packyard.cli.flags import Declared, unknown
-from packyard.cli.verbs import GROUPS
+from packyard.cli import declare, output, rows, watch
+from packyard.cli.flags import unknown
 from packyard.core import ending
 from packyard.core.errors import UsageError, suggest
 
-#: What `argparse` says of the value of an argument.
-_FAULT = re.compile(r"(\S+): (?:(expected) \S+.* arguments?|invalid (?:choice|int value): '(.*?)'(?: \(.*)?)")
+_COLUMNS = 80
+_WRONG_CHOICE = re.compile(r"(\S+): invalid choice: '(.*?)'.*")
 
 
-class Formatter(argparse.HelpFormatter):
-    """Help that fits the terminal as `pages` has it: examples keep their columns, and no word or flag is broken."""
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help in 80 columns: sentences are filled, and lines with columns stay as they were written."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=pages.width())
+        super().__init__(prog, max_help_position=28, width=_COLUMNS)
 
     def _fill_text(self, text: str, width: int, _indent: str) -> str:
-        return pages.fitted(text, width)
-
-    def _split_lines(self, text: str, width: int) -> list[str]:
-        return pages.filled(text, width)
+        paragraphs = text.strip().split("\n\n")
+        return "\n\n".join(each if "  " in each else fill(each, width, break_on_hyphens=False) for each in paragraphs)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         """Name the value of a flag once: ``-o, --output {text,json}``."""
@@ -64,47 +62,18 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line in one sentence with what to type next."""
+        command = f"{self.prog} --help"
+        if "arguments are required: " in message:
+            message = f"name {message.partition(': ')[2]}"
+            command = self.example or (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
         message = message.removeprefix("argument ")
-        missing = message.removeprefix("the following arguments are required: ")
-        if missing != message:
-            message = self._name_missing(missing.split(", "))
-        elif match := _FAULT.fullmatch(message):
-            message = self._name_fault(match[1].rpartition("/")[2], match[3])
-        raise UsageError(f"{self.prog}: {message}; {self.prog} --help shows the usage")
-
-    def _name_missing(self, names: Sequence[str]) -> str:
-        """Say what to name, with a command; what `argparse` calls required and may be left out is not named."""
-        optional = [str(each.metavar or each.dest) for each in self._actions if each.nargs in ("*", "?")]
-        wanted = [name for name in names if name not in optional] or list(names)
-        words = [self._with_value(name) for name in wanted]
-        listed = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-        return f"name {listed}: {self.example or ' '.join((self.prog, *self._needed(words)))}"
-
-    def _needed(self, wanted: Sequence[str]) -> Iterator[str]:
-        """Yield all that has to be typed, in the order of the usage; what is ``wanted`` may be optional otherwise."""
-        for action in self._actions:
-            name = action.option_strings[0] if action.option_strings else str(action.metavar or action.dest)
-            word = self._with_value(name)
-            if word in wanted or (action.required and action.nargs not in ("*", "?")):
-                yield word
-
-    def _name_fault(self, name: str, value: str | None) -> str:
-        """Say what an argument takes, where its value is missing, or is another one."""
-        action = self._action(name)
-        choices = [str(each) for each in (action.choices if action else None) or ()]
-        takes = f"{', '.join(choices[:-1])} or {choices[-1]}" if choices else "a whole number"
-        if value is None:
-            return f"{name} needs a value: {takes if choices else self._with_value(name)}"
-        hint = f" ({hint})" if (hint := suggest(value, choices)) else ""
-        return f"{name} is {takes}, not {value!r}{hint}"
-
-    def _with_value(self, name: str) -> str:
-        """Return an argument as it is typed: ``--to CHANNEL``."""
-        action = self._action(name)
-        return f"{name} {action.metavar or action.dest.upper()}" if action and action.option_strings else name
-
-    def _action(self, name: str) -> argparse.Action | None:
-        return next((each for each in self._actions if name in (each.metavar, each.dest, *each.option_strings)), None)
+        if match := _WRONG_CHOICE.fullmatch(message):
+            name = match[1].rpartition("/")[2]
+            choices = next(each.choices for each in self._actions if name in (each.metavar, *each.option_strings))
+            listed = [str(each) for each in choices or ()]
+            hint = f" ({hint})" if (hint := suggest(match[2], listed)) else ""
+            message = f"{name} is {', '.join(listed[:-1])} or {listed[-1]}, not {match[2]!r}{hint}"
+        raise UsageError(f"{self.prog}: {message}; type {command}")
 
     def refuse_rest(self, words: Sequence[str]) -> None:
         """Refuse words that the verb does not take."""
@@ -112,19 +81,6 @@ class Parser(argparse.ArgumentParser):
             if isinstance(word, _Argument) or not word.startswith("-"):
                 self.error(f"unexpected argument {word!r}")
             self.error(unknown(word.partition("=")[0], [*self.flags(), "--help"], self.usage or ""))
-
-    def fit_usage(self) -> None:
-        """Write the usage with the arguments and the flags that are required: the others are listed below."""
-        required = [each for each in self._actions if each.option_strings and each.required]
-        words = [f"{each.option_strings[0]} {each.metavar}" for each in required]
-        words += [self._in_usage(each) for each in self._actions if not each.option_strings]
-        usage = self.usage or " ".join(("%(prog)s", *words, "[flags]"))
-        self.usage = pages.usage(usage % {"prog": self.prog}).removeprefix("usage: ").replace("%", "%%")
-
-    def _in_usage(self, action: argparse.Action) -> str:
-        name = str(action.metavar or action.dest)
-        forms = {"?": "[{}]", "*": "[{} ...]", "+": "{} ..."}
-        return forms.get(str(action.nargs), "{}").format(name)
 
     def flags(self) -> dict[str, Sequence[str] | None]:
         """Return the flags, each with the values to choose from: None where it takes no value."""
@@ -145,46 +101,27 @@ class Parser(argparse.ArgumentParser):
 
 def make(module: Any, verb: str) -> Parser:
     """Return a verb's parser, with the arguments that its module declares."""
-    parser = Parser(
-        prog=f"packyard {verb}", description=module.__doc__ or "", allow_abbrev=False, formatter_class=Formatter
-    )
-    if verb in GROUPS:
-        parser.epilog = pages.listed(GROUPS[verb])
+    names = {"prog": f"packyard {verb}", "description": module.__doc__}
+    parser = Parser(**names, formatter_class=Formatter, allow_abbrev=False, add_help=False)
     module.add_arguments(parser)
     rows.add_arguments(parser, module)
-    declare.verbosity(parser)
-    parser.fit_usage()
+    declare.common(parser)
+    words = ["%(prog)s", *filter(None, map(_in_usage, parser._actions)), "[flags]"]
+    parser.usage = parser.usage or " ".join(words)
     parser.example = getattr(module, "EXAMPLE", "")
     if parser.example and not parser.epilog:
         parser.epilog = f"for example: {parser.example}"
     return parser
 
 
-def page(
-    command: str,
-    words: str,
-    about: str,
-    flags: Declared | None = None,
-    texts: Mapping[str, str] | None = None,
-) -> str:
-    """Return the help page of a command that parses its words itself.
-
-    ``texts`` says of a flag with the name of its value, ``values FILE``, what it is for.
-    """
-    parser = Parser(
-        prog=command,
-        usage=" ".join(filter(None, ("%(prog)s", words, "[flags]"))),
-        description=about,
-        formatter_class=Formatter,
-    )
-    for named, text in (texts or {}).items():
-        name, _, value = named.partition(" ")
-        if flags and name in {*flags.switches, *flags.values}:
-            letters = [f"-{letter}" for letter, meant in flags.short.items() if meant == name]
-            whole = f"--{name}[={value}]" if name in flags.bare else f"--{name} {value}".rstrip()
-            parser.add_argument(*letters, whole, action="store_true", help=text)
-    parser.fit_usage()
-    return parser.format_help().rstrip("\n")
+def _in_usage(action: argparse.Action) -> str:
+    """Return an argument as the usage has it; of the flags it has those that are required."""
+    name = str(action.metavar or action.dest)
+    if action.option_strings:
+        return f"{action.option_strings[0]} {name}" if action.required else ""
+    action.help = action.help or argparse.SUPPRESS
+    action.required = action.nargs not in ("?", "*")  # as argparse says of "*" only where that has a default
+    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
 
 
 def run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:

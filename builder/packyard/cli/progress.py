@@ -10,8 +10,6 @@ from packyard.cli import output, streams
 from packyard.core.errors import PackyardError, on_one_line
 
 _TICK = 0.2  # seconds
-_WORTH_A_WORD = 10  # seconds that work takes, and that are left
-_TELLS = 0.02  # the part of the work that says how long the rest takes
 _doing = _arriving = ""
 
 
@@ -85,19 +83,10 @@ def of(names: Sequence[str]) -> Iterator[Callable[[int], None]]:
         nonlocal number
         number += 1
         if len(names) > 1:
-            seconds = monotonic() - begin
-            doing(f"{number} of {len(names)}{_left(seconds, number / len(names))}: {names[place]}")
-            _show(_doing, seconds)
+            doing(f"{number} of {len(names)}: {names[place]}")
+            _show(_doing, monotonic() - begin)
 
     try:
         yield done
     finally:
         waited()
-
-
-def _left(seconds: float, done: float) -> str:
-    """Say how long the rest will take, by the part that is done after some seconds, where that is worth a word."""
-    left = seconds / done - seconds
-    if min(seconds, left) < _WORTH_A_WORD or done < _TELLS:
-        return ""
-    return f", about {left / 60:.0f} min left" if left >= 90 else f", about {left:.0f} s left"

@@ -2,19 +2,18 @@
 
     ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {message} ({hint})")
 
-From this follow ``-o`` and ``--wide`` with their help and completion, JSON and YAML, the lines or the table for people,
-and what docs/reference.md says of the verb. A field is called as JSON has it, and is the attribute of that name in
-snake case, or of the path behind ``=``: ``name, useCase, digest=bundle.digest, setBy?, pods (name, restarts)``. ``?``
-makes null of what is empty, and the fields of a list's items are in brackets; a tuple has its fields in this order, a
-text or a path is the only one, and a mapping, or what an object returns as its ``document``, is printed as it is.
+From this follow ``-o`` with its help and completion, JSON, the lines or the table for people, and what
+docs/reference.md says of the verb. A field is called as JSON has it, and is the attribute of that name in snake case,
+or of the path behind ``=``: ``name, useCase, digest=bundle.digest, setBy?, pods (name, restarts)``. ``?`` makes null of
+what is empty, and the fields of a list's items are in brackets; a tuple has its fields in this order, a text or a path
+is the only one, and a mapping, or what an object returns as its ``document``, is printed as it is.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,12 +23,10 @@ from packyard.cli import output
 if TYPE_CHECKING:
     import argparse
 
-Each = Iterable[Any] | Callable[[], Iterable[Any]]
 Cells = Mapping[str, Callable[[Mapping[str, Any]], str]]
 
 #: The forms of a result; the first is the default.
-FORMS = ("text", "json", "yaml")
-FOR_PROGRAMS = ("json", "yaml")
+FORMS = ("text", "json")
 _FIELD = re.compile(r"(\w+)(?:=([\w.]+))?(\?)?(?: \(([^()]*)\))?")
 
 
@@ -86,9 +83,7 @@ class Rows(NamedTuple):
     """What is printed for ``each`` of something; ``when`` tells the declarations of one verb apart.
 
     Text is a ``line`` for each row, a format of its fields, or a table of ``columns``, called as their fields in
-    capitals, or ``BYTES=size``. The last ``prose`` columns have a line each of their own. A table is ``wide``, as
-    `output.table` has it, or None where ``--wide`` says so; one without rows has a header, unless it is ``bare``. Of
-    rows from a function, ``ahead`` are read before the first is printed, or all.
+    capitals, or ``BYTES=size``.
     """
 
     each: str
@@ -96,56 +91,28 @@ class Rows(NamedTuple):
     when: str = ""
     line: str = ""
     columns: str = ""
-    prose: int = 0
-    wide: bool | None = False
-    bare: bool = False
-    ahead: int | None = None
     forms: Sequence[str] = FORMS
 
-    def show(self, rows: Each, form: str, *, wide: bool = False, cells: Cells | None = None) -> bool:
+    def show(self, rows: Iterable[Any], form: str, *, cells: Cells | None = None) -> bool:
         """Print rows, and return whether that was for people: then the verb itself prints what no line or table says.
 
-        ``cells`` are columns that follow from several fields. Rows that are more than memory holds come from a
-        function, which is called twice.
+        ``cells`` are columns that follow from several fields.
         """
-        if form in FOR_PROGRAMS and form != self.forms[0]:
-            self._write(rows, form)
+        if form == "json":
+            output.json([document(fields(self.fields), row) for row in rows])
             return False
         if self.columns:
-            self._table(rows, cells or {}, wide=wide if self.wide is None else self.wide)
+            columns = [column.partition("=") for column in self.columns.split(", ")]
+            table = [_cells(columns, _values(fields(self.fields), row), cells or {}) for row in rows]
+            output.table([name for name, _, _ in columns], table)
         elif self.line:
-            for row in _all(rows):
+            for row in rows:
                 output.line(self.line.format_map(_values(fields(self.fields), row)))
         return True
 
-    def _write(self, rows: Each, form: str) -> None:
-        """Print all rows; none if one cannot be had."""
-        if callable(rows):
-            deque(rows(), maxlen=0)
-        from packyard.cli import documents  # lines and tables need no JSON
 
-        each = (document(fields(self.fields), row) for row in _all(rows))
-        write = documents.json_list if form == "json" else documents.yaml_list
-        write(each if callable(rows) else list(each))
-
-    def _table(self, rows: Each, cells: Cells, *, wide: bool) -> None:
-        columns = [column.partition("=") for column in self.columns.split(", ")]
-
-        def lines() -> Iterator[list[str]]:
-            for row in _all(rows):
-                values = _values(fields(self.fields), row)
-                yield [
-                    cells[name](values) if name in cells else _cell(values[field or name.lower()])
-                    for name, _, field in columns
-                ]
-
-        listed = lines if callable(rows) else list(lines())
-        names = [name for name, _, _ in columns]
-        output.table(names, listed, wide=wide, prose=self.prose, ahead=self.ahead, bare=self.bare)
-
-
-def _all(rows: Each) -> Iterable[Any]:
-    return rows() if callable(rows) else rows
+def _cells(columns: Sequence[tuple[str, str, str]], row: Mapping[str, Any], cells: Cells) -> list[str]:
+    return [cells[name](row) if name in cells else _cell(row[field or name.lower()]) for name, _, field in columns]
 
 
 def _cell(value: object) -> str:
@@ -163,10 +130,7 @@ def declared(module: Any) -> list[Rows]:
 
 
 def add_arguments(parser: argparse.ArgumentParser, module: Any) -> None:
-    """Declare the flags that a verb has for its rows."""
-    tables = declared(module)
-    if any(each.wide is None for each in tables):
-        parser.add_argument("--wide", action="store_true", help="print each row on one line, with all its text")
-    for forms in [each.forms for each in tables][:1]:
+    """Declare the flag that a verb has for its rows."""
+    for forms in [each.forms for each in declared(module)][:1]:
         text = f"output format (default: {forms[0]})"
         parser.add_argument("-o", "--output", choices=forms, default=forms[0], help=text)

@@ -40,8 +40,7 @@ class Untarred:
 
     def base(self, flag: str | None) -> Bundle:
         """Return the bundle that it came from, which has the same packyard.json: fetched before, or in a channel."""
-        kept = self._kept_as_received() or (self._kept() if flag is None and self.receipt is None else None)
-        return kept or self._asked(flag)
+        return self._kept() or self._asked(flag)
 
     def _asked(self, flag: str | None) -> Bundle:
         problems: list[Problem] = []
@@ -55,8 +54,6 @@ class Untarred:
                 return bundle
             where = str(self.folder / manifest.FILE)
             problems.append(Problem(f"is not that of {self.name} in {source}", file=where))
-        if kept := self._kept():
-            return kept
         message = f"the bundle of {self.name} that this folder came from is needed, and was not found"
         hint = f"where did you get it? --from CHANNEL, or --base {quote(self.described.name)}.tar.gz"
         raise InputError(*problems, Problem(message, file=str(self.folder), hint=hint))
@@ -72,25 +69,15 @@ class Untarred:
     def _is_of(self, bundle: Bundle) -> bool:
         return bundle.manifest.to_bytes() == self.data
 
-    def _kept_as_received(self) -> Bundle | None:
+    def _kept(self) -> Bundle | None:
         """Return the bundle with the receipt's digest, if it was fetched and is kept."""
         if self.receipt is None or not same(self.receipt.version, self.described.version):
             return None
         from packyard.cli.channels import bundle_cache
 
         cache = bundle_cache()
-        return self._opened(cache.path(self.receipt.digest)) if cache else None
-
-    def _kept(self) -> Bundle | None:
-        """Return any bundle with this packyard.json that was fetched and is kept."""
-        from packyard.cli.channels import bundle_cache
-
-        cache = bundle_cache()
-        kept = cache.entries() if cache else ()
-        return next((bundle for each in kept if (bundle := self._opened(each.file))), None)
-
-    def _opened(self, file: Path) -> Bundle | None:
-        if not file.exists():
+        file = cache.path(self.receipt.digest) if cache else None
+        if file is None or not file.exists():
             return None
         try:
             bundle = bundles.read(file)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from textwrap import wrap
 
-from packyard.cli import pages
+from packyard.cli import output
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError, Problem, suggest
 
@@ -48,7 +49,15 @@ def lines(name: str, description: str) -> Sequence[str]:
 
 def sentence(description: str, indent: str = "") -> Sequence[str]:
     """Return a sentence as the terminal has room for it."""
-    return pages.filled(description, pages.width(), indent, indent)
+    return filled(description, indent, indent)
+
+
+def filled(text: str, first: str, rest: str) -> list[str]:
+    """Return the lines of a text between its words; ``first`` and ``rest`` are what they begin with."""
+    room = min(output.size()[0], 100)
+    return wrap(
+        text, room, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def shortened(some: Sequence[str], known: Sequence[str]) -> list[str]:

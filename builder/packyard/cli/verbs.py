@@ -1,4 +1,4 @@
-"""The verbs in the groups of the help: the module of each, and what it does."""
+"""The verbs in the groups of the help: the module of each, and what it does. Also what other tools call them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ Verbs = Mapping[str, tuple[str, str]]
 
 
 class Group(NamedTuple):
-    """Verbs for one purpose; ``word`` is that behind `packyard help` that lists them."""
+    """Verbs for one purpose."""
 
-    word: str
     title: str
     verbs: Verbs
 
 
 USE = Group(
-    "use",
     "Use packages",
     {
         "list": ("using.list", "list the packages of a channel, or of the catalogue"),
@@ -27,18 +25,15 @@ USE = Group(
         "setters": ("using.setters", "list the setters of a package, and which must be set"),
         "set": ("using.set", "set values; no other byte of the package changes"),
         "explain": ("using.explain", "show every field that a setter changes, or what made a line"),
-        "enable": ("using.enable", "enable an option; without a name, list the options"),
-        "disable": ("using.disable", "disable an option"),
+        "enable": ("using.enable", "enable an option, or disable it; without a name, list the options"),
         "upgrade": ("using.upgrade", "move a package to another version; your changes stay"),
-        "undo": ("using.undo", "undo the last change; again, the one before it"),
-        "redo": ("using.redo", "do again what undo took back"),
+        "undo": ("using.undo", "undo the last change, or do it again"),
         "render": ("using.render", "print a use case's manifests, once required values are set"),
         "verify": ("using.verify", "check a tarball or an untarred package, and who made it"),
         "diff": ("using.diff", "compare packages: setters, fields, files, and what breaks"),
     },
 )
 CLUSTER = Group(
-    "cluster",
     "Run on a cluster",
     {
         "run": ("running.run", "get a package, set values, check the cluster, deploy, follow the log"),
@@ -50,12 +45,10 @@ CLUSTER = Group(
         "forward": ("running.forward", "reach what a run serves: TensorBoard, a notebook, a model"),
         "results": ("running.results", "show where results are, or copy them to this computer"),
         "undeploy": ("running.undeploy", "delete runs; claims stay, and so do results"),
-        "history": ("running.history", "list when a run was deployed, by whom, and what changed"),
-        "rollback": ("running.rollback", "deploy a run as it was before, or as any earlier record"),
+        "rollback": ("running.rollback", "deploy a run as it was before; list its records"),
     },
 )
 WRITE = Group(
-    "write",
     "Write packages",
     {
         "init": ("writing.init", "begin a workspace for packages of your own"),
@@ -71,7 +64,6 @@ WRITE = Group(
     },
 )
 PUBLISH = Group(
-    "publish",
     "Publish packages",
     {
         "publish": ("sharing.publish", "build packages and publish them to a channel"),
@@ -84,7 +76,6 @@ PUBLISH = Group(
     },
 )
 BESIDE = Group(
-    "tools",
     "Other tools",
     {
         "cache": ("using.cache", "show what is kept of what was fetched and built, or delete it"),
@@ -95,32 +86,34 @@ BESIDE = Group(
     },
 )
 
-GROUPS = {group.word: group for group in (USE, CLUSTER, WRITE, PUBLISH, BESIDE)}
+GROUPS = (USE, CLUSTER, WRITE, PUBLISH, BESIDE)
 #: Every verb that the help lists.
-VERBS = {verb: entry for group in GROUPS.values() for verb, entry in group.verbs.items()}
-#: What shells type, or people by habit: it works, and no list has it.
-UNLISTED = {"complete": "complete", "version": "version"}
-#: What Helm, kpt, kubectl and git call what a verb here does.
+VERBS = {verb: entry for group in GROUPS for verb, entry in group.verbs.items()}
+#: What Helm, kpt, kubectl, git and packyard before call what a verb here does, and what to type.
 FOREIGN: Mapping[str, str] = {
-    "apply": "deploy",
-    "delete": "undeploy",
-    "describe": "status",
-    "edit": "set",
-    "fetch": "get",
-    "info": "show",
-    "inspect": "show",
-    "install": "run",
+    "apply": "deploy DIR",
+    "delete": "undeploy RUN",
+    "describe": "status RUN",
+    "disable": "enable DIR OPTION --off",
+    "edit": "set DIR NAME=VALUE",
+    "events": "logs RUN --events",
+    "fetch": "get NAME",
+    "history": "rollback RUN --list",
+    "info": "show NAME",
+    "inspect": "show NAME",
+    "install": "run NAME",
     "ls": "list",
     "package": "build",
-    "pkg": "get",
-    "pull": "get",
-    "push": "publish",
-    "remove": "undeploy",
-    "repo": "config",
+    "pkg": "get NAME",
+    "pull": "get NAME",
+    "push": "publish --to CHANNEL",
+    "redo": "undo --redo",
+    "remove": "undeploy RUN",
+    "repo": "list --from CHANNEL",
     "revert": "undo",
-    "search": "list",
+    "search": "list WORD",
     "template": "render",
-    "uninstall": "undeploy",
+    "uninstall": "undeploy RUN",
     "validate": "lint",
-    "values": "setters",
+    "values": "setters DIR",
 }

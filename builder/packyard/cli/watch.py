@@ -12,10 +12,15 @@ from collections.abc import Callable
 from typing import Any
 
 from packyard.cli import colors, output
+from packyard.core.errors import UsageError
 
 
 def tell(*, quiet: bool = False, verbose: bool = False, color: str | None = None) -> None:
     """Print less, or more, from now on, and in colors as ``color`` says."""
+    if color and color not in colors.MODES:
+        raise UsageError(
+            f"packyard: --color is {', '.join(colors.MODES)}, not {color!r}; type packyard --color=auto VERB"
+        )
     colors.mode = color or colors.mode
     output.quiet = output.quiet or quiet
     if verbose and not output.verbose:
@@ -37,14 +42,6 @@ def _opened(path: object, _mode: object, flags: int) -> str:
     if name.startswith(_OWN) or name.endswith((".py", ".pyc")) or not (writes or os.path.isfile(name)):  # noqa: PTH113
         return ""
     return f"{'writes' if writes else 'reads'} {name}"
-
-
-def _moved(old: object, new: object, *_: object) -> str:
-    return f"renames {os.fsdecode(str(old))} to {os.fsdecode(str(new))}"
-
-
-def _removed(path: object, *_: object) -> str:
-    return f"removes {path}"
 
 
 def _sent(connection: Any, data: object) -> str:
@@ -69,8 +66,6 @@ _OWN = tuple({os.path.join(sys.prefix, "lib"), os.path.join(sys.base_prefix, "li
 
 _EVENTS: dict[str, Callable[..., str]] = {
     "open": _opened,
-    "os.rename": _moved,
-    "os.remove": _removed,
     "http.client.send": _sent,
     "subprocess.Popen": _started,
     "os.exec": _started,

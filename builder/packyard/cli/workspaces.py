@@ -19,8 +19,8 @@ from packyard.writing.source.workspace import Workspace
 
 def add_argument(parser: argparse.ArgumentParser, *, carried: bool = False) -> None:
     """Declare ``--workspace``; ``carried`` as for `find`."""
-    otherwise = ", otherwise packyard's own catalogue" if carried else ""
-    declare.value(parser, "--workspace DIR", f"the folder with packyard.yaml (default: here or above{otherwise})")
+    otherwise = ", or packyard's own" if carried else ""
+    declare.value(parser, "--workspace DIR", f"the workspace (default: around here{otherwise})")
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:

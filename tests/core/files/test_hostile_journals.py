@@ -141,7 +141,7 @@ def test_what_is_no_file_is_not_waited_for(put: Callable[[Path], None], name: st
     assert everything(tmp_path) == before
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a file away")
+@pytest.mark.nightly  # only root can give a file away
 def test_a_journal_of_another_user_is_not_obeyed(tmp_path: Path) -> None:
     root = make(tmp_path, journal({}))
     os.chown(root / JOURNAL, 12345, 12345)

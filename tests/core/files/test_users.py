@@ -13,7 +13,7 @@ from faults import SOMEBODY, Outcome, become, forked, leftovers
 from krmfiles import FILES, field_values, make_package
 from packyard.cli.main import main
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be another user")
+pytestmark = pytest.mark.nightly  # only root can be another user
 
 
 def somebody(*words: object, **variables: str) -> Outcome:
@@ -36,16 +36,6 @@ def root(open_dir: Path) -> Path:
     for path in (root, *root.rglob("*")):
         os.chown(path, SOMEBODY, SOMEBODY)
     return root
-
-
-@pytest.mark.parametrize("home", [{}, {"HOME": "/nonexistent"}, {"HOME": ""}], ids=["no home", "no folder", "empty"])
-def test_a_user_without_a_home_sets_and_is_told_once_that_no_history_is_kept(root: Path, home: dict[str, str]) -> None:
-    done = somebody("set", root, "V=b", **home)
-    assert (done.code, field_values(root)) == (0, {"b"}), done
-    assert done.text.count("no history is kept") == 1
-    refused = somebody("undo", root, **home)
-    assert refused.code == 1
-    assert "no history is kept without a home folder" in refused.text
 
 
 def in_a_foreign_group(root: Path) -> None:

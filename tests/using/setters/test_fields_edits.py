@@ -14,7 +14,7 @@ from packyard.core.errors import InputError
 from packyard.using.setters.change import change_setters
 
 HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
-A, B = '# {"$openapi":"A"}', '# {"$openapi":"B"}'
+A = '# {"$openapi":"A"}'
 ONE = f"{HEADER}    io.k8s.cli.setters.A:\n      x-k8s-cli:\n        setter:\n          name: A\n          value: '1'\n"
 OTHER = '    io.k8s.cli.setters.B: {x-k8s-cli: {setter: {name: B, value: "1"}}}\n'
 LISTED = (
@@ -79,15 +79,12 @@ def test_a_list_of_many_items_takes_time_in_proportion(tmp_path: Path) -> None:
     assert made.count("#") == 1501
 
 
-# Definitions.
-
-
 # Sizes.
 
 
 def test_a_block_of_many_blank_lines_takes_time_in_proportion(tmp_path: Path) -> None:
     blank = "\n" * 200_000
-    command = [sys.executable, "-m", "packyard.cli.main", "set", str(tmp_path), "A=2"]
+    command = [sys.executable, "-m", "packyard", "set", str(tmp_path), "A=2"]
     package(tmp_path, ONE, f"data:\n  {A}\n  a: |\n    x{blank}    y\n")
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
     assert (tmp_path / "r.yaml").read_text("utf-8") == f"data:\n  {A}\n  a: |-\n    2\n"

@@ -28,14 +28,14 @@ def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> N
 
 
 def test_its_recipes_are_those_that_are_tested(tmp_path: Path) -> None:
-    done("init", tmp_path, "--name", "models", "--prefix", "models/k8s")
+    done("init", tmp_path, "--name", "models")
     recipes = real.REPOSITORY / "docs/recipes"
     for file, recipe in ((".github/workflows/publish.yml", "github-actions.yml"), (".gitlab-ci.yml", "gitlab-ci.yml")):
         assert (tmp_path / file).read_bytes() == (recipes / recipe).read_bytes()
     (hook,) = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     assert hook["entry"] == "packyard lint"
     described = yaml.safe_load((tmp_path / "packyard.yaml").read_text())
-    assert (described["name"], described["prefix"]) == ("models", "models/k8s")
+    assert (described["name"], described["prefix"]) == ("models", "use-cases")
 
 
 def test_what_is_there_stays(tmp_path: Path) -> None:
@@ -50,8 +50,6 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    code, _, said = tiny.run("init", tmp_path / "zoo", "--prefix", "../up")
-    assert (code, "words joined by slashes" in said) == (2, True)
     tiny.write(tmp_path / "file", "")
     assert "file" in tiny.refused("init", tmp_path / "file")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["file"]

@@ -1,8 +1,7 @@
-"""The help pages of the `cfg` commands, in the form of all other verbs."""
+"""The help pages of the `cfg` commands."""
 
 from __future__ import annotations
 
-from packyard.cli import pages, parser
 from packyard.cli.flags import Declared
 
 _ABOUT = """\
@@ -12,9 +11,11 @@ The `cfg` commands of kustomize 3.8.7, which kustomize v5 removed.
 
 packyard cfg COMMAND --help describes a command.
 
-Arguments, messages and exit codes are the same. Scripts run unchanged, but for differences that prevent harm: where one
-package of a tree refuses a change, none is written. The other commands of 3.8.7 are not here: cat, count, grep and tree
-are in kustomize 5 (kustomize cfg cat …); fmt, merge and merge3 are gone there too."""
+Arguments, messages and exit codes are the same. Scripts run unchanged, but for
+differences that prevent harm: where one package of a tree refuses a change,
+none is written. The other commands of 3.8.7 are not here: cat, count, grep and
+tree are in kustomize 5 (kustomize cfg cat …); fmt, merge and merge3 are gone
+there too."""
 
 #: Of each command, what follows it, and what it does.
 _COMMANDS = {
@@ -47,25 +48,26 @@ _FLAGS = {
     "partial": "version 1: also mark fields of which the value is a part",
     "include-subst": "also list substitutions",
     "markdown": "print tables in Markdown",
-    "version VERSION": "v1 for setters of version 1, whose definitions are in comments alone",
-    "recurse-subpackages": "all packages below DIR too (list-setters: the default; -R=false leaves them out)",
+    "version VERSION": "v1: setters of version 1, defined in comments",
+    "recurse-subpackages": "-R: packages below DIR, too (list-setters: by default; -R=false)",
 }
 
 
 def overview() -> str:
     """Return the page that lists the commands."""
     commands = "\n".join(f"  {name:<13}  {_COMMANDS[name][1].partition(':')[0].rstrip('.')}" for name in _COMMANDS)
-    return parser.page("packyard cfg", "COMMAND", _ABOUT.format(commands=commands))
+    return f"usage: packyard cfg COMMAND [flags]\n\n{_ABOUT.format(commands=commands)}"
 
 
 def page(command: str, flags: Declared) -> str:
     """Return the page of a command."""
-    words, text = _COMMANDS[command]
-    return parser.page(f"packyard cfg {command}", words, text, flags, _FLAGS)
+    own = {**flags.switches, **flags.values}
+    lines = [f"  --{named:<20} {text}" for named, text in _FLAGS.items() if named.partition(" ")[0] in own]
+    return "\n".join((usage(command), "", _COMMANDS[command][1], *([""] if lines else []), *lines))
 
 
 def usage(command: str) -> str:
     """Return the line that says how a command is used, or `cfg` itself where there is no such command."""
     if command not in _COMMANDS:
         return "usage: packyard cfg COMMAND; packyard cfg --help lists the commands"
-    return pages.usage(f"packyard cfg {command} {_COMMANDS[command][0]} [flags]")
+    return f"usage: packyard cfg {command} {_COMMANDS[command][0]} [flags]"

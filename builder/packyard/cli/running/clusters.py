@@ -33,14 +33,15 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare kubectl's flags."""
-    declare.value(parser, "-n --namespace NAME", "as for kubectl", default="")
-    declare.value(parser, "--context NAME", "as for kubectl", default="")
-    declare.value(parser, "--kubeconfig FILE", "as for kubectl", default="")
+    text = "as for kubectl, as are --context and --kubeconfig"
+    declare.value(parser, "-n --namespace NAME", text, default="")
+    for flag in ("--context", "--kubeconfig"):
+        parser.add_argument(flag, default="", help=argparse.SUPPRESS)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Declare RUN."""
-    parser.add_argument("run", metavar="RUN", help="a run, by its name; packyard status lists them")
+    parser.add_argument("run", metavar="RUN", help="a run; packyard status lists them")
 
 
 def add_pods(parser: argparse.ArgumentParser) -> None:
@@ -79,12 +80,12 @@ def find_for(
 
 def typed(arguments: argparse.Namespace) -> list[str]:
     """Return kubectl's flags as the user gave them, for a command to go on with."""
-    return [f"--{name}={value}" for name in _FLAGS if (value := vars(arguments)[name])]
+    return [f"--{name}={value}" for name in _FLAGS if (value := getattr(arguments, name))]
 
 
 def _found(arguments: argparse.Namespace) -> Kubectl:
     flags = {name: getattr(arguments, name) for name in _FLAGS}
-    return kubectl.find(os.environ.get("PATH", ""), **flags)
+    return kubectl.find(os.environ.get("PATH", ""), **flags, tell=lambda command: output.detail(f"$ {command}"))
 
 
 @cache

@@ -1,17 +1,14 @@
 """Say what keeps a use case from running on a cluster, here and now. No run there is changed, and nothing in DIR.
 
-packyard doctor DIR                  as it is set
-packyard doctor DIR WORKERS=8        as if this were set
-packyard doctor DIR --probe          also run its pods, small and with another program, and delete them
-packyard doctor DIR --record FILE    also write what kubectl answered, without secrets, for a report of a bug
+packyard doctor DIR                as it is set
+packyard doctor DIR WORKERS=8      as if this were set
+packyard doctor DIR --probe        also run its pods, small and with another
+                                   program, and delete them
 
 What it needs follows from its objects: kinds and their operators, namespace, quotas, claims, Secrets with their keys,
 accounts, a node for each pod, queues, and your own rights; last, the API server says whether it takes the pods. Each
 finding says what is wrong, what comes of it, and where there is one, the command that helps. What you may not read
 counts as unknown, not as an error; what nodes lack is a warning.
-
-A probe's pods have the image, user, volumes, variables, node and account of the run's. They look for its programs and
-files, read its data, write a file where its results go and remove it, and look up the names that it refers to.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     directories.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     probe.add_arguments(parser)
-    declare.value(parser, "--record FILE", "write what kubectl answers into FILE, without secrets", default="")
+    declare.value(parser, "--record FILE", "write what kubectl answers, without secrets", default="")
 
 
 def gate(client: Kubectl, prepared: Prepared) -> None:

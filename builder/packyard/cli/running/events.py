@@ -19,9 +19,6 @@ ROWS = Rows(
     "event",
     "when, count, type, reason, object, message",
     columns=", AGE, COUNT, REASON, OBJECT, MESSAGE",
-    prose=1,
-    wide=None,
-    bare=True,
     when="--events",
 )
 _CELLS = {
@@ -41,7 +38,7 @@ def show(arguments: argparse.Namespace) -> int:
         (event.when, event.count, "Warning" if event.is_warning else "Normal", event.reason, event.about, event.message)
         for event in listed
     ]
-    if ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_CELLS):
+    if ROWS.show(rows, arguments.output, cells=_CELLS):
         _tell(client, arguments, listed)
     return 0
 

@@ -24,7 +24,7 @@ _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
-    declare.switch(parser, "--probe", "also run small Jobs as the use case's own pods, and delete them")
+    declare.switch(parser, "--probe", "also run small Jobs as its pods, and delete them")
     text = "how long these may take, the pulling of images included"
     declare.value(parser, "--probe-timeout TIME", text, type=clusters.duration, default="3m")
 

@@ -1,8 +1,10 @@
 """Deploy a run as an earlier record has it, from any machine: no local files are needed. This makes a new record.
 
-packyard rollback RUN             as it was deployed before the last time
-packyard rollback RUN RECORD      as it was deployed then; packyard history RUN lists the records
-packyard rollback RUN LAST        the last record: what is missing on the cluster is completed
+packyard rollback RUN         as it was deployed before the last time
+packyard rollback RUN RECORD  as it was deployed then; of the last record, what
+                              is missing on the cluster is completed
+packyard rollback RUN --list  the records: when, by whom, which version of the
+                              package, and what changed
 
 Secrets stay as they are on the cluster, for their data are not recorded.
 """
@@ -10,38 +12,51 @@ Secrets stay as they are on the cluster, for their data are not recorded.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
+from packyard.cli import declare
+from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, rollout
-from packyard.core.errors import InputError, Problem
-from packyard.running.runs import deploy
+from packyard.core.errors import InputError, Problem, shown
+from packyard.running.runs import deploy, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
+from packyard.running.runs.status import RunStatus
 
 ROWS = rollout.ROWS
+LIST = Rows(
+    "record",
+    "run, record, state, when, who, package, version, digest, useCase, values, options, action, source?, asRecord?, "
+    "changes (name, before, after)",
+    "--list",
+    columns="RECORD, STATE, WHEN, WHO, VERSION, CHANGED",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
-    help = "its number in packyard history (default: the one before the last)"
+    help = "its number (default: the one before the last)"
     parser.add_argument("record", metavar="RECORD", nargs="?", type=clusters.count, help=help)
+    declare.switch(parser, "--list", "list the records, the newest last")
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Deploy the objects of a record."""
-    rollout.check(arguments, "rollback")
+    """Deploy the objects of a record, or list the records."""
+    if arguments.list:
+        return _list(arguments)
+    rollout.check(arguments)
     client = clusters.find(arguments)
     before = records.read_run(client, arguments.run)
     record = _chosen(client, arguments, before)
     again = client.packyard("rollback", arguments.run, str(record.number), *rollout.typed(arguments))
-    another = f"{again} --replace deletes it first; claims and results stay"
-    planner = partial(deploy.plan_again, client, before, record)
-    return rollout.run(client, arguments, record.run, planner, again=again, another=another)
+    return rollout.run(client, arguments, partial(deploy.plan_again, client, before, record), again=again)
 
 
 def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[RunRecord]) -> RunRecord:
@@ -53,5 +68,51 @@ def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[Run
     for record in before[-2:-1] if number is None else before:
         if number in (None, record.number):
             return record
-    hint = f"{client.packyard('history', run)} lists them"
+    hint = f"{client.packyard('rollback', run, '--list')} lists them"
     raise InputError(Problem(f"run {run} has no record {number}", hint=hint))
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    """Print the records of a run; the last has the state of the run as it is now."""
+    client = clusters.find(arguments)
+    listed = records.read_run(client, arguments.run)
+    now = status.read_one(client, listed[-1])
+    LIST.show([_row(listed, *each, now) for each in _changes(listed)], arguments.output, cells={"CHANGED": _told})
+    return 0
+
+
+_Change = tuple[str, str | None, str | None]
+
+
+def _changes(listed: Sequence[RunRecord]) -> Iterator[tuple[RunRecord, list[_Change]]]:
+    """Yield each record with what was set otherwise than before; of the first, all that was set."""
+    for number, record in enumerate(listed):
+        yield record, list(records.changes(listed[number - 1] if number else _nothing(record), record))
+
+
+def _nothing(first: RunRecord) -> RunRecord:
+    return replace(first, values={}, options=())
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    again = [f"rolled back to record {row['source']}"] if row["source"] else []
+    if row["asRecord"] and not again:
+        again = [f"as record {row['asRecord']}"]
+    return "; ".join([*again, *map(_words, row["changes"])])
+
+
+def _words(change: _Change) -> str:
+    name, before, after = change
+    old, new = ("not set" if value is None else shown(value) for value in (before, after))
+    return f"{name}: {new}" if before is None else f"{name}: {old} -> {new}"
+
+
+def _row(
+    listed: Sequence[RunRecord], record: RunRecord, changes: Sequence[_Change], now: RunStatus
+) -> tuple[object, ...]:
+    state = now.state if record is listed[-1] else "superseded"
+    package = (record.package, record.version, record.digest, record.use_case)
+    before = listed[: listed.index(record)]
+    again = next((former.number for former in before[:-1] if former.applied == record.applied), None)
+    deployed = (record.values, record.options, record.action, record.source or None, again)
+    return record.run, record.number, state, record.when, record.who, *package, *deployed, changes

@@ -1,7 +1,9 @@
 """From nothing to a running job: get a package, set values, check the cluster, deploy, follow the log.
 
-packyard run mnist-fp32-training-k8s/first-run/none -n ml     get, set, doctor, deploy, logs
-packyard run PACKAGE@VERSION/USECASE NAME=VALUE... -n ml      a certain version, with these values
+packyard run mnist-fp32-training-k8s/first-run/none -n ml
+    get, set, doctor, deploy, logs
+packyard run PACKAGE@VERSION/USECASE NAME=VALUE... -n ml
+    a certain version, with these values
 
 USECASE is the path of a use case, or a part of it that no other has, such as first-run/none. A package in the working
 directory is used as it is there. Values are set in it once the run is deployed; of a refused run nothing stays in it.

@@ -17,8 +17,7 @@ from packyard.core.errors import UsageError, shown
 from packyard.running.runs import record as records
 from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.pod_status import PodStatus
-from packyard.running.runs.status import RunStatus
+from packyard.running.runs.status import PodStatus, RunStatus
 
 ROWS = Rows(
     "run",
@@ -27,7 +26,6 @@ ROWS = Rows(
     "pods (name, role, index, state, node, restarts, reason, created, started, ended), "
     "missing, unread, results, values=record.values, options=record.options, record=record.number, when=record.when, "
     "who=record.who",
-    wide=None,
 )
 _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
 _OF_ROLE = ("name", "wanted", "ready", "done", "failed", "restarts")
@@ -64,9 +62,9 @@ def _read(client: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
 
 def _show(statuses: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
     if arguments.run:
-        _show_one(statuses[0], wide=arguments.wide)
+        _show_one(statuses[0])
     elif statuses:
-        output.table(_COLUMNS, [_run_row(each) for each in statuses], wide=arguments.wide, prose=1)
+        output.table(_COLUMNS, [_run_row(each) for each in statuses])
 
 
 def _run_row(run_status: RunStatus) -> tuple[str, ...]:
@@ -74,15 +72,15 @@ def _run_row(run_status: RunStatus) -> tuple[str, ...]:
     return (run_status.run, _package(run_status), run_status.state, pods, since, run_status.reason)
 
 
-def _show_one(run_status: RunStatus, *, wide: bool) -> None:
+def _show_one(run_status: RunStatus) -> None:
     for name, text in _facts(run_status):
         output.line(f"{name:<10}{text}")
     if run_status.roles:
         output.line()
-        output.table(_ROLES, [[str(getattr(each, name)) for name in _OF_ROLE] for each in run_status.roles], wide=wide)
+        output.table(_ROLES, [[str(getattr(each, name)) for name in _OF_ROLE] for each in run_status.roles])
     if run_status.pods:
         output.line()
-        output.table(_PODS, [_pod_row(each) for each in run_status.pods], wide=wide, prose=1)
+        output.table(_PODS, [_pod_row(each) for each in run_status.pods])
 
 
 def _facts(run_status: RunStatus) -> Iterator[tuple[str, str]]:

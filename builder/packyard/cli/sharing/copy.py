@@ -1,8 +1,10 @@
 """Copy packages from one channel to another: to promote what was tried, or for networks that do not reach the first.
 
-packyard copy FROM TO                          everything
-packyard copy FROM TO NAME NAME@^1.2           all versions of one package, and a range of another
-packyard copy FROM TO NAME@1.2.0 ...           these versions: all of them or none, and none that is yanked
+packyard copy FROM TO                 everything
+packyard copy FROM TO NAME NAME@^1.2  all versions of one package, and a range
+                                      of another
+packyard copy FROM TO NAME@1.2.0 ...  these versions: all of them or none, and
+                                      none that is yanked
 
 The bytes stay the same, with their provenance, SBOM and yanks. Interrupted, the next run goes on. Images are not
 copied: `packyard show NAME --images` lists them for crane or skopeo.

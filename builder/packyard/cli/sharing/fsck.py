@@ -1,8 +1,10 @@
 """Check every file of a channel, and say what is altered, missing, extra or unreadable, and what to do about it.
 
-packyard fsck CHANNEL             check; the exit code is 1 if anything is wrong
-packyard fsck CHANNEL --repair    first make the index again, from the bundles and the records beside them
-packyard fsck CHANNEL --prune     first remove what publishers that lost a race left in the index
+packyard fsck CHANNEL           check; the exit code is 1 if anything is wrong
+packyard fsck CHANNEL --repair  first make the index again, from the bundles and
+                                the records beside them
+packyard fsck CHANNEL --prune   first remove what publishers that lost a race
+                                left in the index
 
 With --repair every bundle is read and checked before anything is written: if one is damaged, nothing changes.
 """

@@ -1,9 +1,8 @@
 """Remove old versions from a channel, for ever: those that a policy names, of all packages or of some.
 
-packyard gc CHANNEL --keep 3 --dry-run                 say what is older than the newest three versions of its package
-packyard gc CHANNEL --keep 3 --lock packyard.lock      remove it, but for what a lock pins
-packyard gc CHANNEL NAME --yanked --pre-releases       remove yanked versions and pre-releases of one package
-packyard gc CHANNEL --older-than 2.0                   remove what is older than a version
+packyard gc CHANNEL --keep 3 --dry-run  say what is older than the newest three
+                                        versions of its package
+packyard gc CHANNEL NAME --yanked       remove yanked versions of one package
 
 The latest version of a package stays, and so does what is in a release that is not closed (packyard publish --close).
 What is removed can never be published again, and whoever asks for it is told who removed it, and why.

@@ -1,20 +1,13 @@
 """Make keys that sign what you publish, and say whose signatures you trust.
 
-packyard keys new NAME                        a private key, and NAME.pub.pem to give to users
-packyard keys trust FILE                      trust a publisher's public key, for all channels
-packyard keys trust FILE --channel ADDRESS    the same, for one channel
-packyard keys list                            your keys, and those that you trust
-packyard keys revoke ID                       no longer trust a key, by its id or name
-packyard keys revoke ID --in CHANNEL          for all users of a channel, signed by another key
-packyard keys root init root.yaml --in CHANNEL      say which keys sign what in a channel: writes 1.root.json
-packyard keys root sign 1.root.json --key NAME      sign it; with --in CHANNEL, publish it once enough have signed
-packyard keys root rotate root.yaml --in CHANNEL    the next version of it, after root.yaml was changed
-packyard keys root show --in CHANNEL                what the channel's root says
-packyard keys trust 1.root.json --channel CHANNEL   trust a channel's root, and what follows it
-packyard keys refresh --in CHANNEL                  sign its head anew, before it expires; --head NUMBER: an earlier one
+packyard keys new NAME        a private key, and NAME.pub.pem for users
+packyard keys trust FILE      trust a publisher's public key
+packyard keys list            your keys, and those that you trust
+packyard keys revoke ID       no longer trust a key; --in CHANNEL: for all users
+packyard keys root init|sign|rotate|show  --in CHANNEL: who signs what there
+packyard keys refresh         sign the head of --in CHANNEL anew
 
-If you trust a key for a channel, `get` refuses packages there that no trusted key signed. A passphrase encrypts the
-private key; you type it, or PACKYARD_KEY_PASSPHRASE has it.
+If you trust a key for a channel, `get` refuses packages there that no trusted key signed.
 """
 
 from __future__ import annotations
@@ -34,9 +27,9 @@ from packyard.sharing.trust.root import LIMIT as ROOT_LIMIT
 
 ROWS = Rows("key", "id, name, use, channels", line="{id}")
 EXAMPLE = "packyard keys new NAME, packyard keys trust FILE, packyard keys list"
-LISTED = Rows("key", ROWS.fields, columns="NAME, USE, CHANNELS, ID", prose=1)
+LISTED = Rows("key", ROWS.fields, columns="NAME, USE, CHANNELS, ID")
 _ROOT = "version, channel, expires, file, role, keys, threshold, signed"
-ROOTS = Rows("root", _ROOT, "root", columns="ROLE, THRESHOLD, SIGNED, KEYS", prose=1)
+ROOTS = Rows("root", _ROOT, "root", columns="ROLE, THRESHOLD, SIGNED, KEYS")
 REFRESHED = Rows("head", "number, digest, expires, signers", "refresh")
 #: What the verb does, by its first word.
 ACTIONS = ("new", "trust", "list", "revoke", "root", "refresh")
@@ -49,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", metavar="NAME|FILE|ID", nargs="?", help="the name, file or id of a key")
     parser.add_argument("file", metavar="ROOT", nargs="?", help="of `root`: root.yaml, or a root that was made of it")
     declare.value(parser, "--channel ADDRESS", "trust the key for this channel only")
-    text = "the channel where a key is revoked, or that has the root or head"
+    text = "where a key is revoked, or the root or head is"
     declare.value(parser, "--in CHANNEL", text, dest="within")
     declare.value(parser, "--head NUMBER", "of `refresh`: the head that is good", type=int)
     signing.add_argument(parser)

@@ -1,14 +1,7 @@
 """Build packages and publish them to a channel: a folder that any web server can serve, a bucket or a registry.
 
-packyard publish --version 1.2.0 --to CHANNEL                   all packages of the workspace here
-packyard publish NAME … --version 1.2.0 --to CHANNEL --dry-run  what would be new, unchanged or a conflict
-packyard publish … --shard 0/8                                  one of eight parts: upload it, and list nothing
-packyard publish --version 1.2.0 --to CHANNEL --join            list what all the parts uploaded
-
 All packages are built before the first is uploaded. Another tar under a published name and version is refused; the same
-tar changes nothing, and what an interrupted publish left is completed: run it again. Of each package the channel gets
-bundle, checksum, SBOM and provenance, signed if you have a key. A folder that is missing or empty becomes a channel;
-one with other content is refused.
+tar changes nothing, and what an interrupted publish left is completed: run it again.
 """
 
 from __future__ import annotations
@@ -46,14 +39,14 @@ _SHOWN = 5  # packages that are missing
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     workspaces.add_names(parser)
-    declare.value(parser, "--version VERSION", "the version of the packages, and the name of the release")
+    declare.value(parser, "--version VERSION", "the version of the packages")
     declare.value(parser, "--to CHANNEL", "a directory, or the address of a bucket", required=True)
     declare.switch(parser, "--dry-run", "say what would be done; write nothing")
     declare.switch(parser, "--close", "close the release: it never gets another package")
     declare.value(parser, "--shard K/N", "upload part K of N (from 0), and list nothing")
-    declare.switch(parser, "--join", "list what was uploaded; with --shard, if it is the last")
+    declare.switch(parser, "--join", "list what all the parts uploaded")
     declare.switch(parser, "--web", "also write the page that packyard web writes")
-    declare.switch(parser, "--resolve-images", "ask registries for the digests of images, for the SBOMs")
+    declare.switch(parser, "--resolve-images", "ask registries for digests of images")
     signing.add_argument(parser)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)

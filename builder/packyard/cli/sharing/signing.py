@@ -23,7 +23,7 @@ PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
     """Declare ``--key``."""
-    text = f"a key to sign with; repeat it to sign with several (default: {KEY}, or the only one that you have)"
+    text = "a key to sign with (may be repeated)"
     declare.value(parser, "--key NAME|URI", text, action="append")
 
 

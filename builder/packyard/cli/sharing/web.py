@@ -1,11 +1,13 @@
 """Put a page beside a channel, by which people find, look at, compare, set and verify its packages in a browser.
 
-packyard web CHANNEL                              write the page into the channel
-packyard web CHANNEL --open                       show it on this machine alone, and write nothing
-packyard web CHANNEL --to DIR                     write it elsewhere; it reads the channel at its https address
-packyard web CHANNEL --single-file FILE NAME …    write one file that holds these packages and needs no server
-
-The page is a few static files, and reads the channel itself: put it on any web host. What was set for it before stays.
+packyard web CHANNEL
+    write the page into the channel
+packyard web CHANNEL --open
+    show it on this machine alone, and write nothing
+packyard web CHANNEL --to DIR
+    write it elsewhere; it reads the channel at its https address
+packyard web CHANNEL --single-file FILE NAME …
+    write one file that holds these packages and needs no server
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Show how much is kept of what was fetched and built, or delete it.
 
-packyard cache            what is kept, and where
-packyard cache --clear    delete all of it: it is fetched and built again when it is needed
+packyard cache          what is kept, and where
+packyard cache --clear  delete all of it: it is fetched and built again when it
+                        is needed
 
 The bundles that were fetched are bounded by cacheLimit in config.yaml; the one that was used least recently goes first.
 """
@@ -22,7 +23,6 @@ ROWS = Rows(
     "kind of what is kept",
     "kind, files, size, limit, folder",
     columns="KIND, FILES, BYTES=size, LIMIT, FOLDER",
-    wide=True,
 )
 
 

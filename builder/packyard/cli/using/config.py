@@ -2,10 +2,11 @@
 
 The file is $XDG_CONFIG_HOME/packyard/config.yaml, by default ~/.config/packyard/config.yaml:
 
-  channel: https://models.example.com                  where `packyard get` looks
-  trust:                                               one of these keys must have signed what that channel has
+  channel: https://models.example.com  where `packyard get` looks
+  trust:                               one of these keys must have signed what
+                                       that channel has
     https://models.example.com: [sha256:…]
-  cacheLimit: 2Gi                                      how much of what was fetched is kept
+  cacheLimit: 2Gi                      how much of what was fetched is kept
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from packyard.cli.sharing import signing
 from packyard.cli.using import site
 from packyard.sharing.stores.store import PATIENCE
 
-ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN", wide=True)
+ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN")
 _DEFAULT = "default"
 _SECRETS = (signing.KEY, signing.PASSPHRASE)
 

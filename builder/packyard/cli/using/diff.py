@@ -1,27 +1,37 @@
 """Compare two packages, libraries, source trees or releases: use cases, options, setters, fields, files.
 
-packyard diff OLD.tar.gz NEW.tar.gz            two bundles
-packyard diff NAME@1.0 NAME@1.1                two versions that a channel has; @1.0 @1.1 are two whole releases
-packyard diff ../old packages/NAME             two folders: untarred packages, sources (composed first), libraries
-packyard diff DIR                              an untarred package and the bundle that it came from
-packyard diff --git                            the packages of the workspace here, and as they were last committed
-packyard diff --git origin/main                the same with where this branch left that revision, committed or not
-
-With --git, packages that ask nothing of what was changed are not composed: it prints which are touched.
+packyard diff OLD.tar.gz NEW.tar.gz  two bundles
+packyard diff NAME@1.0 NAME@1.1      two versions that a channel has; @1.0 @1.1
+                                     are two whole releases
+packyard diff ../old packages/NAME   two folders: untarred packages, sources
+                                     (composed first), libraries
+packyard diff DIR                    an untarred package and its bundle
+packyard diff --git                  the packages of the workspace here, and as
+                                     they were last committed
+packyard diff --git origin/main      as they were where this branch left it
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from packyard.cli import compared, declare, differences, fanout, output, unified, untarred, workspaces
-from packyard.core.errors import UsageError
+from packyard.cli import compared, declare, fanout, libraries, output, unified, untarred, workspaces
+from packyard.cli.rows import FORMS, Rows
+from packyard.core.errors import PackyardError, UsageError
+from packyard.core.files import git
+from packyard.core.files.paths import WORKSPACE
+from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import Change, Files, compare_all
 from packyard.using.upgrade.merge import edited_by_hand
 
-ROWS = differences.ROWS
+FIELDS = "package, where, what, name, path, change, before, after, setter, note, breaking"
+ROWS = Rows("difference", FIELDS, forms=(*FORMS, "markdown", "patch"))
+_BASE = "HEAD"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,9 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
     declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
     declare.value(parser, "--base FILE", "the bundle that an untarred package came from")
-    declare.switch(parser, "--text", "print a unified diff of the files")
-    git = "compare with a revision (default: HEAD) of the checkout that the workspace is in"
-    parser.add_argument("--git", metavar="BASE", nargs="?", const="HEAD", help=git)
+    git = "the workspace, and as it was at BASE (default: HEAD)"
+    parser.add_argument("--git", metavar="BASE", nargs="?", const=_BASE, help=git)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -42,12 +51,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what differs."""
     if arguments.git is not None:
         return _in_git(arguments)
+    declare.alone(arguments, "diff", "packages that are named, but --git", "workspace")
+    if arguments.new is not None:
+        declare.alone(arguments, "diff", "A and B", "base")
     arguments.old = arguments.old or "."
     before = _origin(arguments) if arguments.new is None else compared.read(arguments.old, arguments)
     after = compared.read(arguments.new or arguments.old, arguments)
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
-    if arguments.text:
+    if arguments.output == "patch":
         _text(before, after)
         return 0
     by_package = compare_all(before, after)
@@ -56,23 +68,77 @@ def run(arguments: argparse.Namespace) -> int:
         by_package = {
             name: tuple(_with_edited(by_package.get(name, ()), before[name], after[name], top)) for name in after
         }
-    differences.show(by_package, arguments.output)
+    show(by_package, arguments.output)
     changes = [(name, each) for name, changes in by_package.items() for each in changes]
     places = output.counted(len({(name, each.where) for name, each in changes}), "place")
-    summary = f"{output.counted(len(changes), 'difference')} in {places}{differences.breaking(by_package)}"
+    summary = f"{output.counted(len(changes), 'difference')} in {places}{breaking(by_package)}"
     output.note(summary if changes else "no difference")
     return 0
 
 
 def _in_git(arguments: argparse.Namespace) -> int:
     """Print what a change in a git checkout touches."""
-    beside = [text for text in (arguments.old, arguments.channel, arguments.base, arguments.text and "--text") if text]
-    if beside:
-        hint = "packyard diff --git BASE compares the packages of the workspace with that revision"
-        raise UsageError(f"packyard diff: --git goes without {beside[0]}; {hint}")
-    from packyard.cli.using import impact  # composing takes long to import
+    if arguments.old:
+        raise UsageError(f"packyard diff: {arguments.old!r} has no meaning beside --git; packyard diff --git BASE")
+    declare.alone(arguments, "diff", "--git", "channel", "base")
+    if arguments.output == "patch":
+        raise UsageError("packyard diff: git diff prints the patch of --git; packyard diff --git BASE")
+    here = workspaces.find(arguments)
+    commit, names = git.parting(here.root_dir, arguments.git), here.package_names()
+    if arguments.git != _BASE and git.has_changes(here.root_dir):
+        output.note("changes that are not committed count, too; git stash leaves them out")
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        base_dir = git.check_out(here.root_dir, commit, Path(folder))
+        with _told_as(f"{base_dir}/", f"{commit[:12]}:"):
+            there = libraries.read(base_dir) if (base_dir / WORKSPACE).is_file() else None
+            old_names = there.package_names() if there else []
+            before, after = (compared.packing(each, arguments) for each in (base_dir, here.root_dir))
+            same = {name for name in old_names if name in names and after.is_as(before, name)}
+            old = compared.composed(before, [name for name in old_names if name not in same], arguments)
+            old.update(compared.offered(there) if there else {})
+        new = compared.composed(after, [name for name in names if name not in same], arguments)
+        by_package = compare_all(old, {**new, **compared.offered(here)})
+    summary = _summary(by_package, {*names, *old_names})
+    output.note(summary) if arguments.output == "json" else output.line(summary)
+    show(by_package, arguments.output)
+    return 0
 
-    return impact.compare(arguments)
+
+def _summary(by_package: Mapping[str, tuple[Change, ...]], packages: Collection[str]) -> str:
+    changed = {name: changes for name, changes in by_package.items() if name in packages}
+    places = {(name, each.where) for name, changes in changed.items() for each in changes}
+    use_cases = [where for _, where in places if where and OPTIONS not in where.split("/")]
+    number, cases = output.counted(len(packages), "package"), output.counted(len(use_cases), "use case")
+    return f"{len(changed)} of {number}, {cases}{breaking(by_package)}"
+
+
+@contextmanager
+def _told_as(folder: str, name: str) -> Iterator[None]:
+    """Let problems name a file of the commit as git does."""
+    try:
+        yield
+    except PackyardError as error:
+        raise error.mapped(lambda problem: problem.renamed(folder, name)) from error
+
+
+def show(by_package: Mapping[str, tuple[Change, ...]], form: str) -> None:
+    """Print what differs between packages."""
+    if form == "markdown":
+        output.page(report.markdown(by_package))
+    elif ROWS.show(documents(by_package), form):
+        for line in report.text(by_package):
+            output.line(line)
+
+
+def documents(by_package: Mapping[str, tuple[Change, ...]]) -> list[dict[str, object]]:
+    """Return what differs between packages as JSON has it."""
+    return [report.document(name, each) for name, changes in by_package.items() for each in changes]
+
+
+def breaking(by_package: Mapping[str, tuple[Change, ...]]) -> str:
+    """Say how many changes break something, if any do."""
+    number = sum(each.is_breaking for changes in by_package.values() for each in changes)
+    return f"; {number} BREAKING" if number else ""
 
 
 def _origin(arguments: argparse.Namespace) -> compared.Packages:

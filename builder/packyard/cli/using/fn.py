@@ -1,13 +1,16 @@
 """KRM functions: read a ResourceList on standard input, print the result on standard output.
 
-  packyard fn apply-setters    set the fields of every setter that the function config gives a value
-  packyard fn create-setters   add a comment in kpt's spelling to every field that has a value of the function config
-  packyard fn list-setters     list the setters
+  packyard fn apply-setters   set the fields of every setter that the function
+                              config gives a value
+  packyard fn create-setters  add a comment in kpt's spelling to every field
+                              that has a value of the function config
+  packyard fn list-setters    list the setters
 
 kpt and kustomize run them:
 
   kpt fn eval DIR --exec "packyard fn apply-setters" -- NAME=VALUE...
-  kpt fn render DIR --allow-exec       with exec: packyard fn apply-setters in the Kptfile's pipeline
+  kpt fn render DIR --allow-exec  with exec: packyard fn apply-setters in the
+                                  Kptfile's pipeline
 
 Setters are those of kpt-set comments and those of the package's Krmfile. It is in the list, or in DIR, the folder that
 kpt was given; without DIR it is looked for in and below the working directory.

@@ -1,10 +1,15 @@
 """Fetch a package, verify it and unpack it: from a channel, or from the catalogue that packyard carries.
 
-packyard get NAME                          the catalogue of this packyard, if no channel is configured
-packyard get NAME@VERSION --from CHANNEL   a directory, an http(s) address, a bucket or a registry
-packyard get oci://HOST/PATH/NAME:VERSION  one bundle by its address: also …@sha256:…, https://…/VERSION/NAME.tar.gz
+packyard get NAME                          the catalogue of this packyard, if no
+                                           channel is configured
+packyard get NAME@VERSION --from CHANNEL   a directory, an http(s) address, a
+                                           bucket or a registry
+packyard get oci://HOST/PATH/NAME:VERSION  one bundle by its address: also
+                                           …@sha256:…,
+                                           https://…/VERSION/NAME.tar.gz
 packyard get NAME --lock packyard.lock     pin what was fetched by its digests
-packyard get --locked                      fetch what packyard.lock pins, to the byte
+packyard get --locked                      fetch what packyard.lock pins, to the
+                                           byte
 
 VERSION may be a range such as ^1.2 or ~1.2.0, latest, or a digest. Signatures, size and digest are verified before
 anything is unpacked. What was fetched is kept (packyard cache), and used where a channel cannot be reached.
@@ -15,7 +20,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -29,11 +33,9 @@ from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError, on_one_line
 from packyard.core.files import regular
-from packyard.core.files.paths import WORKSPACE
 
 if TYPE_CHECKING:
     from packyard.cli.preferences import Setting
-    from packyard.core.bundle.bundle import Bundle
     from packyard.sharing.entry import Identified
     from packyard.sharing.fetching.fetch import Fetched
     from packyard.sharing.stores.store import Store
@@ -52,46 +54,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
     parser.add_argument("--into", metavar="DIR", default=".", help="where to unpack (default: here)")
     declare.value(parser, "--lock FILE", "pin what is fetched in this file")
-    declare.switch(parser, "--update", "with --lock: pin other bytes of a version that is pinned")
     declare.switch(parser, "--locked", f"fetch only what FILE pins (default: {locks.FILE})")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetch, verify and unpack packages; print the new directories."""
-    rows = []
-    try:
-        for row, text in _rows(arguments, Path(arguments.into)):
-            rows.append(row)
-            folder = _typed(arguments.into, Path(str(row["directory"])))
-            if arguments.output == "text":
-                output.line(folder)
-            output.note(text)
-            _tell_next(folder)
-    except UsageError:
-        raise
-    except InputError as error:
-        if hints := [*_here(arguments.reference or "")]:
-            raise InputError(*error.problems, *hints) from error
-        raise
+    into, rows = Path(arguments.into), []
+    if arguments.locked:
+        done = _locked(arguments, Path(arguments.lock or locks.FILE), into)
+    elif arguments.reference is None:
+        raise UsageError("packyard get: name NAME: packyard get NAME; packyard list shows the names")
+    else:
+        done = iter([(_addressed if "://" in arguments.reference else _named)(arguments, into)])
+    for row, text in done:
+        rows.append(row)
+        if arguments.output == "text":
+            output.line(str(row["directory"]))
+        output.note(text)
+        _tell_next(str(row["directory"]))
     ROWS.show(rows, arguments.output)
     return 0
-
-
-def _here(reference: str) -> Iterator[Problem]:
-    """Yield a hint where a package of that name is in the workspace here, which `get` does not look at."""
-    name, _, version = reference.partition("@")
-    here = Path.cwd()
-    root = next((each for each in (here, *here.parents) if (each / WORKSPACE).is_file()), None)
-    if root and name and "/" not in name and (root / "packages" / name / "package.yaml").is_file():
-        problem = f"{name} is a package of the workspace here, and `get` fetches what is published"
-        version = version if version[:1].isdigit() else "1.0.0"
-        hint = f"packyard build {name} --version {quote(version)} --out build makes it from its sources"
-        yield Problem(problem, hint=hint)
-
-
-def _typed(into: str, folder: Path) -> str:
-    """Return the folder of a package as the user would type it: ``./DIR/NAME`` where `--into` was ``./DIR``."""
-    return f"./{folder}" if into.startswith("./") and not folder.is_absolute() else str(folder)
 
 
 def _tell_next(folder: str) -> None:
@@ -110,42 +92,19 @@ def _tell_next(folder: str) -> None:
     output.note(f"next, for the first: {command}")
 
 
-def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[Row]:
-    if arguments.locked:
-        yield from _locked(arguments, Path(arguments.lock or locks.FILE), into)
-        return
-    if arguments.reference is None:
-        raise UsageError("packyard get: name NAME: packyard get NAME; packyard list shows the names")
-    if row := _addressed(arguments, into):
-        yield row
-        return
+def _named(arguments: argparse.Namespace, into: Path) -> Row:
+    """Fetch a package of a channel, or build one that packyard carries."""
     source = preferences.source(arguments.channel)
-    _check_reference(arguments.reference, source)
-    if not source.is_carried:
-        yield _fetched(source, Reference.parse(arguments.reference), into, lock=_lock(arguments))
-    elif arguments.lock:
-        raise InputError(Problem("what packyard carries cannot be pinned", hint="name a channel: --from CHANNEL"))
-    else:
-        yield _carried(arguments.reference, source, into)
-
-
-def _check_reference(reference: str, source: Setting) -> None:
-    """Refuse a file, and a use case, which other verbs take, with the command that was meant."""
-    if regular.is_file(Path(reference)) and reference.endswith(".tar.gz"):
-        hint = f"packyard verify {quote(reference)} verifies it, and tar -xzf {quote(reference)} unpacks it"
-        raise InputError(Problem("is a file here, and `get` fetches packages by name", file=reference, hint=hint))
-    package, _, use_case = reference.partition("/")
-    if use_case and _is_reference(package):
-        problem = f"{reference[:200]!r} is not a name for a bundle, but a use case of one: `get` fetches it whole"
+    package, slash, _ = arguments.reference.partition("/")
+    asked = Reference.parse(package)
+    if slash:
+        problem = f"{arguments.reference[:200]!r} is a use case of a bundle: `get` fetches it whole"
         raise InputError(Problem(problem, hint=f"packyard get {quote(package)}{preferences.as_flag(source)}"))
-
-
-def _is_reference(text: str) -> bool:
-    try:
-        Reference.parse(text)
-    except InputError:
-        return False
-    return True
+    if not source.is_carried:
+        return _fetched(source, asked, into, file=arguments.lock)
+    if arguments.lock:
+        raise InputError(Problem("what packyard carries cannot be pinned", hint="name a channel: --from CHANNEL"))
+    return _carried(asked, source, into)
 
 
 def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[Row]:
@@ -173,19 +132,17 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
 
 
 def _fetched(
-    channel: Setting, reference: Reference, into: Path, *, pin: Pin | None = None, lock: _LockFile | None = None
+    channel: Setting, reference: Reference, into: Path, *, pin: Pin | None = None, file: str | None = None
 ) -> Row:
     from packyard.cli.channels import fetching, open_to_read
     from packyard.sharing.fetching.fetch import opened
 
     store = open_to_read(channel.value)
-    return _unpacked(opened(store, reference, fetching(channel.value, store), pin=pin), channel, store, into, lock=lock)
+    return _unpacked(opened(store, reference, fetching(channel.value, store), pin=pin), channel, store, into, file)
 
 
-def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:
-    """Fetch the bundle at an address of its own; None for a name."""
-    if "://" not in arguments.reference:
-        return None
+def _addressed(arguments: argparse.Namespace, into: Path) -> Row:
+    """Fetch the bundle at an address of its own."""
     from packyard.cli.channels import fetching, open_channel
     from packyard.sharing.fetching.bundle_address import BundleAddress
     from packyard.sharing.fetching.fetch import opened_at
@@ -196,12 +153,13 @@ def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:
     assert bundle
     channel = preferences.Setting(bundle.channel, "its address")
     opening, store = opened_at(bundle, fetching(bundle.channel)), open_channel(bundle.channel)
-    return _unpacked(opening, channel, store, into, lock=_lock(arguments))
+    return _unpacked(opening, channel, store, into, arguments.lock)
 
 
 def _unpacked(
-    opening: AbstractContextManager[Fetched], channel: Setting, store: Store, into: Path, *, lock: _LockFile | None
+    opening: AbstractContextManager[Fetched], channel: Setting, store: Store, into: Path, file: str | None
 ) -> Row:
+    """Verify and unpack a bundle, and pin it in a lock file if one is named."""
     from packyard.cli.channels import is_reached
     from packyard.sharing.configuration import normal
 
@@ -211,13 +169,12 @@ def _unpacked(
         _tell(fetched, channel, store.address)
         entry = fetched.choice.entry
         pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
-        if lock:
-            lock.check(entry.name, pinned)
+        lock = _lock(file, entry.name, pinned) if file else None
         regular.make_folder(into)
         folder = fetched.unpack(into, untarred.receipt_of(channel, entry))
     preferences.note_used(channel.value)
     if lock:
-        locks.write(lock.file, lock.pins.pin(entry.name, pinned))
+        locks.write(Path(file or ""), lock.pin(entry.name, pinned))
     row = {
         **_row(entry, folder),
         "channel": store.address,
@@ -231,31 +188,16 @@ def _unpacked(
     return row, fetched.proof.describe(preferences.key_names())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LockFile:
-    """A lock that gets a pin; only ``is_updated`` does it get other bytes of a version that it pins."""
-
-    file: Path
-    pins: Lock
-    is_updated: bool
-
-    def check(self, name: str, new: Pin) -> None:
-        """Refuse to pin other bytes under the same version."""
-        old = self.pins.packages.get(name)
-        if old and old.version == new.version and not old.admits(new.tar, new.digest) and not self.is_updated:
-            problem = f"pins {name}@{old.version} with tar {old.tar}, file {old.digest}, from {old.channel}"
-            problem += f"; {new.channel} has other bytes: tar {new.tar}, file {new.digest}"
-            hint = "a published version never changes: ask whoever publishes there; to pin these all the same: --update"
-            raise ConflictError(Problem(problem, file=str(self.file), hint=hint))
-
-
-def _lock(arguments: argparse.Namespace) -> _LockFile | None:
-    if arguments.lock is None:
-        if arguments.update:
-            raise UsageError("packyard get: --update is for `packyard get NAME --lock FILE --update`")
-        return None
-    file = Path(arguments.lock)
-    return _LockFile(file=file, pins=locks.read(file) if file.exists() else Lock(), is_updated=arguments.update)
+def _lock(file: str, name: str, new: Pin) -> Lock:
+    """Read a lock file; refuse to pin other bytes under the same version."""
+    lock = locks.read(Path(file)) if Path(file).exists() else Lock()
+    old = lock.packages.get(name)
+    if old and old.version == new.version and not old.admits(new.tar, new.digest):
+        problem = f"pins {name}@{old.version} with tar {old.tar}, file {old.digest}, from {old.channel}"
+        problem += f"; {new.channel} has other bytes: tar {new.tar}, file {new.digest}"
+        hint = "a published version never changes: ask whoever publishes there; to pin these, remove the old pin"
+        raise ConflictError(Problem(problem, file=file, hint=hint))
+    return lock
 
 
 def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
@@ -276,22 +218,17 @@ def _row(bundle: Identified, folder: Path) -> dict[str, object]:
     return {**fields, "digest": bundle.digest, "tar": bundle.tar}
 
 
-def _keep(bundle: Bundle) -> None:
-    """Keep what packyard carries, as what is fetched is kept: the next release of packyard carries another one."""
+def _carried(asked: Reference, source: Setting, into: Path) -> Row:
+    """Build what packyard carries, and keep it as what is fetched is kept: the next release carries another one."""
+    from packyard.cli import bundles
     from packyard.cli.channels import bundle_cache
 
+    with progress.busy(f"building {asked}"):
+        bundle = bundles.carried(asked)
+    regular.make_folder(into)
+    folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
     if cache := bundle_cache():
         with suppress(UnavailableError), cache.obtain(bundle.digest, lambda file: file.write(bundle.data)):
             pass
-
-
-def _carried(reference: str, source: Setting, into: Path) -> Row:
-    from packyard.cli import bundles
-
-    with progress.busy(f"building {reference}"):
-        bundle = bundles.carried(Reference.parse(reference))
-    regular.make_folder(into)
-    folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
-    _keep(bundle)
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
     return _row(bundle, folder), f"{bundle.name}@{bundle.version} from {source}"

@@ -12,7 +12,6 @@ from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.cli.using import edits
-from packyard.cli.using import values as values_files
 from packyard.core.errors import UsageError
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
@@ -40,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("packyard render: --all and --out belong together; type packyard render DIR --all --out NEW")
     directory, values, words = directories.with_values(arguments.words, "render")
     if arguments.values:
-        values = {**values_files.read(arguments.values), **values}
+        values = {**directories.file_values(arguments.values), **values}
     if not arguments.all:
         usecases.check(directory, "render", words, all_by="--all --out NEW")
     state.tell_pending(Tree(directory))

@@ -1,14 +1,20 @@
-"""Set values of a package's setters; only the bytes of the fields that they reach change.
+"""Set values of setters; only the bytes of the fields that they reach change.
 
-packyard set [DIR] NAME VALUE       one setter (a list setter takes several values)
+packyard set [DIR] NAME VALUE       one setter (a list takes several values)
 packyard set [DIR] NAME=VALUE ...   several, checked and written together
-packyard set [DIR] -f FILE          those of a YAML file, a line NAME: VALUE each;
-                                    - is standard input
-packyard set [DIR] --preset NAME    those of a file presets/NAME.yaml of the package
-packyard set [DIR] --unset NAME     back to the value that the package shipped
-packyard set [DIR] --site[=FILE]    what nobody set, and options, as the site's file says:
-                                    FILE, or PACKYARD_SITE, or site.yaml in
-                                    $XDG_CONFIG_HOME/packyard
+
+  -f, --values FILE     those of a YAML file, a line NAME: VALUE each;
+                        - is standard input
+  --preset NAME         those of a file presets/NAME.yaml of the package
+  --unset NAME          back to the value that the package shipped
+  --site[=FILE]         what nobody set, and options, as the site's file says:
+                        FILE, or PACKYARD_SITE, or site.yaml in
+                        $XDG_CONFIG_HOME/packyard
+  -R, --recurse-subpackages
+                        every package below DIR that has the setter
+  --set-by WHO          who sets it; it is kept in the Krmfile
+  --dry-run             print the changes as a diff; write nothing
+  -o, --output {text,json}
 """
 
 from __future__ import annotations
@@ -34,8 +40,7 @@ FLAGS = Declared(
         "unset": (),
         "site": (),
         "set-by": (),
-        "description": (),
-        "output": ("text", "json", "yaml"),
+        "output": ("text", "json"),
         "color": colors.MODES,
     },
     {"f": "values", "o": "output", "q": "quiet", "v": "verbose", "h": "help"},
@@ -43,20 +48,6 @@ FLAGS = Declared(
     numbers=True,
     as_kustomize=False,
 )
-_TEXTS = {
-    "recurse-subpackages": "every package below DIR that has the setter",
-    "values FILE": "set what a YAML file says; - is standard input",
-    "preset NAME": "set what presets/NAME.yaml of the package says",
-    "unset NAME": "go back to the value that the package shipped",
-    "site FILE": "set what nobody set, and options, as the site's file says",
-    "dry-run": "print the changes as a diff; write nothing",
-    "set-by WHO": "who sets it; it is kept in the Krmfile",
-    "description TEXT": "a new description of the setter",
-    "output {text,json,yaml}": "output format (default: text)",
-    "quiet": "print results and problems only",
-    "verbose": "also print files, requests and programs in use",
-    "color {auto,always,never}": "color messages and diffs (default: auto, on a terminal)",
-}
 ROWS = "packyard.cli.using.edits"
 
 
@@ -67,13 +58,12 @@ def main(words: Sequence[str]) -> int:
     except UsageError as error:
         raise UsageError(f"packyard set: {error}; packyard set --help lists the flags") from error
     if parsed.switches["help"]:
-        from packyard.cli import parser
-
-        output.page(
-            parser.page("packyard set", "[DIR] NAME=VALUE ...", f"{__doc__}\n{directories.HELP}", FLAGS, _TEXTS)
-        )
+        output.page(f"usage: packyard set [DIR] NAME=VALUE ... [flags]\n\n{__doc__}\n{directories.HELP}")
         return 0
-    _print_as(parsed)
+    if parsed.switches["quiet"] or parsed.switches["verbose"] or "color" in parsed.values:
+        from packyard.cli import watch
+
+        watch.tell(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"], color=parsed.text("color"))
     if "site" in parsed.values:
         from packyard.cli.using import site
 
@@ -82,26 +72,10 @@ def main(words: Sequence[str]) -> int:
     return _run(directory, rest, parsed)
 
 
-def _print_as(parsed: Flags) -> None:
-    """Print as much, and in colors, as the flags say."""
-    levels = {name: parsed.switches[name] for name in ("quiet", "verbose")}
-    color = parsed.text("color")
-    if color and color not in colors.MODES:
-        raise UsageError(
-            f"packyard set: --color is {', '.join(colors.MODES)}, not {color!r}; packyard set --help lists the flags"
-        )
-    if color or any(levels.values()):
-        from packyard.cli import watch
-
-        watch.tell(**levels, color=color)
-
-
 def _run(directory: Path, words: list[str], parsed: Flags) -> int:
     form = parsed.text("output") or "text"
     if form not in FLAGS.values["output"]:
-        raise UsageError(
-            f"packyard set: --output is text, json or yaml, not {form!r}; packyard set --help lists the flags"
-        )
+        raise UsageError(f"packyard set: --output is text or json, not {form!r}; packyard set --help lists the flags")
     if "site" in parsed.values:
         from packyard.cli.using import site  # most commands have no site
 
@@ -149,7 +123,6 @@ def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[Pack
             unset=unset,
             recursive=recursive,
             set_by=parsed.text("set-by"),
-            description=parsed.text("description"),
             dry_run=dry_run,
             keep=state.keep(beside.root_dir if beside else directory, _title(values, unset)),
             beside=beside,
@@ -243,13 +216,11 @@ def _files_values(directory: Path, parsed: Flags) -> dict[str, Sequence[str]]:
     presets, files = parsed.values.get("preset", []), parsed.values.get("values", [])
     if not presets and not files:
         return {}
-    from packyard.cli.using import values  # most commands have no file
-
     if presets:
         from packyard.core.bundle import shipped
 
         files = [*(str(shipped.preset(directory, name)) for name in presets), *files]
-    return {name: texts for file in files for name, texts in values.read(file).items()}
+    return {name: texts for file in files for name, texts in directories.file_values(file).items()}
 
 
 def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, bytes | None]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import declare, directory, output, state, use_cases
-from packyard.cli.rows import Rows
+from packyard.cli.rows import FORMS, Rows
 from packyard.cli.using import edits
 from packyard.core.bundle import shipped
 from packyard.core.errors import refuse
@@ -38,12 +38,10 @@ ROWS = Rows(
     "schema=setter.schema, fields=field_count, description=setter.description, example=setter.example, "
     "file=setter.file, line=setter.line), "
     "rules (rule=rule.text, message=rule.message, setters=rule.names, holds, file=rule.node.source.name, line)",
-    wide=None,
+    forms=(*FORMS, "yaml"),  # a values file
 )
 _COLUMNS = ("NAME", "VALUE", "SET", "TYPE", "FIELDS", "DESCRIPTION")
 _RULE_COLUMNS = ("RULE", "HOLDS", "MESSAGE")
-#: What is said where nothing is listed, by ``--unset`` and ``--set``.
-_NOTHING = {(True, False): "every required value is set", (False, True): "nothing was set"}
 _HOLDS = {True: "yes", False: "BROKEN", None: "not yet known"}
 
 
@@ -139,32 +137,24 @@ def _value(setter: Setter) -> str | Sequence[str]:
 
 def _show(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> None:
     is_part = arguments.unset or arguments.set
-    is_first = True
-    for listing in listings:
-        if listing.setters or listing.rules:
-            _show_heading(listing, is_first=is_first)
-            is_first = False
+    listed = [each for each in listings if each.setters or each.rules]
+    for number, listing in enumerate(listed):
+        if listing.heading:
+            of_whom = " (for all use cases that have the option)" if listing.is_option else ""
+            if number:
+                output.line()
+            output.line(f"{listing.heading}{of_whom}:")
         if listing.description and listing.setters and not is_part:
             for line in use_cases.sentence(listing.description, use_cases.INDENT if listing.heading else ""):
                 output.line(line)
-        if listing.setters or not listing.heading:
-            _show_setters(listing, wide=arguments.wide)
-        _show_rules(listing.rules, only_broken=is_part, wide=arguments.wide)
+        _show_setters(listing)
+        _show_rules(listing.rules, only_broken=is_part)
     if not any(each.setters for each in listings):
-        output.note(_NOTHING.get((arguments.unset, arguments.set), "there are no setters here"))
+        output.note("every required value is set" if arguments.unset else "no setter to list")
 
 
-def _show_heading(listing: _Listing, *, is_first: bool) -> None:
-    if listing.heading:
-        if not is_first:
-            output.line()
-        of_whom = " (for all use cases that have the option)" if listing.is_option else ""
-        output.line(f"{listing.heading}{of_whom}:")
-
-
-def _show_setters(listing: _Listing, *, wide: bool) -> None:
-    if listing.setters:
-        output.table(_COLUMNS, [_cells(row) for row in listing.setters], wide=wide, prose=1)
+def _show_setters(listing: _Listing) -> None:
+    output.table(_COLUMNS, [_cells(row) for row in listing.setters])
     missing = [row.setter.name for row in listing.setters if row.setter.must_be_set]
     if missing and listing.directory.resolve().name == folders.NAME:
         output.note(f"to be set only where an option that has it is enabled: {', '.join(missing)}")
@@ -173,11 +163,11 @@ def _show_setters(listing: _Listing, *, wide: bool) -> None:
         output.note(f"{len(missing)} to be set: packyard set {' '.join(words)}")
 
 
-def _show_rules(rows: Sequence[ListedRule], *, only_broken: bool, wide: bool) -> None:
+def _show_rules(rows: Sequence[ListedRule], *, only_broken: bool) -> None:
     if rows and not only_broken:
         output.line()
         cells = [(row.rule.text, _HOLDS[row.holds], row.rule.message) for row in rows]
-        output.table(_RULE_COLUMNS, cells, wide=wide, prose=1)
+        output.table(_RULE_COLUMNS, cells)
     for row in rows:
         if row.broken:
             output.warning(str(row.broken))

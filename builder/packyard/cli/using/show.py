@@ -1,7 +1,8 @@
 """Show what a package is, before it is fetched: its use cases, what has to be set, what it needs, who signed it.
 
 packyard show NAME                 the package, with its use cases
-packyard show NAME/USECASE         one use case, or those whose folders are named
+packyard show NAME/USECASE         one use case, or those whose folders are
+                                   named
 packyard show NAME@VERSION         a version, or a range such as ^1.2
 packyard show NAME --from CHANNEL  in a channel
 packyard show NAME --images        the names of its images, a line each, for crane or skopeo
@@ -18,7 +19,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from packyard.cli import bundles, declare, output, pages, preferences, use_cases
+from packyard.cli import bundles, declare, output, preferences, use_cases
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
@@ -242,4 +243,4 @@ def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:
     """Yield a line with a label, or nothing where there is nothing to say."""
     if text:
         first = f"{indent}{label} " if indent else f"{label:<{_LABEL}}"
-        yield from pages.filled(text, pages.width(), first, " " * len(first))
+        yield from use_cases.filled(text, first, " " * len(first))

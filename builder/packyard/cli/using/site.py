@@ -20,7 +20,7 @@ from packyard.using.options.site import FILE, Site, parse
 #: The variable that names a site's file.
 SITE = "PACKYARD_SITE"
 _LONGEST = 1 << 20  # bytes of a site's file
-_NOT_WITH = ("values", "preset", "unset", "set-by", "description")
+_NOT_WITH = ("values", "preset", "unset", "set-by")
 
 
 def check(parsed: Flags) -> None:

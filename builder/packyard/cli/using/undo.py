@@ -1,14 +1,12 @@
-"""Undo the last change below DIR: files get their earlier bytes back.
-
-`set`, `enable`, `disable`, `upgrade`, `lint --fix` and `cfg` make changes that can be undone.
+"""Undo the last change below DIR by set, enable, upgrade, lint --fix or cfg: files get their earlier bytes back.
 
 packyard undo [DIR]         the last change; repeat it for the one before
 packyard undo [DIR] 3       the last three changes
 packyard undo [DIR] --list  the changes that can be undone, the newest first
+packyard undo [DIR] --redo  do again what was undone last
 
-`packyard redo` does it again. Edits by hand stay; where they and the change meet in the same lines, nothing is undone.
-An interrupted change is finished by the next command; if files were changed meanwhile, use --finish or --take-back,
-which leave those alone.
+Edits by hand stay; where they and the change meet in the same lines, nothing is undone. An interrupted change is
+finished by the next command; if files were changed meanwhile, use --finish or --take-back, which leave those alone.
 """
 
 from __future__ import annotations
@@ -42,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.dry_run(parser)
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
+    way.add_argument("--redo", action="store_true", help="do again what was undone last")
     way.add_argument("--finish", action="store_true", help="only finish an interrupted change")
     way.add_argument("--take-back", action="store_true", help="only take back an interrupted change")
 
@@ -49,17 +48,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Undo changes, and print the names of their files."""
     directory, steps = _steps(arguments.words)
+    for mode in declare.given(arguments, "list", "finish", "take-back"):
+        declare.alone(arguments, "undo", mode, "dry-run")
     if arguments.finish or arguments.take_back:
-        return _settle(Tree(directory), back=arguments.take_back)
+        return _settle(Tree(directory), arguments)
     if arguments.list:
         return _list(directory, arguments.output)
-    if arguments.dry_run:
-        if steps > 1:
-            raise UsageError("packyard undo: --dry-run shows one step; type packyard undo --dry-run")
-        state.tell_pending(Tree(directory))
-        step = history().last(directory, *also(directory))
-        return show([(step, step.taken_back(Tree(Path(step.root)), merged))], arguments, directory)
+    if steps > 1 and (arguments.dry_run or arguments.redo):
+        flag = "--redo" if arguments.redo else "--dry-run"
+        raise UsageError(f"packyard undo: {flag} is for one step; type packyard undo {flag}")
     changes = history()
+    if arguments.dry_run:
+        state.tell_pending(Tree(directory))
+        step = (changes.undone if arguments.redo else changes.last)(directory, *also(directory))
+        return show([(step, step.taken_back(Tree(Path(step.root)), merged))], arguments, directory)
+    if arguments.redo:
+        step = changes.redo(directory, *also(directory), merge=merged)
+        return show([(step, step.before)], arguments, directory, "done again")
     there = sum(1 for _ in changes.done(directory, *also(directory))) if steps > 1 else 1
     if steps > there:
         hint = f"packyard undo {quote(str(directory))} --list shows them"
@@ -146,12 +151,14 @@ def _files(step: UndoStep) -> Iterator[tuple[str, str]]:
         yield os.path.relpath(step.path(name)), change
 
 
-def _settle(tree: Tree, *, back: bool) -> int:
-    finished, left = tree.settle(back=back)
+def _settle(tree: Tree, arguments: argparse.Namespace) -> int:
+    finished, left = tree.settle(back=arguments.take_back)
     if not finished and not left:
         raise InputError(Problem("has no interrupted change", file=str(tree.root_dir)))
-    for file in finished:
-        output.line(os.path.relpath(file))
+    files = [(os.path.relpath(file), "changed") for file in finished]
+    if ROWS.show([("interrupted", files)], arguments.output):
+        for file, _ in files:
+            output.line(file)
     for file in left:
         output.note(f"{os.path.relpath(file)}: was changed since then; left as it is")
     return 0

@@ -1,13 +1,15 @@
 """Move an untarred package to another version; your values, options and edits stay.
 
-packyard upgrade DIR                   to the newest version in the channel that it is from
-packyard upgrade DIR 1.3.0 --dry-run   to a version, a range such as ^1.2, or latest; print a diff
-packyard upgrade DIR --from CHANNEL    where DIR does not say which channel that is, or to another one
-packyard upgrade DIR --base FILE       where no channel has the bundle that DIR came from
+packyard upgrade DIR                  to the newest version in the channel that
+                                      it is from
+packyard upgrade DIR 1.3.0 --dry-run  to a version, a range such as ^1.2, or
+                                      latest; print a diff
+packyard upgrade DIR --base FILE      where no channel has the bundle that DIR
+                                      came from
 
-`packyard get` writes the channel into DIR/.packyard.json. A lower version is taken only if you name it in full.
-New defaults arrive. Where you and the new version changed the same lines, or it does not take a value of yours, nothing
-is changed, and every such conflict is listed: --ours, --theirs or --markers decide. `packyard undo DIR` reverts it.
+A lower version is taken only if you name it in full. New defaults arrive. Where you and the new version changed the
+same lines, or it does not take a value of yours, nothing is changed, and every such conflict is listed: --conflicts
+decides. `packyard undo DIR` reverts it.
 """
 
 from __future__ import annotations
@@ -44,24 +46,18 @@ ROWS = Rows(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.usage = "%(prog)s [DIR] [VERSION] [flags]"
-    parser.add_argument(
-        "words",
-        metavar="[DIR] [VERSION]",
-        nargs="*",
-        help="the top directory of an untarred package (default: here); as in NAME@VERSION, or FILE.tar.gz",
-    )
+    text = "the top directory of a package (default: here); as in NAME@VERSION, or FILE.tar.gz"
+    parser.add_argument("words", metavar="[DIR] [VERSION]", nargs="*", help=text)
     declare.value(parser, "--from CHANNEL", "another channel than the one it is from", dest="channel")
     declare.value(parser, "--base FILE", "the bundle that DIR came from")
-    decision = parser.add_mutually_exclusive_group()
-    for name, what in (("ours", "yours"), ("theirs", "the new version's"), ("markers", "both, between markers")):
-        keep = f"of what conflicts take {what}"
-        decision.add_argument(f"--{name}", dest="decision", action="store_const", const=name, default="", help=keep)
+    text = "of what conflicts take yours, the new version's, or both, between markers"
+    parser.add_argument("--conflicts", choices=("ours", "theirs", "markers"), default="", help=text)
     declare.dry_run(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Upgrade, and print the files that changed."""
-    decision = arguments.decision
+    decision = arguments.conflicts
     folder, version = _split(arguments.words)
     _check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
@@ -141,10 +137,10 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         return
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
     output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
-    for text in (*_moved(folder, merged), *_news(merged), *_executable(outcome), *_kept(merged)):
+    for text in (*_news(folder, outcome), *_kept(merged)):
         output.note(f"  {text}")
     for each in merged.conflicts:
-        output.note(f"  conflict, decided by --{decision}: {each}")
+        output.note(f"  conflict, decided by --conflicts {decision}: {each}")
     for (where, name), (_, new) in merged.values.items():
         if name != new:
             output.note(f"{folder / where}: {name} is {new} now, with your value")
@@ -152,23 +148,18 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         output.note(f"{folder / where}: {name} has to be set: packyard set {quote(str(folder / where))} {name}=…")
 
 
-def _moved(folder: Path, merged: Merged) -> Iterator[str]:
+def _news(folder: Path, outcome: Upgrade) -> Iterator[str]:
+    """Yield what is new; a default that many use cases share is one line."""
+    merged = outcome.merged
     for old, new in merged.use_cases.items():
         yield f"use case {folder / old} is {folder / new} now, with all that you set and edited"
-
-
-def _executable(outcome: Upgrade) -> Iterator[str]:
-    for what, is_so in (("executable now", True), ("no longer executable", False)):
-        if names := [path for path, wanted in outcome.executable.items() if wanted == is_so]:
-            yield f"{what}: {', '.join(sorted(names))}"
-
-
-def _news(merged: Merged) -> Iterator[str]:
-    """Yield the defaults that are new; one that many use cases share is one line."""
     changes = Counter((name, old, new) for (_, name), (old, new) in merged.defaults.items())
     for (name, old, new), number in sorted(changes.items()):
         places = f" in {number} use cases" if number > 1 else ""
         yield f"new default: {name} {shown(old)} -> {shown(new)}{places}"
+    for what, is_so in (("executable now", True), ("no longer executable", False)):
+        if names := [path for path, wanted in outcome.executable.items() if wanted == is_so]:
+            yield f"{what}: {', '.join(sorted(names))}"
 
 
 def _kept(merged: Merged) -> Iterator[str]:

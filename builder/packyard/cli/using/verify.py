@@ -1,17 +1,15 @@
 """Check a package: a tarball with the provenance beside it, or an untarred directory.
 
-packyard verify NAME.tar.gz                   its files, its signature, what it was built from
-packyard verify NAME.tar.gz --from CHANNEL    also that the channel has this very file
-packyard verify DIR                           which files were changed since it was untarred, and whether its
-                                              packyard.json is that of the channel that it is from
-packyard verify DIR --from CHANNEL            compare with this channel
-packyard verify NAME.tar.gz --rebuild         also that its sources, in the workspace here, build the same bytes
-packyard verify NAME.tar.gz --identity ME --issuer URL
+packyard verify NAME.tar.gz                 its files, its signature, what it
+                                            was built from
+packyard verify NAME.tar.gz --from CHANNEL  also that the channel has this file
+packyard verify NAME.tar.gz --rebuild       also that its sources, in the
+                                            workspace here, build the same bytes
+packyard verify DIR                         which files were changed since it
+                                            was untarred
 
-One line says what was proved, and what could not be. Beside NAME.tar.gz are NAME.tar.gz.intoto.json, its provenance,
-and NAME.tar.gz.spdx.json, its SBOM, from the same place; NAME.tar.gz.keyless.json says who signed it without a key.
---rebuild takes the sources of the commit that the provenance names, if the repository around the workspace has it,
-otherwise the files as they are there; it changes none of them.
+One line says what was proved, and what could not be. Provenance, SBOM and a keyless signature are looked for beside
+NAME.tar.gz. --rebuild takes the recorded commit, if the repository here has it; it changes no file.
 """
 
 from __future__ import annotations
@@ -61,23 +59,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
     declare.value(parser, "--from CHANNEL", "compare with what this channel has", dest="channel")
     declare.switch(parser, "--rebuild", "build the package of a .tar.gz again, and compare")
-    declare.value(parser, "--identity IDENTITY", "who signed without a key: an address, or the URL of a workflow")
+    declare.value(parser, "--identity IDENTITY", "who signed without a key: an address or a URL")
     declare.value(parser, "--issuer URL", "who says that it is this identity")
-    declare.value(parser, "--trusted-root FILE", "the keys of Sigstore to use (default: the public ones)")
+    declare.value(parser, "--trusted-root FILE", "keys of Sigstore (default: the public ones)")
     workspaces.add_argument(parser, carried=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
     what = Path(arguments.what)
-    if what.is_dir() and arguments.rebuild:
-        raise UsageError(
-            f"packyard verify: --rebuild takes a .tar.gz, and {what} is a folder: name the file that it came from"
-        )
     if what.is_dir():
+        beside = ("rebuild", "identity", "issuer", "trusted-root", "workspace")
+        declare.alone(arguments, "verify", "a folder: name the .tar.gz that it came from", *beside)
         return _directory(what, arguments.channel, arguments.output)
     if bool(arguments.identity) != bool(arguments.issuer) or (arguments.trusted_root and not arguments.identity):
         raise UsageError("packyard verify: --identity and --issuer belong together, --trusted-root to them")
+    if not arguments.rebuild:
+        declare.alone(arguments, "verify", "a file without --rebuild", "workspace")
     checked = verify_file(what, arguments.channel)
     proof = checked.proof
     if arguments.identity:

@@ -1,8 +1,10 @@
 """Compose packages from their sources and pack them: OUT/NAME/ and OUT/NAME.tar.gz, the same bytes on any machine.
 
-packyard build --version 1.0.0 --out OUT     all packages of the workspace
-packyard build --readmes docs/packages       only their READMEs, to docs/packages/NAME.md, where you commit them
-packyard build NAME --readmes -              print the README of a package
+packyard build --version 1.0.0 --out OUT  all packages of the workspace
+packyard build --readmes docs/packages    only their READMEs, to
+                                          docs/packages/NAME.md, where you
+                                          commit them
+packyard build NAME --readmes -           print the README of a package
 """
 
 from __future__ import annotations

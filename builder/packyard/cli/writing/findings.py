@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from packyard import __version__
-from packyard.cli import documents, output, state
+from packyard.cli import output, state
 from packyard.cli.rows import FORMS, Rows
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.tree import Tree
@@ -28,7 +28,7 @@ ROWS = Rows(
 def show(findings: Sequence[Finding], form: str) -> None:
     """Print findings in a form."""
     if form == "sarif":
-        documents.json_object(sarif.document(findings, __version__))
+        output.json(sarif.document(findings, __version__))
     elif ROWS.show(findings, form):
         for finding in findings:
             output.line(str(finding) if form == "text" else _command(finding))
@@ -80,7 +80,7 @@ def explain_rule(name: str) -> int:
     rules = table()
     if not name:
         rows = [(each.name, each.severity, each.summary) for each in rules.values()]
-        output.table(("RULE", "SEVERITY", "WHAT IS WRONG"), rows, wide=True)
+        output.table(("RULE", "SEVERITY", "WHAT IS WRONG"), rows)
         return 0
     if name not in rules:
         hint = suggest(name, rules) or "packyard lint --explain lists all rules"

@@ -13,13 +13,13 @@ from packyard.writing.source import workspace
 
 ROWS = Rows("file", "file", line="{file}")
 EXAMPLE = "packyard init my-models"
+_PREFIX = "use-cases"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("directory", metavar="DIR", help="a new folder, or one without a workspace")
     declare.value(parser, "--name NAME", "the name of the catalogue (default: that of the folder)")
-    declare.value(parser, "--prefix PATH", "where use cases lie in a package", default="use-cases")
     text = "the SPDX identifier of a licence for all packages, unless there is a LICENSE"
     declare.value(parser, "--license ID", text, default="Apache-2.0")
 
@@ -29,13 +29,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.directory:
         raise UsageError("packyard init: DIR is empty; packyard init . begins a workspace here")
     directory = Path(arguments.directory)
-    if not workspace.is_prefix(arguments.prefix):
-        raise UsageError(f"packyard init: --prefix {arguments.prefix!r} must be words joined by slashes")
     for flag, text in (("--name", arguments.name or ""), ("--license", arguments.license)):
         if not text.isprintable():
             raise UsageError(f"packyard init: {flag} {text!r} must be one line of printable characters")
     name = arguments.name or directory.resolve().name
-    written = init.write(directory, init.files(name, arguments.prefix, arguments.license))
+    written = init.write(directory, init.files(name, _PREFIX, arguments.license))
     workspace.read(directory)
     if ROWS.show(written, arguments.output):
         output.note(f"go on in {directory}: packyard parts, then packyard new NAME")

@@ -2,15 +2,8 @@
 
 A finding in a package of the workspace is at the line that its author wrote, with the composed place behind it. The
 exit code is 1 if any finding is an error, or with --strict if there is any. A comment at a line makes an exception:
-``# packyard: allow RULE: reason``.
-
-Use cases of packages are judged alone, with each option and with each preset that they have; --option, --preset and
-NAME=VALUE add one use that has all of these at once:
-
-packyard lint llm-serving --option queue --preset four-gpus MEMORY=64Gi
-
-packyard lint --readmes docs/packages compares the READMEs that you commit there with those that build writes: the exit
-code is 1, and a diff is printed, if one of them is stale. packyard build --readmes docs/packages writes them again.
+``# packyard: allow RULE: reason``. Use cases are judged alone, with each option and with each preset that they have;
+--option, --preset and NAME=VALUE add one use that has all of these at once.
 """
 
 from __future__ import annotations
@@ -47,20 +40,21 @@ EXAMPLE = "packyard lint my-model --strict"
 #: The rules of a file of which nothing else is known.
 _BROKEN = ("unreadable", "root-no-mapping")
 _ARCHIVES = (".tar.gz", ".tgz")
+_CHECKS = ("strict", "all", "fix", "option", "preset")
 _VERSION = "0.0.0"  # which no finding shows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    targets = "packages, folders or archives (default: all packages of the workspace, otherwise the folder here)"
-    parser.add_argument("targets", metavar="NAME|DIR|FILE.tar.gz|NAME=VALUE", nargs="*", help=targets)
-    explain = "print why a rule is there, with an example, or all rules; check nothing"
+    targets = "default: all of the workspace, or this folder"
+    parser.add_argument("targets", metavar="NAME|DIR|FILE", nargs="*", help=targets)
+    explain = "only say why a rule is there, or list all"
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     declare.switch(parser, "--strict", "exit with 1 for warnings, too")
-    text = "also what is taste, in folders that are neither a workspace nor a package of packyard"
+    text = "also what is taste, in folders not of packyard"
     declare.switch(parser, "--all", text)
     declare.switch(parser, "--fix", "correct what is certain, in your sources or files")
-    declare.value(parser, "--readmes DIR", "only say which READMEs are stale: DIR/NAME.md of each package, or one file")
+    declare.value(parser, "--readmes DIR", "only say which READMEs in DIR are stale")
     uses.add_arguments(parser, "lint")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
@@ -69,8 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Lint every target and print the findings; what stops lint itself is one, too, where a program reads them."""
     if arguments.explain is not None:
+        declare.alone(arguments, "lint", "--explain", *_CHECKS, "readmes")
         return findings.explain_rule(arguments.explain)
     if arguments.readmes:
+        declare.alone(arguments, "lint", "--readmes", *_CHECKS)
         workspace = workspaces.find(arguments)
         return readmes.check(arguments, workspace, list(dict.fromkeys(arguments.targets)) or workspace.package_names())
     try:

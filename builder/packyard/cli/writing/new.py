@@ -37,9 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{kind}", metavar="[USECASE=]NAME", action="append", default=[], help=text)
     text = "a value that the package, or one use case, gives a setter, such as IMAGE=…; may be repeated"
     declare.value(parser, "--set [USECASE=]NAME=VALUE", text, dest="values", action="append", default=[])
-    for fact, text in _DEFAULTS.items():
-        parser.add_argument(f"--{fact}", metavar="TEXT", help=f"the model's {fact} (default: {text})")
-    declare.value(parser, "--description TEXT", "what it does, in a sentence")
     workspaces.add_argument(parser)
 
 
@@ -78,7 +75,7 @@ def _answers(arguments: argparse.Namespace, parts: Sequence[Offered]) -> Answers
     storages = _by_use_case(arguments.storage or _asked_parts(STORAGE, parts), named)
     programs = _by_use_case(arguments.programs, named)
     values = _by_use_case(arguments.values, named)
-    facts = {fact: getattr(arguments, fact) or _asked(fact, text) for fact, text in _DEFAULTS.items()}
+    facts = {fact: _asked(fact, text) for fact, text in _DEFAULTS.items()}
     return Answers(
         name=arguments.name,
         model={key: {"name": arguments.name, **facts}[key] for key in MODEL},
@@ -92,7 +89,7 @@ def _answers(arguments: argparse.Namespace, parts: Sequence[Offered]) -> Answers
             for name, base in named.items()
         },
         setters=_with_image(_setters(values.get("", []))),
-        description=arguments.description or _asked("description"),
+        description=_asked("description"),
     )
 
 

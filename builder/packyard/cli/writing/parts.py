@@ -13,8 +13,6 @@ ROWS = Rows(
     "part",
     "kind, name, folder, description, objects, defines, needs",
     columns="NAME, KIND, OBJECTS, WHAT IT IS=description, NEEDS, DEFINES",
-    prose=3,
-    wide=None,
 )
 _CELLS = {
     "NEEDS": lambda row: f"needs {', '.join(row['needs'])}" if row["needs"] else "",
@@ -33,5 +31,5 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a row for each part."""
     parts = offered.find(workspaces.find(arguments, carried=True))
     parts = [each for each in parts if arguments.kind in (None, each.kind)]
-    ROWS.show(parts, arguments.output, wide=arguments.wide, cells=_CELLS)
+    ROWS.show(parts, arguments.output, cells=_CELLS)
     return 0

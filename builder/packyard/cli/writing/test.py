@@ -1,15 +1,9 @@
 """Build packages and try them: lint, kustomize, rendering, their own tests, the commands of their READMEs.
 
 The tests of a package are packages/NAME/tests/*.yaml: values and options that are given, and fields or a refusal that
-are expected. On request an API server is asked, too.
-
-The exit code is 1 if a check failed. Programs are taken from PATH; a check that needs one that is not there is skipped,
-and so are README commands that are more than plain words. With --strict the exit code is 1 for other checks that were
-skipped, too.
-
-Each use case is rendered alone and with each option that it has; with --option, --preset or NAME=VALUE as these say:
-
-packyard test llm-serving --option queue --preset four-gpus MEMORY=64Gi
+are expected. The exit code is 1 if a check failed. A check that needs a program that PATH has not is skipped, and so
+are README commands that are more than plain words. Each use case is rendered alone and with each option that it has;
+with --option, --preset or NAME=VALUE as these say.
 """
 
 from __future__ import annotations

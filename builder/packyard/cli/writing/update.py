@@ -2,14 +2,13 @@
 
 packyard update            all libraries, but for folders that were never pinned
 packyard update NAME       one
-packyard update --dry-run  only show what would change; with --strict the exit code is 1 if something breaks
-packyard update --vendor   copy what is pinned into the workspace, to libraries/NAME, and pin what was not; no pin moves
+packyard update --dry-run  only show what would change
+packyard update --vendor   copy what is pinned into the workspace, to
+                           libraries/NAME; no pin moves
 
-What breaks in the libraries is shown first. The packages are composed with the libraries that are pinned and with the
-new ones, and compared. Nothing is pinned if some do not compose with the new ones, or with --strict if anything breaks.
-
-Copies are used instead of what they were made of, and are checked against packyard.lock; later updates replace them.
-kustomize reads them, so that it builds every base of the workspace. To go back, delete them.
+The packages are composed with the libraries that are pinned and with the new ones, and compared. Nothing is pinned if
+some do not compose with the new ones, or with --strict if anything breaks. Copies are used instead of what they were
+made of, and are checked against packyard.lock; later updates replace them.
 """
 
 from __future__ import annotations
@@ -19,11 +18,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from packyard.cli import compared, declare, differences, fanout, libraries, output, progress, workspaces
+from packyard.cli import compared, declare, fanout, libraries, output, progress, workspaces
 from packyard.cli.rows import Rows
+from packyard.cli.using import diff
 from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.reference import order
-from packyard.core.errors import InputError, PackyardError, Problem, UsageError, refuse
+from packyard.core.errors import InputError, PackyardError, Problem, refuse
 from packyard.core.yaml.sources import Sources
 from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import Change, compare_all
@@ -33,7 +33,7 @@ from packyard.writing.source.library import Library
 from packyard.writing.source.library_entry import Entry
 from packyard.writing.source.workspace import Workspace
 
-ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({differences.FIELDS}), unreached")
+ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({diff.FIELDS}), unreached")
 COPIES = Rows("copy of a library", "directory", "--vendor", line="{directory}")
 EXAMPLE = "packyard update --dry-run --strict"
 T = TypeVar("T")
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     broken = _breaks(before or (), after.libraries)
     changes = _compare(arguments, root_dir, after, before, broken) if moved else {}
     _show(arguments.output, pins, moved, {**broken, **(changes or {})}, changes, [*unreached])
-    if arguments.strict and differences.breaking({**broken, **(changes or {})}):
+    if arguments.strict and diff.breaking({**broken, **(changes or {})}):
         output.problem("something breaks, so nothing is pinned (without --strict it is)")
         return 1
     if not arguments.dry_run:
@@ -95,8 +95,7 @@ def _lower(entry: Entry, before: Pin | None, after: Pin | None) -> Problem | Non
 
 def _vendor(arguments: argparse.Namespace) -> int:
     """Copy libraries and pin those that were not; print the new folders."""
-    if arguments.dry_run or arguments.force:
-        raise UsageError("packyard update: --vendor goes without --dry-run and --force; packyard update --vendor")
+    declare.alone(arguments, "update", "--vendor", "dry-run", "force", "strict")
     with progress.busy("fetching libraries"):
         here = workspaces.find(arguments)
     listed = libraries.named(here.root_dir, arguments.names)
@@ -177,13 +176,13 @@ def _show(
 ) -> None:
     """Print what moves, what breaks in it, and what it changes in packages: ``differing`` has both."""
     rows = [(name, pins[name].version if name in pins else "", pin.version, pin.tar) for name, pin in moved.items()]
-    if not ROWS.show([(rows, differences.documents(differing), unreached)], form):
+    if not ROWS.show([(rows, diff.documents(differing), unreached)], form):
         return
     if rows:
-        output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows, wide=True)
-        differences.show(differing, form)
+        output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows)
+        diff.show(differing, form)
         if changes is not None:
             changed = f"{output.counted(len(changes), 'package')} with changes" if changes else "no package changes"
-            output.note(f"{changed}{differences.breaking(differing)}")
+            output.note(f"{changed}{diff.breaking(differing)}")
     else:
         output.note("all libraries are what they are pinned as")

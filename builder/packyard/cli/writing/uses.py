@@ -14,10 +14,10 @@ from packyard.writing.build.used import Use
 
 def add_arguments(parser: argparse.ArgumentParser, verb: str) -> None:
     """Declare the flags; values are among the words."""
-    text = f"{verb} with an option enabled, where it fits; may be given several times"
-    declare.value(parser, "--option NAME", text, action="append", default=[], dest="options")
+    text = f"{verb} with an option enabled (may be repeated)"
+    declare.value(parser, "--option NAME", text, action="append", default=[])
     text = f"{verb} with the values of a preset"
-    declare.value(parser, "--preset NAME", text, action="append", default=[], dest="presets")
+    declare.value(parser, "--preset NAME", text, action="append", default=[])
 
 
 def split(arguments: argparse.Namespace, words: Iterable[str], *verb: str) -> tuple[list[str], Use]:
@@ -32,6 +32,6 @@ def split(arguments: argparse.Namespace, words: Iterable[str], *verb: str) -> tu
             raise UsageError(f"packyard: {word!r} must be NAME=VALUE")
         else:
             values.setdefault(name, []).append(text)
-    flags = [f"--option={name}" for name in arguments.options] + [f"--preset={name}" for name in arguments.presets]
+    flags = [f"--option={name}" for name in arguments.option] + [f"--preset={name}" for name in arguments.preset]
     command = shlex.join(["packyard", *verb, *others, *flags])
-    return others, Use(options=arguments.options, presets=arguments.presets, values=values, command=command)
+    return others, Use(options=arguments.option, presets=arguments.preset, values=values, command=command)

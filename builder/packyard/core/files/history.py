@@ -126,7 +126,7 @@ class History(NamedTuple):
         """Return the newest step below one of the directories that was made and is not undone yet."""
         for step in self.done(directory, *also):
             return step
-        hint = "what `packyard set`, `enable`, `disable`, `upgrade`, `lint --fix` and `cfg` change can be undone"
+        hint = "what `packyard set`, `enable`, `upgrade`, `lint --fix` and `cfg` change can be undone"
         raise InputError(Problem("nothing to undo", file=os.path.realpath(directory), hint=hint))
 
     def undo(self, directory: Path, *also: Path, merge: Merge = refuse_edits) -> UndoStep:
@@ -141,7 +141,7 @@ class History(NamedTuple):
         for step in reversed([*self._steps(_UNDONE)]):
             if step.touches(directory, *also):
                 return step.reversed()
-        hint = "packyard redo does again what packyard undo took back, until something else is changed"
+        hint = "packyard undo --redo does again what packyard undo took back, until something else is changed"
         raise InputError(Problem("nothing to redo", file=os.path.realpath(directory), hint=hint))
 
     def redo(self, directory: Path, *also: Path, merge: Merge = refuse_edits) -> UndoStep:

@@ -116,7 +116,7 @@ def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = Fa
 
 
 def unmerged(name: str, text: str) -> Problem | None:
-    """Return where a merge left both sides for somebody to choose from, as `upgrade --markers` and git do."""
+    """Return where a merge left both sides for somebody to choose from, as `upgrade --conflicts markers` and git do."""
     marker = _MARKER.search(text)
     if not marker:
         return None

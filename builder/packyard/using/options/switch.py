@@ -250,7 +250,7 @@ def _explain(directory: Path, here: EnabledOptions, name: str, before: Sequence[
             state = "is enabled" if other in here.options else "you name too"
             message = f"option {name!r} cannot be used together with {other!r}, which {state}"
             hint = (
-                f"disable that first: packyard disable {quote(str(directory))} {other}"
+                f"disable that first: packyard enable --off {quote(str(directory))} {other}"
                 if other in here.options
                 else "leave one out"
             )

@@ -30,7 +30,7 @@ from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
 _AWAY = "move it away, then upgrade again"
-_DECIDE = "--ours keeps yours, --theirs takes the new version's, --markers writes both into the files"
+_DECIDE = "--conflicts ours keeps yours, theirs takes the new version's, markers writes both into the files"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ DEPTH = 16
 _FILES = {"cd", "echo", "cat", "head", "tail", "ls", "grep", "mkdir", "cp", "mv", "true"}
 _PROGRAMS = {*_FILES, "kustomize", "kubectl", "packyard"}
 #: By these verbs alone, as others need a network or keys.
-_VERBS = {"set", "setters", "explain", "enable", "disable", "undo", "render", "lint", "cfg", "list"}
+_VERBS = {"set", "setters", "explain", "enable", "undo", "render", "lint", "cfg", "list"}
 _BETWEEN, _REDIRECTED = {";", "&&", "|", ""}, {">", ">>", "<"}
 _PUNCTUATION = "();<>|&\n"
 _SETTER = re.compile(r"[A-Z][A-Z0-9_]*(=.*)?", re.DOTALL)
