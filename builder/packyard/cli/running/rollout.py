@@ -44,13 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_of_new(parser: argparse.ArgumentParser) -> None:
     """Declare the flags of verbs that deploy what no record has yet."""
-    clusters.add_autoscaled(parser)
     declare.switch(parser, "--no-doctor", "deploy whatever packyard doctor would find")
 
 
 def typed(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that say how to deploy as the user gave them, for a command to go on with."""
-    given = declare.given(arguments, "force", "atomic", "no-wait", "autoscaled", "no-doctor")
+    given = declare.given(arguments, "force", "atomic", "no-wait", "no-doctor")
     kept = [f"--keep={arguments.keep}"] if arguments.keep != deploy.KEPT else []
     is_default = arguments.timeout == clusters.duration(_TIMEOUT)
     return [*given, *kept, *([] if is_default else [f"--timeout={arguments.timeout}s"])]

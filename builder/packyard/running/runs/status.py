@@ -235,7 +235,7 @@ class _Run:
                     yield f"{_named(item)} is not ready: {unready}"
             for item in workload.items:
                 if not workload.pods and outcome.is_untouched(item):
-                    hint = "packyard prerequisites says whether its operator is there"
+                    hint = "packyard doctor says which operators are there"
                     yield f"nothing has taken up {_named(item)} yet; {hint}"
 
     def _expired(self, missing: Sequence[Reference]) -> str:
