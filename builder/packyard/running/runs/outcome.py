@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from packyard.core.kubernetes.endings import is_endless
 from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, RAY, TRAINER, Kind, of
 from packyard.core.kubernetes.lenient import Object, condition, kind_of, mapping, mappings, text
+from packyard.core.kubernetes.lifetimes import is_endless
 
 SUCCEEDED, FAILED = "succeeded", "failed"
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.errors import InputError, IntegrityError, Problem, suggest
-from packyard.core.kubernetes.endings import is_endless
 from packyard.core.kubernetes.lenient import (
     Object,
     finalizers,
@@ -22,6 +21,7 @@ from packyard.core.kubernetes.lenient import (
     name_of,
     text,
 )
+from packyard.core.kubernetes.lifetimes import is_endless
 from packyard.core.kubernetes.roles import CHIEFS
 from packyard.running.runs import look, outcome, results, trouble, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
