@@ -79,7 +79,7 @@ def test_all_fail_when_one_does(
     assert 0 not in [pod.wait() for pod in pods], "".join(pod.log for pod in pods)
 
 
-def started(objects: list[Object], new_cluster: NewCluster, **lifetimes: str) -> list[Pod]:
+def started(objects: list[Object], new_cluster: NewCluster, **endings: str) -> list[Pod]:
     """Start all pods of a run whose program is the one above, where there is a chief the first of them."""
     cluster = new_cluster(objects)
     jobs = deploy.jobs_of(cluster, objects)
@@ -90,7 +90,7 @@ def started(objects: list[Object], new_cluster: NewCluster, **lifetimes: str) ->
         container = spec["containers"][0]
         for pod in controllers.job(job):
             script = environment(container, pod, cluster.objects)["MODEL_SCRIPT"]
-            cluster.put(str(PurePosixPath(container["workingDir"], script)), (_PROGRAM % lifetimes).encode())
+            cluster.put(str(PurePosixPath(container["workingDir"], script)), (_PROGRAM % endings).encode())
             pods.append(cluster.start(pod))
     return pods
 
