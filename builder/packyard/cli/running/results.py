@@ -73,7 +73,7 @@ def _copy_all(client: Kubectl, arguments: argparse.Namespace, places: Sequence[P
         for name, reason in copied.left:
             output.warning(f"{name} is not copied: it {reason}")
         if copied.others:
-            output.warning(f"{output.counted(copied.others, 'link or device')} not copied")
+            output.warning(f"not copied, as they are no files: {copied.others} links or devices")
         if copied.said:
             output.warning(f"{place.path}: {copied.said}")
         more = f"; {copied.there} are here already" if copied.there else ""
