@@ -38,7 +38,7 @@ PARTS := kustomize clusters stores workload whole
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help venv demo test bare lint nightly $(PARTS:%=nightly-%) docs bench clean
-.PHONY: tools oracle breaks soak fuzz coverage dist web test-models test-tensorflow test-trust test-web update-tools update-models update-images
+.PHONY: tools oracle breaks mutants soak fuzz coverage dist web test-models test-tensorflow test-trust test-web update-tools update-models update-images
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -60,7 +60,7 @@ lint: $(TEST) .venv/.lint  ## check style, layout and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-nightly: $(PARTS:%=nightly-%)  ## run what takes long or needs real programs, a part after the other (make nightly-PART: one)
+nightly: $(PARTS:%=nightly-%) mutants  ## run what takes long or needs real programs, a part after the other (make nightly-PART: one)
 
 nightly-clusters nightly-workload: JOBS := 1
 # What clusters answer is recorded again, for `make test` to judge.
@@ -86,6 +86,9 @@ oracle: .venv/.nightly $(ORACLE)  #- ask kustomize 3.8.7 and 4.5.4 and an API se
 
 breaks: $(TEST)  #- make each break of tests/breaks/ in a copy, and see that tests find it (ARGS='NAME…' chooses)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/breaks.py $(ARGS)
+
+mutants: .venv/.nightly  #- make small mistakes in a copy, and write into tests/mutants.json how many `make test` finds (ARGS='SEED COUNT')
+	$(IN_MEMORY) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/mutants.py $(ARGS)
 
 dist: $(TEST)  #- build the wheel and the sdist into dist/; the same commit gives the same bytes
 	rm -rf dist

@@ -15,7 +15,6 @@ import tiny
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
 from packyard.writing.source import compose, package, workspace
-from served import Served
 
 PREFIX = "quickstart/mlops"
 WORKSPACE = f"apiVersion: packyard/v1\nkind: Workspace\nname: zoo\nprefix: {PREFIX}\nlicense: LICENSE\n"
@@ -28,7 +27,6 @@ class Imported:
     root: Path
     before: dict[tuple[str, str], Path] = field(default_factory=dict)
     composed: dict[tuple[str, str], Path] = field(default_factory=dict)
-    lines: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def list_lost(self, name: str) -> str:
         """Return the page of a package that lists what was lost."""
@@ -49,8 +47,6 @@ def import_all(root: Path, packages: Mapping[str, Mapping[str, Mapping[str, str]
         assert code == 0, err
         (said,) = json.loads(out)
         assert said["useCases"] == sorted(use_cases)
-        before = sum(text.count("\n") for files in use_cases.values() for text in files.values())
-        done.lines[name] = (before, said["lines"])
     here = workspace.read(root / "ws")
     for name in packages:
         for each in compose.compose(here, package.read(here, name)).use_cases:
@@ -87,12 +83,3 @@ def setters(folder: Path) -> dict[str, tuple[object, ...]]:
         for name, each in reading.definitions(folder).items()
         if ".setters." in name
     }
-
-
-def check_sources(done: Imported, kustomize: Served, out_dir: Path) -> None:
-    """Check that kustomize builds from the sources what is composed of them."""
-    code, _, err = tiny.run("build", "--kustomization", "--workspace", done.root / "ws", "--out", out_dir)
-    assert code == 0, err
-    for (name, path), composed in done.composed.items():
-        built = reading.built(kustomize, out_dir / name / path, "--load-restrictor", "LoadRestrictionsNone")
-        assert built == reading.built(kustomize, composed), (name, path)

@@ -60,7 +60,6 @@ ROOMS = (
     "sharing.web",
     "sharing",
     "running.runs",
-    "running.results",
     "running.doctor",
     "running.probe",
     "running",

@@ -51,6 +51,7 @@ VERBS = {
     "logs": "logs first",
     "logs --events": "logs first --events",
     "exec": "exec first -- true",
+    "forward": "forward first",
     "results": "results first",
     "rollback --list": "rollback first --list",
     "rollback": "rollback first 1",

@@ -7,6 +7,7 @@ is all that a pod does.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,14 +42,24 @@ def main() -> int:
             _get(plain, flags, objects)
         case "apply" | "create":
             _apply(flags, objects)
+            _keep(objects)
         case "delete":
             _delete(plain, flags, objects)
+            _keep(objects)
         case "logs":
             print("Epoch 1/1")
         case "exec":
             print("here")
-    _STATE.write_text(json.dumps(objects), "utf-8")
+        case "port-forward":
+            print("Forwarding from 127.0.0.1")
     return 0
+
+
+def _keep(objects: list[Object]) -> None:
+    """Write the file in one step: others may read it."""
+    written = _STATE.with_suffix(f".{os.getpid()}")
+    written.write_text(json.dumps(objects), "utf-8")
+    written.replace(_STATE)
 
 
 def _build(folder: Path) -> None:
@@ -74,7 +85,8 @@ def _apply(flags: dict[str, str], objects: list[Object]) -> None:
     if "metadata" not in typed[0]:  # a review of rights
         return print(json.dumps({**typed[0], "status": {}}))
     if "--dry-run" in flags:
-        return _print(typed) if flags["--output"] == "json" else None
+        stored = {_key(item): item for item in objects}
+        return _print([_merged(stored.get(_key(item), {}), item) for item in typed])
     for item in typed:
         item["metadata"] |= {"namespace": "ml", "creationTimestamp": _WHEN}
         objects[:] = [each for each in objects if _key(each) != _key(item)]
@@ -84,12 +96,19 @@ def _apply(flags: dict[str, str], objects: list[Object]) -> None:
     return None
 
 
+def _merged(before: Object, after: Object) -> Object:
+    return {**before, **after, "metadata": {**before.get("metadata", {}), **after["metadata"]}}
+
+
 def _delete(plain: list[str], flags: dict[str, str], objects: list[Object]) -> None:
     names = [_name(item) for item in _typed()] if "--filename" in flags else plain
     gone = [item for item in objects if _name(item) in names]
     owners = {item["metadata"]["name"] for item in gone if item["kind"] == "Job"}
     made = [item for item in objects if _owners(item) & owners]
-    objects[:] = [item for item in objects if item not in gone and item not in made]
+    for item in gone:
+        item["metadata"]["deletionTimestamp"] = _WHEN
+    held = [item for item in gone if item["metadata"].get("finalizers")]
+    objects[:] = [item for item in objects if item in held or (item not in gone and item not in made)]
     print(*map(_name, gone), sep="\n")
 
 

@@ -16,13 +16,13 @@ from controlplane.api import Api, Object, await_quota, wait
 from packyard.core.bundle.record import FaultError
 from packyard.core.errors import ConflictError, InputError, PackyardError
 from packyard.running.runs import deploy as deploying
-from packyard.running.runs import kubectl, live
+from packyard.running.runs import kubectl, look
 from packyard.running.runs import record as records
-from packyard.running.runs.changes import FixedError
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import prepare
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import LABEL, Reference, labelled
+from running.made import mpi_job
 from running.wanted import WHEN, claim, config_map, deploy, deployment, item, job, prepared, secret
 
 
@@ -34,9 +34,7 @@ def made(client: Kubectl, *objects: Object, run: str = "first", who: str = "ann"
 def refused(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> str:
     """Return why objects are not deployed."""
     with pytest.raises(PackyardError) as caught:
-        deploying.plan(
-            client, prepared(*objects, run=run), who="ann", when=WHEN, force=force, hint="HINT", beside="BESIDE"
-        )
+        deploying.plan(client, prepared(*objects, run=run), who="ann", when=WHEN, force=force, beside="BESIDE")
     return str(caught.value)
 
 
@@ -114,13 +112,13 @@ def test_a_job_that_is_there_is_not_changed_nor_what_its_pods_have_read(
 ) -> None:
     made(client, job(cpu="1"), config_map(BATCH_SIZE="64", odd="\u2028\U0001f600"), deployment(cpu="1"))
     said = refused(client, job(cpu="2"), config_map(BATCH_SIZE="128"), deployment(cpu="1"))
-    assert said.splitlines() == [
-        "run first is there, with fields that cannot be changed any more",
-        "Job work: spec.template.spec.containers[training].resources.limits.cpu cannot be changed: 1 -> 2",
-        "ConfigMap settings: data.BATCH_SIZE was read by its pods at their start: 64 -> 128",
-        "ConfigMap settings: data.odd was read by its pods at their start: '\\u2028\U0001f600' is removed",
-        "it stays as it is (HINT)",
-    ]
+    assert 'Job.batch "work" is invalid: spec.template: ' in said
+    assert "field is immutable (what is there stays as it is; packyard undeploy first -n" in said
+    said = refused(client, job(cpu="1"), config_map(BATCH_SIZE="128"), deployment(cpu="1"))
+    assert said.startswith(
+        "ConfigMap settings changes, and the pods of Job work read it at their start (packyard undep"
+    )
+    assert said.endswith("; BESIDE)")
     assert cluster.read(config_map(), namespace).body["data"]["BATCH_SIZE"] == "64"
     settings = config_map(BATCH_SIZE="64", odd="\u2028\U0001f600")
     assert made(client, job(cpu="1"), settings, deployment(cpu="2")).number == 2  # a server beside it may change
@@ -137,17 +135,27 @@ def test_what_the_server_does_not_let_change_is_refused_with_what_has_it_anew(cl
     labels["tier"] = "x"
     moved["spec"]["selector"] = {"matchLabels": labels}
     changed = {**immutable, "data": {"x": "2"}}
-    with pytest.raises(FixedError, match="that cannot be changed any more") as caught:
-        deploying.plan(client, prepared(moved, changed), who="ann", when=WHEN, hint="--replace")
-    assert [each.message.partition(":")[0] for each in caught.value.problems[1:]] == [
+    with pytest.raises(ConflictError, match="stays as it is; packyard undeploy first") as caught:
+        deploying.plan(client, prepared(moved, changed), who="ann", when=WHEN)
+    assert [each.message.partition(":")[0] for each in caught.value.problems] == [
         'Deployment.apps "server" is invalid',
         'ConfigMap "fixed" is invalid',
-        "it stays as it is",
     ]
-    # Secrets stay where a run is deleted, so that this would delete it in vain.
-    typed = {**secret(x="1"), "type": "example/other"}
-    with pytest.raises(InputError, match="field is immutable"):
-        deploying.plan(client, prepared(moved, typed), who="ann", when=WHEN)
+
+
+def test_a_workload_that_takes_a_change_and_does_not_heed_it_is_refused(client: Kubectl) -> None:
+    before, after = mpi_job("m", "run"), mpi_job("m", "complete")
+    made(client, before)
+    assert "MPIJob m changes, and its pods stay as they were made" in refused(client, after)
+    suspended = copy.deepcopy(before)
+    suspended["spec"]["runPolicy"]["suspend"] = True
+    assert planned(client, suspended).is_new
+
+
+def test_what_looks_like_a_secret_is_refused_unless_somebody_insists(client: Kubectl) -> None:
+    plain = config_map(WANDB_API_KEY="0123456789abcdef", EPOCHS="3")
+    assert refused(client, plain).startswith("ConfigMap settings: data.WANDB_API_KEY looks like a secret, and every")
+    assert planned(client, plain, force=True).is_new
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -231,9 +239,7 @@ def test_a_value_of_another_type_may_be_a_secret_and_is_not_repeated(client: Kub
 
 
 def test_a_kind_that_the_cluster_does_not_know_is_named(client: Kubectl) -> None:
-    with pytest.raises(
-        InputError, match=r"^Engine x: the cluster does not know Engine of example\.org/v1 \(packyard pre"
-    ):
+    with pytest.raises(InputError, match=r"^Engine x: the cluster does not know Engine of example\.org/v1 \("):
         made(client, config_map(a="1"), item("example.org/v1", "Engine", "x"))
 
 
@@ -291,7 +297,7 @@ def test_secrets_are_compared_and_never_recorded(client: Kubectl) -> None:
     (stored,) = records.read_last(client, "first").read_objects()
     assert set(stored) == {"apiVersion", "kind", "metadata"}
     made(client, secret(password="two"), job())
-    assert made(client, secret(password="three"), job()).number == 4  # nothing about it is refused, or shown
+    assert made(client, secret(password="three"), job()).number == 4  # nothing about it is refused
     shown = deploying.difference(client, planned(client, secret(password="four"), job())).decode()
     assert "***" in shown
     assert "Zm91cg" not in shown
@@ -320,8 +326,8 @@ def test_objects_are_read_although_the_definition_of_another_is_gone(client: Kub
         Reference("example.org/v1", "Engine", client.namespace, "x"),
         Reference("v1", "ConfigMap", client.namespace, "settings"),
     )
-    assert list(live.read(client, [there], [gone])) == [there]
-    listed = live.list_(client, {("v1", "ConfigMap"), ("example.org/v1", "Engine")}, live.selector({"first"}))
+    assert list(look.read(client, [there], [gone])) == [there]
+    listed = look.list_(client, {("v1", "ConfigMap"), ("example.org/v1", "Engine")}, look.selector({"first"}))
     assert [each["metadata"]["name"] for each in listed.items] == ["packyard.first.1", "settings"]
     assert listed.unknown == {("example.org/v1", "Engine")}
 

@@ -12,10 +12,9 @@ import pytest
 from commandline import packyard
 from controlplane.api import Api, wait
 from packyard.core.errors import InputError
-from packyard.running.runs import choose
+from packyard.running.runs import logs, status
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.pod_status import PodStatus
-from packyard.running.runs.status import RunStatus
+from packyard.running.runs.status import PodStatus, RunStatus
 from running import made
 from running.nightly.test_reading import children, settle, settled, started
 from terminal import on_terminal
@@ -83,11 +82,11 @@ def test_logs_are_of_the_launcher_or_of_the_pods_that_are_meant(
     printer.print(launcher["metadata"]["name"], b"x" * 200_000)
     assert logs("--tail=1") == b"x" * 200_000 + b"\n"
     assert logs("--role=worker", "--index=1", "--tail=1") == b"\xff\x1b[31mlast of mpi-worker-1\n"
-    assert logs("--role=worker").splitlines() == [
-        b"worker 0 | first",
-        b"worker 0 | \xff\x1b[31mlast of mpi-worker-0",
-        b"worker 1 | first",
-        b"worker 1 | \xff\x1b[31mlast of mpi-worker-1",
+    assert sorted(logs("--role=worker").splitlines()) == [
+        b"[pod/mpi-worker-0/training] \xff\x1b[31mlast of mpi-worker-0",
+        b"[pod/mpi-worker-0/training] first",
+        b"[pod/mpi-worker-1/training] \xff\x1b[31mlast of mpi-worker-1",
+        b"[pod/mpi-worker-1/training] first",
     ]
     documents = json.loads(packyard("logs", "mpi", "--role=worker", *flags, "-o", "json").stdout)
     assert [each["text"] for each in documents] == [
@@ -114,9 +113,7 @@ def test_a_pod_without_a_log_says_why(client: Kubectl, flags: tuple[str, ...], p
     wait(lambda: [] if "image" in packyard("status", "stuck", *flags).stdout else ["the pod is not stuck"])
     stuck = packyard("logs", "stuck", *flags)
     assert (stuck.returncode, stuck.stdout) == (1, "")
-    assert (
-        "training has not started: image cannot be pulled: the registry does not have registry.example" in stuck.stderr
-    )
+    assert " has not started: image cannot be pulled: the registry does not have registry.example" in stuck.stderr
     none = packyard("logs", "none", *flags)
     assert none.returncode == 1
     assert "run none has no pods; it is starting: Job none is suspended" in none.stderr
@@ -159,10 +156,13 @@ def test_following_goes_on_with_the_pod_that_takes_the_place(
     printer.print("set-1", b"other")
     with started("logs", "-f", "set", *flags) as process:
         assert process.stdout
-        assert {process.stdout.readline() for _ in range(2)} == {"training 0 | first\n", "training 1 | other\n"}
+        assert {process.stdout.readline() for _ in range(2)} == {
+            "[pod/set-0/training] first\n",
+            "[pod/set-1/training] other\n",
+        }
         cluster.delete({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "set-0"}}, namespace).expect_done()
         printer.print("set-0", b"second")
-        assert process.stdout.readline() == "training 0 | second\n"
+        assert process.stdout.readline() == "[pod/set-0/training] second\n"
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
         assert "nterrupt" not in (process.stderr.read() if process.stderr else "")
@@ -197,6 +197,7 @@ def pod(name: str, role: str, index: int, state: str = "running", created: str =
         ended="",
         containers=("a", "b"),
         running=("a",),
+        labels={"role": role, "packyard/run": "one"},
     )
 
 
@@ -215,19 +216,27 @@ def run_of(*pods: PodStatus) -> RunStatus:
 
 def test_the_launcher_speaks_for_a_run_then_the_chief_then_all() -> None:
     worker, launcher, chief = pod("w", "worker", 0), pod("l", "launcher", 0), pod("c", "chief", 0)
-    assert choose.pods(run_of(worker, launcher)) == [launcher]
-    assert choose.pods(run_of(worker, chief)) == [chief]
-    assert choose.pods(run_of(worker, pod("p", "ps", 0))) == [worker, pod("p", "ps", 0)]
-    assert choose.pods(run_of(), index=3) == []
+    assert status.choose(run_of(worker, launcher)) == [launcher]
+    assert status.choose(run_of(worker, chief)) == [chief]
+    assert status.choose(run_of(worker, pod("p", "ps", 0))) == [worker, pod("p", "ps", 0)]
+    assert status.choose(run_of(), index=3) == []
 
 
-def test_of_pods_in_one_place_the_newest_is_meant_and_the_one_before_is_known() -> None:
+def test_of_pods_in_one_place_the_newest_is_meant() -> None:
     first, second = pod("1", "worker", 0, "failed", "1"), pod("2", "worker", 0, "running", "2")
     seen = run_of(second, first)
-    assert choose.pods(seen) == [second]
-    assert choose.before(seen, second) == first
-    assert choose.before(seen, first) is None
+    assert status.choose(seen) == [second]
     with pytest.raises(InputError, match=r"has no pod 1 of role worker \(they are counted from 0 to 0\)"):
-        choose.pods(seen, "worker", 1)
+        status.choose(seen, "worker", 1)
     with pytest.raises(InputError, match=r"no container 'c' \(its containers: a, b\)"):
-        choose.container(second, "c")
+        status.container(second, "c")
+
+
+def test_pods_of_a_role_are_read_by_a_label_that_no_other_pod_has() -> None:
+    workers, launcher = [pod("w-0", "worker", 0), pod("w-1", "worker", 1)], pod("l", "launcher", 0)
+    whole = run_of(*workers, launcher)
+    assert logs.words(whole, [*workers, launcher], "")[1] == "--selector=packyard/run=one"
+    assert logs.words(whole, workers, "b")[1:] == [
+        "--selector=packyard/run=one,role=worker", "--prefix", "--max-log-requests=3", "--container=b"
+    ]  # fmt: skip
+    assert logs.words(whole, [launcher], "") == ["logs", "l"]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import socket
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from packyard.cli.running import forward as verb
 from packyard.core.errors import InputError
 from packyard.running.runs import forward, results
 from packyard.running.runs.forward import Port
-from packyard.running.runs.kubectl import Kubectl
 from running import made
-from running.test_logs import pod, run_of
+from running.test_logs import pod
 
 Object = dict[str, Any]
 
@@ -42,6 +37,7 @@ def writing(output: str, volume: Object, path: str = "/out", sub_path: str = "")
         (writing("/out/x", {"hostPath": {"path": "/h"}}), "/out/x in the pods, /h/x on the node of each pod"),
         (writing("/out/x", {"csi": {}}), "/out/x in the pods"),
         (writing("/output/x", {"emptyDir": {}}), "/output/x in the pods"),
+        (writing("output", {"emptyDir": {}}), "output in the pods"),
     ],
 )
 def test_results_are_where_the_output_is_mounted(objects: list[Object], place: str) -> None:
@@ -57,26 +53,26 @@ def service(name: str, *ports: tuple[str, int], **spec: Any) -> Object:
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": {"ports": listed, **spec}}
 
 
-SEEN = run_of(pod("w-0", "worker", 0), pod("w-1", "worker", 1))
+PODS = [pod("w-0", "worker", 0), pod("w-1", "worker", 1)]
 
 
 def test_the_port_that_speaks_http_comes_first_and_headless_services_serve_nobody() -> None:
     objects = [service("a", ("grpc", 1)), service("b", ("x", 2), clusterIP="None"), service("c", ("http", 3))]
-    found = forward.find(objects, SEEN)
+    found = forward.find(objects, objects, PODS)
     assert [str(each) for each in found] == ["service/c port 3 (http)", "service/a port 1 (grpc)"]
-    assert forward.choose_port(found, "", SEEN, "", None) == found[0]
-    assert forward.choose_port(found, "grpc", SEEN, "", None) == found[1]
-    assert forward.choose_port(found, "1", SEEN, "", None) == found[1]
-    assert forward.choose_port(found, "6006", SEEN, "worker", 1) == Port("pod/w-1", 6006, "")
+    assert forward.choose(found, "", PODS[0], "one") == found[0]
+    assert forward.choose(found, "grpc", PODS[0], "one") == found[1]
+    assert forward.choose(found, "1", PODS[0], "one") == found[1]
+    assert forward.choose(found, "6006", PODS[1], "one") == Port("pod/w-1", 6006, "")
     for wanted in ("x", "0", "65536", "²"):
         with pytest.raises(InputError, match=r"serves nothing on port .*its ports: service/c port 3 \(http\)"):
-            forward.choose_port(found, wanted, SEEN, "", None)
+            forward.choose(found, wanted, PODS[0], "one")
 
 
 def test_without_a_service_the_ports_of_pods_that_run_are_found() -> None:
     job = made.job("a", "run", {"name": "a", "ports": [{"containerPort": 8888, "name": "https"}]})
-    assert forward.find([job], SEEN) == [Port("pod/w-0", 8888, "https")]
-    assert forward.find([job, service("s", ("http", 1))], SEEN, index=1) == [Port("pod/w-1", 8888, "https")]
+    assert forward.find([job], [job], PODS) == [Port("pod/w-0", 8888, "https")]
+    assert forward.find([], [job, service("s", ("http", 1))], PODS[1:]) == [Port("pod/w-1", 8888, "https")]
 
 
 @pytest.mark.parametrize(
@@ -84,32 +80,6 @@ def test_without_a_service_the_ports_of_pods_that_run_are_found() -> None:
 )
 def test_an_address_says_how_to_speak_to_a_port(name: str, address: str) -> None:
     assert Port("service/a", 1, name).address(9) == address
-
-
-def test_a_port_that_is_taken_before_kubectl_listens_is_left_for_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    kubectl, taken = tmp_path / "kubectl", tmp_path / "taken"
-    said = "error: unable to listen on any of the requested ports: [{8501 8501}]"
-    kubectl.write_text(
-        f"#!/bin/sh\n[ -e {taken} ] || {{ touch {taken}; echo '{said}' >&2; exit 1; }}\n"
-        "echo 'Forwarding from 127.0.0.1:9 -> 8501'\n"
-    )
-    kubectl.chmod(0o755)
-
-    def lost(_: float) -> None:
-        raise KeyboardInterrupt
-
-    client = Kubectl(program=str(kubectl), flags=(), context="test", namespace="test")
-    monkeypatch.setattr(verb.clusters, "find", lambda _: client)
-    monkeypatch.setattr(verb.records, "read_last", lambda *_: None)
-    monkeypatch.setattr(verb, "_choose", lambda *_: Port("service/a", 8501, "http"))
-    monkeypatch.setattr(verb, "time", SimpleNamespace(sleep=lost))
-    assert verb.run(argparse.Namespace(run="a", output="text")) == 130
-    printed = capfd.readouterr()
-    assert printed.out.startswith("http://127.0.0.1:")
-    assert "the connection is lost; trying again" in printed.err
-    assert said not in printed.err
 
 
 def test_a_port_that_is_taken_or_privileged_gets_another_number() -> None:

@@ -19,7 +19,7 @@ from controlplane import people, webhooks
 from controlplane.api import Api, Object, wait
 from packyard.core.kubernetes import trouble
 from packyard.running.doctor import admission, facts
-from packyard.running.runs import changes, kubectl, live
+from packyard.running.runs import deploy, kubectl, look
 from packyard.running.runs.kubectl import Kubectl, listed, split
 from running.nightly.test_doctor_faults import define
 from running.wanted import config_map, deployment, item, job, secret
@@ -56,10 +56,10 @@ def binding(role: str) -> Object:
     return item("rbac.authorization.k8s.io/v1", "RoleBinding", "a", roleRef=reference)
 
 
-def changing(before: Object, after: Object, kind: str) -> Sentence:
+def changing(before: Object, after: Object) -> Sentence:
     """Return what is said where a field of an object can no longer be changed."""
     words = (*_APPLY, "--force-conflicts", "--dry-run=server")
-    return Sentence(call=words, there=[before], objects=[after], pattern=changes._REFUSED, gives=[kind])
+    return Sentence(call=words, there=[before], objects=[after], pattern=deploy._FIXED)
 
 
 _ODD = item("nobody.example/v1", "Dragon", "a")
@@ -80,10 +80,10 @@ SENTENCES = {
         call=["get", "Dragon.v1.nobody.example"], pattern=kubectl.UNKNOWN, gives=["Dragon"]
     ),
     "no such kind": Sentence(
-        call=["get", "--filename=-"], objects=[_ODD], pattern=live._UNSERVED, gives=[("Dragon", "nobody.example/v1")]
+        call=["get", "--filename=-"], objects=[_ODD], pattern=look._UNSERVED, gives=[("Dragon", "nobody.example/v1")]
     ),
     "no such kind to apply": Sentence(
-        call=_APPLY, objects=[_ODD], pattern=live._UNSERVED, gives=[("Dragon", "nobody.example/v1")]
+        call=_APPLY, objects=[_ODD], pattern=look._UNSERVED, gives=[("Dragon", "nobody.example/v1")]
     ),
     "no such group": Sentence(call=["get", "--raw=/apis/nobody.example/v1"], pattern=r"\(NotFound\)"),
     "no namespace": Sentence(
@@ -105,12 +105,12 @@ SENTENCES = {
     "unknown flag": Sentence(call=["get", "pods", "--dragons"], pattern=kubectl._OLD),
     "unknown command": Sentence(call=["auth", "dragons"], pattern=kubectl._OLD),
     "unknown value of a flag": Sentence(call=["get", "pods", "--chunk-size=x"], pattern=kubectl._OLD),
-    "a pod": changing(bare_pod(), bare_pod(restartPolicy="Never"), "Pod"),
-    "a Job": changing(job(), job(cpu="2"), "Job"),
-    "a StatefulSet": changing(set_of(), set_of(serviceName="b"), "StatefulSet"),
-    "a RoleBinding": changing(binding("a"), binding("b"), "RoleBinding"),
-    "a ConfigMap": changing(_FIXED, {**_FIXED, "data": {"x": "2"}}, "ConfigMap"),
-    "a Secret": changing(secret(), {**secret(), "type": "example/other"}, "Secret"),
+    "a pod": changing(bare_pod(), bare_pod(restartPolicy="Never")),
+    "a Job": changing(job(), job(cpu="2")),
+    "a StatefulSet": changing(set_of(), set_of(serviceName="b")),
+    "a RoleBinding": changing(binding("a"), binding("b")),
+    "a ConfigMap": changing(_FIXED, {**_FIXED, "data": {"x": "2"}}),
+    "a Secret": changing(secret(), {**secret(), "type": "example/other"}),
 }  # fmt: skip
 
 
@@ -199,7 +199,7 @@ def test_a_kind_that_kubectl_remembers_and_nobody_serves(api_server: Api, namesp
 
     def answered() -> list[str]:
         said = client.ask(("get", wanted), b"").errors
-        return [] if live._NO_LONGER.findall(said) == [(f"{group}/v1", "things")] else [said]
+        return [] if look._NO_LONGER.findall(said) == [(f"{group}/v1", "things")] else [said]
 
     wait(answered)
 

@@ -38,16 +38,6 @@ def root(open_dir: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("home", [{}, {"HOME": "/nonexistent"}, {"HOME": ""}], ids=["no home", "no folder", "empty"])
-def test_a_user_without_a_home_sets_and_is_told_once_that_no_history_is_kept(root: Path, home: dict[str, str]) -> None:
-    done = somebody("set", root, "V=b", **home)
-    assert (done.code, field_values(root)) == (0, {"b"}), done
-    assert done.text.count("no history is kept") == 1
-    refused = somebody("undo", root, **home)
-    assert refused.code == 1
-    assert "no history is kept without a home folder" in refused.text
-
-
 def in_a_foreign_group(root: Path) -> None:
     for name in FILES:
         os.chown(root / name, SOMEBODY, 54321)

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import tiny
-from packyard.core.kubernetes import pods, schemas
+from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.pods import Path, Pod
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.yaml.document import parse_one
@@ -173,21 +173,6 @@ def test_finds_the_pods_of_a_workflow_with_what_it_says_for_all(kind: str) -> No
     ]
 
 
-@pytest.mark.parametrize(
-    ("kind", "before", "claims"),
-    [
-        ("apps/v1 StatefulSet", "spec: template: spec:", "spec.volumeClaimTemplates"),
-        ("jobset.x-k8s.io/v1alpha2 JobSet", "spec: replicatedJobs: - template: spec: template: spec:", ""),
-    ],
-)
-def test_containers_may_mount_the_claims_that_are_made_for_them(kind: str, before: str, claims: str) -> None:
-    listed = "volumeClaimTemplates: [{metadata: {name: made}}]"
-    if not claims:
-        listed = "volumeClaimPolicies: [{templates: [{metadata: {name: made}}]}]"
-    (pod,) = found(manifest(kind, before, POD) + f"  {listed}\n")
-    assert pod["volumes"] == ["data", "made"]
-
-
 #: As operators' own pages have them: https://volcano.sh/en/docs/vcjob, https://kserve.github.io/website (a custom
 #: predictor), https://github.com/kubeflow/spark-operator (examples/spark-pi-pod-template.yaml), all cut.
 FOREIGN = {
@@ -224,17 +209,6 @@ def test_finds_the_pods_of_foreign_kinds_by_their_containers(kind: str) -> None:
     spec, places = FOREIGN[kind]
     root = yaml.safe_load(manifest(kind, "spec:", dedent(spec)))
     assert {".".join(map(str, pod.path)): pod.role for pod in pods.find(root)} == places
-
-
-@pytest.mark.parametrize("value", ["", "null", "[]", "{}", "a", "[a]", "[[]]", "{containers: a}", "{spec: a}"])
-def test_fields_of_other_types_hold_no_pods(value: str) -> None:
-    for kind in (*KINDS, *WORKFLOWS):
-        found(manifest(kind, "", f"spec: {value}\n"))
-        found(manifest(kind, "spec: template:", f"spec: {value}\n"))
-
-
-def judges() -> list[Judge]:
-    return schemas.choose(schemas.kubernetes_versions()[-1:])
 
 
 def places(judge: Judge, schema: Any, path: Path = (), above: tuple[str, ...] = ()) -> Iterator[tuple[Path, bool]]:

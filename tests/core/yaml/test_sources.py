@@ -90,16 +90,6 @@ def test_facts_hold_until_an_answer_is_another(question: str, root: Path) -> Non
     assert not Observed(root).agrees(sources.facts)
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_facts_hold_wherever_the_sources_lie(question: str, root: Path, tmp_path: Path) -> None:
-    sources = Sources(root)
-    QUESTIONS[question][0](sources)
-    moved = tmp_path / "elsewhere" / "deeper"
-    moved.parent.mkdir()
-    root.rename(moved)
-    assert Observed(moved).agrees(sources.facts)
-
-
 def both(sources: Sources) -> tuple[bytes, bool]:
     """Ask for two things, one of them within the other."""
     return sources.once("both", lambda: (sources.read("file"), sources.once("new", lambda: sources.exists("new"))))

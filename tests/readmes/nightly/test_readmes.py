@@ -7,15 +7,12 @@ and lead to a real server for the model. What is added to a README is run as wel
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
-import subprocess
 import sys
 import tarfile
 import zipfile
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,15 +20,13 @@ import pytest
 import real
 from commandline import programs_dir
 from controlplane import shared
-from controlplane.api import Api, wait
+from controlplane.api import Api
 from packyard.core.kubernetes import requirements
-from packyard.writing.source.package import Package, UseCase
+from packyard.writing.source.package import Package
 from readmes.internet import internet
 from readmes.reader import Reader
 from readmes.readme import Readme
 from readmes.visit import CHANNEL, Visit
-from readmes.world import World
-from sample import some
 from served import Served
 from usecases import PACKAGES, each_package, shipped
 
@@ -42,10 +37,6 @@ RELEASES = {
     "lws": "https://github.com/kubernetes-sigs/lws/releases/download/{}/manifests.yaml",
     "argo-workflows": "https://github.com/argoproj/argo-workflows/releases/download/{}/install.yaml",
 }
-#: Kinds that the API server does not judge, and of whose pods no event says that it refused them.
-SILENT = {"JobSet", "LeaderWorkerSet", "TrainJob", "Workflow"}
-#: Kinds of whose pods events say it.
-OPERATED = {"MPIJob", "PyTorchJob"}
 #: Sources of Trainer and of the operator before it, of which their manifests are read.
 SOURCES = "https://github.com/kubeflow/{}/archive/refs/tags/v{}.tar.gz"
 #: What READMEs download, each an archive with one file.
@@ -125,48 +116,6 @@ def test_what_clusters_need_is_installed_as_readmes_say(web_dir: Path, tmp_path:
             assert needed <= {name for command in installing for name in brought[command]}, package.name
             applying = [command for command in installing if command.startswith("kubectl apply")]
             assert [command for command in applying if not brought[command] & needed] == [], package.name
-
-
-@each_package
-def test_what_is_not_set_is_refused_in_the_words_of_the_readme(
-    package: Package, web_dir: Path, cluster: Api, served5: Served, tmp_path: Path
-) -> None:
-    """By the API server, at once or when an operator makes pods; nobody in a cluster looks at names of buckets."""
-    kubectl = real.program("kubectl")
-    readme = Readme(package, web_dir)
-    row = next((line for line in readme.text.splitlines() if "a required parameter has no value" in line), "")
-    words = [word for word in re.findall(r"`([^`]+)`", row) if not word.startswith(("kubectl", "kustomize"))]
-    world = World(cluster, "privileged", tmp_path / "world")
-    apply = [kubectl, "--kubeconfig", world.kubeconfig(world.namespace), "apply", "-f", "-"]
-    operated: set[str] = set()
-    for use_case in [each for item, each in of_bases() if item.name == package.name]:
-        directory = shipped(package, use_case)
-        objects = directory.build(served5, world.namespace)
-        kinds = {item["kind"] for item in objects}
-        if directory.examples.keys() & {"IMAGE", "PVC_NAME", "USER_ID"}:
-            text = "\n---\n".join(["# YAML", *map(json.dumps, objects)])
-            for _ in range(1 + ("TrainJob" in kinds)):  # which is applied twice
-                done = subprocess.run(apply, input=text, capture_output=True, text=True)
-            if done.returncode == 0:
-                assert kinds & {*SILENT, *OPERATED}, use_case.path
-                assert all(kind in row for kind in kinds & {"JobSet"})
-                operated |= {item["metadata"]["name"] for item in objects if item["kind"] in OPERATED}
-            else:
-                assert any(word in done.stderr for word in words), f"{use_case.path}: {done.stderr}"
-    wait(lambda: sorted(operated - refused(cluster, world.namespace, words)))
-
-
-@cache
-def of_bases() -> list[tuple[Package, UseCase]]:
-    """Return use cases of each package, so that each base and each storage has one."""
-    every = [(item, each) for item in PACKAGES for each in item.use_cases]
-    return some(every, lambda case: ((case[0].name, case[1].base), (case[0].name, *case[1].overlays)), of="refused")
-
-
-def refused(api: Api, namespace: str, words: list[str]) -> set[str]:
-    """Return the names of the objects of which an event says one of these words."""
-    events = api.list("v1", "Event", namespace)
-    return {item["involvedObject"]["name"] for item in events if any(word in item["message"] for word in words)}
 
 
 def definitions(api: Api) -> set[str]:

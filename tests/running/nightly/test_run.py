@@ -111,6 +111,6 @@ def test_a_name_of_a_run_that_was_set_is_kept(here: Path, cluster: Api, namespac
     assert inside("run", f"{PACKAGE}/first-run").returncode == 0
     assert {file: file.read_bytes() for file in directory.iterdir()} == before
     again = inside("run", f"{PACKAGE}/first-run")
-    assert re.search("has ended, and does not run again; packyard deploy .* --replace deletes it first", again.stderr)
+    assert re.search("has ended, and does not run again: packyard undeploy .* deletes it, then deploy", again.stderr)
     assert "--no-doctor" not in again.stderr
     assert "mine" in str([item["metadata"]["name"] for item in cluster.list("batch/v1", "Job", namespace)])

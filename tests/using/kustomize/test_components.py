@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,6 @@ from served import Served
 
 HEADER = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 OBJECTS = tiny.text("render/objects.yaml")
-JOB = "metadata: {name: run}\nkind: Job\napiVersion: batch/v1\nspec: {template: {spec: {"
-MPI_JOB = "metadata: {name: run, namespace: ml}\nkind: MPIJob\napiVersion: kubeflow.org/v2beta1\n"
 RENAME = '[{"op": "replace", "path": "/metadata/name", "value": "x"}]'
 ADD = 'patch: \'[{"op": "add", "path": "/metadata/labels/added", "value": "yes"}]\''
 
@@ -78,68 +75,6 @@ def test_a_target_selects_what_it_selects_for_kustomize(
 ) -> None:
     labels = "apiVersion: v1\nkind: Any\nmetadata: {name: any, labels: {added: 'yes'}}\n"
     agrees(f"patches: [{{path: p.yaml, target: {target}}}]\n", p=labels)
-
-
-@pytest.mark.parametrize(
-    "operations",
-    [
-        "- {op: add, path: /spec/template/spec/volumes/-, value: {name: data, emptyDir: {}}}",
-        "- {op: add, path: /spec/template/spec/volumes/0, value: {name: data, emptyDir: {}}}",
-        "- {op: add, path: /spec/template/spec/volumes/9, value: {name: data}}",
-        "- {op: add, path: /spec/template/spec/containers/1/env, value: [{name: B, value: '0'}]}",
-        "- {op: add, path: /spec/template/spec/containers/1/env/-, value: {name: B}}",
-        "- {op: test, path: /spec/template/metadata/annotations, value: null}",
-        "- {op: test, path: /spec/template/metadata/annotations/x, value: null}",
-        "- {op: test, path: /spec/template/metadata/labels/app, value: null}",
-        "- {op: test, path: /spec/template/metadata/labels/app, value: a}",
-        "- {op: test, path: /spec/template/metadata/labels, value: {app: a}}",
-        "- {op: remove, path: /spec/template/spec/containers/0/env}",
-        "- {op: remove, path: /spec/template/spec/containers/1/env}",
-        "- {op: replace, path: /spec/template/spec/containers/0/image, value: z}",
-        "- {op: copy, from: /spec/template/metadata/labels, path: /spec/template/spec/nodeSelector}",
-        "- {op: move, from: /spec/template/metadata/labels, path: /spec/template/spec/nodeSelector}",
-        "- {op: add, path: /metadata/labels/a~1b.c~0d, value: x}",
-        "- {op: add, path: /spec/template/spec/script, value: |\n    a\n    b\n  }",
-        "- op: add\n  path: /spec/script\n  value: |\n    a\n      b\n"
-        "- op: add\n  path: /spec/last\n  value: |\n    a\n",
-        "- {op: nothing, path: /spec}",
-    ],
-)
-def test_operations_do_what_they_do_for_kustomize(
-    agrees: Callable[..., list[dict[str, Any]] | None], operations: str
-) -> None:
-    inline = "".join(f"    {line}\n" for line in operations.splitlines())
-    found = agrees(f"patches:\n- target: {{kind: Job}}\n  patch: |-\n{inline}# behind\n")
-    assert agrees("patches: [{path: p.yaml, target: {kind: Job}}]\n", p=operations + "\n") == found or "last" in inline
-
-
-@pytest.mark.parametrize("before", ["", " ", "# first\n", "\n"])
-@pytest.mark.parametrize("operation", ["{op: test, path: /kind, value: Job}", RENAME[1:-1].replace("name", "labels")])
-def test_operations_in_brackets_have_to_be_json_as_for_kustomize(
-    agrees: Callable[..., list[dict[str, Any]] | None], operation: str, before: str
-) -> None:
-    written = json.dumps(f"{before}[{operation}]")
-    agrees(f"patches: [{{patch: {written}, target: {{kind: Job}}}}]\n")
-    agrees("patches: [{path: p.yaml, target: {kind: Job}}]\n", p=f"{before}[{operation}]\n")
-
-
-@pytest.mark.parametrize(
-    "patch",
-    [
-        "metadata: {name: one}\nkind: ConfigMap\napiVersion: v1\ndata: {A: null, B: '3', D: '4'}\n",
-        "metadata: {name: none}\nkind: ConfigMap\napiVersion: v1\ndata: {A: '2'}\n",
-        f"{JOB}containers: [{{name: main, image: z}}]}}}}}}\n",
-        f"{JOB}containers: [{{name: new, image: z}}]}}}}}}\n",
-        f"{JOB}volumes: [{{name: v, emptyDir: {{}}}}]}}}}}}\n",
-        f"{JOB}tolerations: [{{key: n}}]}}}}}}\n",
-        f"{MPI_JOB}spec: {{Worker: {{containers: [{{name: z}}]}}}}\n",
-        f"{MPI_JOB}spec: {{Worker: &w {{labels: {{n: m}}}}, Launcher: *w}}\n",
-    ],
-)
-def test_strategic_merges_do_what_they_do_for_kustomize(
-    agrees: Callable[..., list[dict[str, Any]] | None], patch: str
-) -> None:
-    agrees("patches: [{path: p.yaml}]\n", p=patch)
 
 
 def test_a_component_brings_objects_and_its_patches_see_them(

@@ -169,19 +169,6 @@ def test_a_file_that_was_deleted_is_named(root: Path, file: str, message: str) -
     assert reading.files(root) == before
 
 
-def test_what_does_not_build_already_is_said_before_an_option_is_blamed(root: Path) -> None:
-    directory = root / optioned.SINGLE
-    enable(directory, "dataset-claim")
-    tiny.replace(directory / "job.yaml", "- name: training", "- name: mine")
-    with pytest.raises(InputError) as caught:
-        enable(directory, "queue")
-    first, second = map(str, caught.value.problems)
-    assert "does not build as it is; nothing was added" in first
-    assert "dataset-claim/kustomization.yaml" in second
-    switch.disable(directory, ["dataset-claim"])
-    enable(directory, "queue")
-
-
 def test_a_link_is_no_option_and_no_folder_of_options(root: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     tiny.write(outside / "evil" / KUSTOMIZATION, "kind: Component\nresources: [/etc/passwd]\n")
@@ -215,17 +202,6 @@ def test_an_option_that_is_listed_twice_is_refused_by_both_lines(root: Path) -> 
         build(directory)
     assert switch.disable(directory, ["queue"]).changed == ("queue",)
     assert (directory / KUSTOMIZATION).read_text() == optioned.FILES[f"{optioned.SINGLE}/{KUSTOMIZATION}"]
-
-
-def test_where_only_kustomize_can_build_it_the_line_is_added_and_that_is_said(root: Path) -> None:
-    directory = root / optioned.SINGLE
-    tiny.write(directory / "base" / KUSTOMIZATION, "resources: []\n")
-    with (directory / KUSTOMIZATION).open("a") as stream:
-        stream.write("- base\n")
-    with pytest.raises(BeyondError):
-        build(directory)
-    assert "which packyard's own build does not follow" in enable(directory, "queue").unsure
-    assert states(directory)["debug"].reason.startswith("not known: ")
 
 
 @pytest.mark.parametrize("use_case", [optioned.SINGLE, optioned.MULTI])

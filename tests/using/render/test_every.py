@@ -62,19 +62,6 @@ def test_everything_that_is_not_set_is_named_at_once_and_nothing_is_written(pack
     assert not (tmp_path / "out").exists()
 
 
-def test_a_problem_of_the_copy_names_the_folder_as_it_was_given(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    top = (package / optioned.MULTI).parent
-    shutil.copytree(package / optioned.MULTI, top / "my case")
-    monkeypatch.chdir(top)
-    said = refused("render", "--built-in", "my case", "WORKERS=x")
-    assert said.startswith("error: my case/Krmfile:")
-    assert "packyard render 'my case' --built-in WORKERS=" in said
-    monkeypatch.chdir("my case")
-    said = refused("render", "--built-in", "WORKERS=x")
-    assert said.startswith("error: ./Krmfile:")
-    assert "packyard render . --built-in WORKERS=" in said
-
-
 def test_what_is_there_is_left_alone(package: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
     tiny.write(tmp_path / "out" / "own.yaml", "mine")

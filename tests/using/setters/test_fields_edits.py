@@ -14,7 +14,7 @@ from packyard.core.errors import InputError
 from packyard.using.setters.change import change_setters
 
 HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
-A, B = '# {"$openapi":"A"}', '# {"$openapi":"B"}'
+A = '# {"$openapi":"A"}'
 ONE = f"{HEADER}    io.k8s.cli.setters.A:\n      x-k8s-cli:\n        setter:\n          name: A\n          value: '1'\n"
 OTHER = '    io.k8s.cli.setters.B: {x-k8s-cli: {setter: {name: B, value: "1"}}}\n'
 LISTED = (
@@ -77,9 +77,6 @@ def test_a_list_of_many_items_takes_time_in_proportion(tmp_path: Path) -> None:
     text = f"args: {A}\n" + "".join(f"- i{number} # {number}\n" for number in range(3000))
     made = after(package(tmp_path, LISTED, text), A=[f"i{number}" for number in range(1, 6000, 2)])
     assert made.count("#") == 1501
-
-
-# Definitions.
 
 
 # Sizes.

@@ -45,25 +45,6 @@ def test_the_command_has_the_example_if_the_definition_admits_it() -> None:
     assert command(Setter("A", example="a b"), "/x/") == "for example: packyard set /x A='a b'"
 
 
-def test_set_says_it_in_our_words_and_cfg_set_in_those_of_kustomize(tmp_path: Path) -> None:
-    (tmp_path / "pkg").mkdir()
-    (tmp_path / "pkg/Krmfile").write_text(
-        "openAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n      type: integer\n      maximum: 8\n      example: 4\n"
-        '      x-k8s-cli: {setter: {name: A, value: "1"}}\n'
-    )
-    (tmp_path / "pkg/r.yaml").write_text('a: 1 # {"$openapi":"A"}\n')
-    process = packyard("set", "pkg", "A=9", cwd=tmp_path)
-    assert process.returncode == 1
-    assert process.stderr == (
-        "error: pkg/Krmfile:3: A takes a whole number of at most 8, not '9' (for example: packyard set pkg A=4)\n"
-    )
-    process = packyard("cfg", "set", "pkg", "A", "9", cwd=tmp_path)
-    assert process.stderr.endswith(
-        "The input value doesn't validate against provided OpenAPI schema: validation failure list:\n"
-        "A in body should be less than or equal to 8\n\n"
-    )
-
-
 @pytest.mark.parametrize(
     ("words", "meant"),
     [

@@ -132,21 +132,6 @@ def test_a_setter_without_a_field_is_refused(package: Path) -> None:
 KPTFILE = "kind: Kptfile\npipeline: {mutators: [{image: apply-setters:v0.2, configMap: {WORKERS: 2, app: web}}]}\n"
 
 
-@pytest.mark.parametrize(
-    "words", [("set", "WORKERS=7"), ("set", "WORKERS=7", "--dry-run"), ("cfg", "set", ".", "WORKERS", "7")]
-)
-def test_a_comment_of_kpt_without_a_kptfile_binds_nothing_and_is_told(package: Path, words: tuple[str, ...]) -> None:
-    (package / "r.yaml").write_text(RESOURCE.replace('# {"$openapi":"WORKERS"}', "# kpt-set: n-${WORKERS}"))
-    before = (package / "Krmfile").read_bytes()
-    assert "r.yaml:6: WORKERS would set no field: a kpt-set comment binds one in a package with a Kptfile" in refused(
-        package, *words
-    )
-    assert (package / "Krmfile").read_bytes() == before
-    (package / "Kptfile").write_text(KPTFILE)
-    (package / "r.yaml").write_text((package / "r.yaml").read_text().replace("n-", ""))
-    assert packyard(*words, cwd=package).returncode == 0
-
-
 @pytest.mark.parametrize("words", [("set", "app=7"), ("set", "-R", "app=7"), ("cfg", "set", ".", "app", "7")])
 def test_a_setter_of_a_kptfile_without_a_field_is_refused(package: Path, words: tuple[str, ...]) -> None:
     (package / "Kptfile").write_text(KPTFILE)

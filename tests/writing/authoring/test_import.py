@@ -158,22 +158,6 @@ def test_without_kustomize_what_only_that_can_build_is_refused(
     assert reading.files(here).keys() == {"LICENSE", "packyard.yaml"}
 
 
-def test_differences_of_structure_between_renderings_are_listed(here: Path, tmp_path: Path) -> None:
-    one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: one, t: |-\n    l\n}\nlist: [1]\nonly: 1\n"
-    one = one.replace(", t: |-\n    l\n", "") + "typed: 1\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"
-    other = one.replace("list: [1]", "list: [1, 2]").replace("only: 1", "more: {a: b}").replace("typed: 1", "typed: x")
-    other = other.partition("---")[0] + "---\napiVersion: v1\nkind: Service\nmetadata: {name: a}\n"
-    renderings = sorted(write(tmp_path, {"1.yaml": one, "2.yaml": other}).glob("?.yaml"))
-    said = run(here, "--rendering", *renderings, "--name", "web")
-    first = cases(said, "what only the first rendering has"), cases(said, "what only the second rendering has")
-    assert sorted(map(sorted, first)) == [
-        ["ConfigMap a: more", "Service a"],
-        ["ConfigMap a: only", "Secret a"],
-    ]
-    assert cases(said, "lists of another length") == ["ConfigMap a: list: 1 items, or 2"]
-    assert cases(said, "values of another type") == ["ConfigMap a: typed"]
-
-
 ODD = """# About the pod.
 
 apiVersion: v1

@@ -1,4 +1,4 @@
-"""An import is all or nothing: on a disk that is full, and killed at work."""
+"""An import is all or nothing, on a disk that is full."""
 
 from __future__ import annotations
 

@@ -96,16 +96,6 @@ def test_a_damaged_archive_is_a_finding(tmp_path: Path, cut: int) -> None:
     assert [each.rule for each in archive.lint(file, judges=()).findings] == ["unreadable"]
 
 
-def test_what_the_newest_version_serves_is_a_warning_where_nobody_says_for_which_a_tree_is(tmp_path: Path) -> None:
-    context = "securityContext: {appArmorProfile: {type: RuntimeDefault}}"
-    spec = f"containers: [{{name: a, image: 'a:1', {context}}}]"
-    tiny.write(tmp_path / "pod.yaml", f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{{spec}}}\n")
-    old, new = schemas.choose(("1.29",)), schemas.choose(("1.29", "1.31"))
-    for judges, severity in ((old, "error"), (new, "warning")):
-        found = folder.lint(Tree(tmp_path), judges=judges).findings
-        assert [each.severity for each in found if each.rule == "unknown-field"] == [severity]
-
-
 def test_an_overlay_beside_a_package_is_judged_as_it_builds_and_the_package_once(tmp_path: Path) -> None:
     shutil.copytree(SOUND / "web", tmp_path, dirs_exist_ok=True)
     assert rules(tmp_path) == rules(SOUND / "web")

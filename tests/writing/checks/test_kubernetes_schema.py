@@ -118,16 +118,6 @@ def test_names_the_versions_that_lack_a_kind(judged: Judged) -> None:
     ]
 
 
-def test_names_the_version_that_serves_a_kind(judged: Judged) -> None:
-    assert judged("apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: x}\n") == [
-        f"1:1 unserved-kind: there is no batch/v1beta1 CronJob in {ALL} (it is batch/v1 there)"
-    ]
-    assert judged("apiVersion: kubeflow.org/v1alpha2\nkind: MPIJob\nmetadata: {name: x}\n") == [
-        "1:1 unserved-kind: there is no kubeflow.org/v1alpha2 MPIJob in mpi-operator 0.5 to 0.8, "
-        "training-operator 1.8 to 1.9 (it is kubeflow.org/v2beta1 there)"
-    ]
-
-
 @pytest.mark.parametrize(
     ("kind", "known"),
     [
@@ -156,14 +146,6 @@ def test_a_kind_of_an_operator_that_nobody_told_us_of_may_have_fields_of_its_own
     assert judged(text.replace("  name: x\n", "  name: x\n  label: {}\n"))[0].startswith(
         "5:3 unknown-field: metadata has no field 'label' in Kubernetes 1.28 to 1.37"
     )
-
-
-def test_judges_the_metadata_of_a_pod_in_a_custom_resource(judged: Judged) -> None:
-    kind = "kubeflow.org/v2beta1 MPIJob"
-    text = manifest(kind).replace("      template:\n", "      template:\n        metadata: {labels: {a: 1}}\n")
-    assert judged(text) == [
-        f"{place(text, '1}}')} wrong-type: a is 1 where text is expected in {ALL}{OPERATORS[kind]} (put it in quotes)"
-    ]
 
 
 WORKFLOW = tiny.text("checks/workflow-of-every-kind.yaml")
@@ -212,14 +194,6 @@ def test_a_custom_resource_admits_no_null(judged: Judged) -> None:
     assert judged(text) == [
         "6:18 wrong-type: slotsPerWorker is null where a whole number is expected in mpi-operator 0.5 to 0.8"
     ]
-
-
-def test_finds_a_field_that_later_versions_of_an_operator_took_away(judged: Judged) -> None:
-    """In 2.2 `torch` has no field at all, in 2.3 it has others."""
-    text = manifest("trainer.kubeflow.org/v1alpha1 TrainingRuntime")
-    text = text.replace("spec:\n", "spec:\n  mlPolicy: {torch: {numProcPerNode: 1}}\n", 1)
-    hint = "(if your operator has it, put its CustomResourceDefinition into crds/ of the workspace)"
-    assert judged(text) == [f"6:22 unknown-field: torch has no field 'numProcPerNode' in trainer 2.2 to 2.3 {hint}"]
 
 
 def test_a_key_of_digits_is_a_key(judged: Judged) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 
 import tiny
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.lint import lint
-
-Found = Callable[..., list[str]]
 
 BOUND = ' # {"$openapi":"NAME"}'
 COUNT = ' # {"$openapi":"COUNT"}'

@@ -127,45 +127,11 @@ def test_a_pod_that_has_limits_itself_needs_none_in_its_containers() -> None:
     assert judged(bare.replace("      containers", f"{own}      containers", 1)) == []
 
 
-def test_what_an_alias_repeats_counts_where_it_stands() -> None:
-    """A pod's metadata, its security context and its limits, each written once for two pods."""
-    marked = TEMPLATE.replace("metadata:\n", "metadata: &pod\n", 1).replace(
-        "securityContext:\n", "securityContext: &u\n"
-    )
-    marked = marked.replace("resources:\n", "resources: &r\n")
-    again = """\
-metadata: *pod
-spec:
-  automountServiceAccountToken: false
-  securityContext: *u
-  containers:
-  - {name: main, image: "a/b:1.2", command: [a], resources: *r}
-"""
-    launcher = f"    Launcher:\n      template:\n{indent(marked, '        ')}"
-    worker = f"    Worker:\n      template:\n{indent(again, '        ')}"
-    text = f"apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\n{METADATA}spec:\n  mpiReplicaSpecs:\n{launcher}{worker}"
-    assert judged(text) == []
-    unlimited = text.replace("limits: {cpu: 1, memory: 1Gi}", "limits: {}")
-    expected = [f"{place(text, at)} warning no-resources" for at in ("resources: &r", "resources: *r")]
-    assert judged(unlimited) == expected
-
-
 def test_an_account_without_a_token_needs_no_word_in_the_pod() -> None:
     text = JOB.replace("      automountServiceAccountToken: false\n", "")
     account = f"apiVersion: v1\nkind: ServiceAccount\n{METADATA}automountServiceAccountToken: false\n"
     assert judged(text, account) == []
     assert judged(text, account.replace("name: run", "name: ran"))[0].endswith("token-mounted")
-
-
-def test_finds_user_0_together_with_fs_group_where_ssh_has_to_read_a_key() -> None:
-    zero = MPI_JOB.replace('1000 # {"$openapi":"USER_ID"}', "0")
-    at = place(zero, "0" + chr(10) + "            fsGroup")
-    refused = f"{at} error runs-as-root"  # by runAsNonRoot
-    assert judged(zero) == [f"{at} error root-with-fs-group", refused]
-    assert judged(zero.replace("            fsGroup: 2000\n", "")) == [refused]
-    own = MPI_JOB.replace("image: a/b:1.2", "image: a/b:1.2\n            securityContext: {runAsUser: 0}")
-    assert judged(own) == [f"{place(own, '0}')} error {rule}" for rule in ("root-with-fs-group", "runs-as-root")]
-    assert [each.split()[-1] for each in judged(JOB.replace('1000 # {"$openapi":"USER_ID"}', "0"))] == ["runs-as-root"]
 
 
 def test_finds_a_setter_that_admits_user_0_together_with_fs_group() -> None:
@@ -209,36 +175,9 @@ def test_a_placeholder_is_no_secret_unless_it_has_one() -> None:
     assert "7:13 error plain-secret" in judged(config + "${HF_TOKEN:-hf_x}\n")
 
 
-def test_finds_variables_that_nothing_expands() -> None:
-    config = f"apiVersion: v1\nkind: ConfigMap\n{METADATA}data:\n  PYTHONPATH: /a:$PYTHONPATH\n  B: ${{HOME}}/b\n"
-    assert judged(config) == ["7:15 warning unexpanded-variable", "8:6 warning unexpanded-variable"]
-    script = f"apiVersion: v1\nkind: ConfigMap\n{METADATA}data:\n  a.sh: |\n    cd $HOME\n    ls\n  price: 5$\n"
-    assert judged(script) == []
-    variable = JOB.replace(
-        "        command", "        env: [{name: A, value: $HOME}, {name: B, value: $(A)/b}]\n        command"
-    )
-    assert judged(variable) == [f"{place(variable, '$HOME')} warning unexpanded-variable"]
-
-
 @pytest.mark.parametrize("kind", ["PersistentVolumeClaim", "PersistentVolume", "Namespace"])
 def test_storage_and_namespaces_belong_to_no_run(kind: str) -> None:
     text = CLAIM.replace("PersistentVolumeClaim", kind)
     labels = "labels: {app.kubernetes.io/name: a, app.kubernetes.io/instance: run}"
     assert labels in text
     assert judged(text.replace(labels, "labels: {}")) == []
-
-
-SECRET = f"""\
-apiVersion: v1
-kind: Secret
-{METADATA}stringData:
-  token: hf_4711 # {{"$openapi":"TOKEN"}}
-"""
-TOKEN = "    io.k8s.cli.setters.TOKEN:\n      x-k8s-cli: {setter: {name: TOKEN, value: hf_4711REQUIRED}}\n"
-
-
-@pytest.mark.parametrize(("required", "rules"), [(", required: true", []), ("", ["plain-secret"])])
-def test_a_secret_that_users_have_to_set_is_none_of_the_author(required: str, rules: list[str]) -> None:
-    krmfile = KRMFILE + TOKEN.replace("REQUIRED", required)
-    found = lint(PackageFiles(krmfile.encode(), {"a.yaml": SECRET.encode()}), shipped=False)
-    assert [each.rule for each in found if each.rule == "plain-secret"] == rules

@@ -40,19 +40,6 @@ def test_finds_a_reference_that_a_set_leaves_behind(found: Found) -> None:
     ]
 
 
-def test_finds_a_reference_that_changes_with_another_setter(found: Found) -> None:
-    krmfile = KRMFILE + "    io.k8s.cli.setters.OTHER:\n      x-k8s-cli: {setter: {name: OTHER, value: run}}\n"
-    pod = POD.replace("        name: run" + COMMENT, '        name: run # {"$openapi":"OTHER"}')
-    assert found(krmfile, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:12:15 error reference-left-behind"]
-
-
-def test_what_only_looks_like_a_reference_is_no_finding(found: Found) -> None:
-    config = CONFIG + "data:\n  serviceAccountName: none\n"
-    schema = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: c}\n"
-    schema += "spec: {properties: {configMapRef: {type: object}, serviceAccountName: {type: string}}}\n"
-    assert found(KRMFILE, a_yaml=config, b_yaml=POD, c_yaml=schema) == []
-
-
 @pytest.mark.parametrize(
     "holder",
     [
@@ -101,15 +88,6 @@ def test_finds_a_claim_that_no_setter_names(found: Found, field: str) -> None:
     lines = [line for line in found(a_yaml=CONFIG.replace(COMMENT, ""), b_yaml=pod) if "volume" not in line]
     is_claim = "claimName" in field
     assert lines == ([f"b.yaml:5:{3 + field.index('run')} warning fixed-requirement"] if is_claim else [])
-
-
-def test_a_requirement_that_a_setter_names_has_no_findings(found: Found) -> None:
-    volume = f"- name: v\n    persistentVolumeClaim:\n      claimName: run{COMMENT}\n"
-    pod = f"{POD}    volumeMounts: [{{name: v, mountPath: /v}}]\n  volumes:\n  {volume}"
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == []
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod.replace("claimName: run" + COMMENT, "claimName: run")) == [
-        "b.yaml:17:18 warning fixed-requirement"
-    ]
 
 
 @pytest.mark.parametrize("kind", ["Secret", "PersistentVolumeClaim"])
@@ -208,12 +186,6 @@ def test_says_nothing_of_objects_that_may_come_from_elsewhere(found: Found, kust
     assert found(KRMFILE, b_yaml=POD, kustomization_yaml=kustomization) == []
 
 
-@pytest.mark.parametrize("holder", ["configMapRef", "secretRef"])
-def test_finds_a_reference_whose_name_slipped_out_of_it(found: Found, holder: str) -> None:
-    pod = POD.replace("configMapRef", holder).replace("        name: run", "      name: run")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:11:7 error empty-reference"]
-
-
 DANGLING, UNREACHED = "dangling-reference", "entry-without-target"
 
 
@@ -234,15 +206,6 @@ def test_config_maps_of_programs_are_known_and_hide_no_other_reference() -> None
     assert rules("others") == [DANGLING]
     assert rules("others", patched="others") == [DANGLING, UNREACHED]  # which kustomize does not patch either
     assert rules("programs", kind="ConfigMapx") == [UNREACHED]
-
-
-def test_the_label_of_an_object_that_all_runs_share_is_that_of_all_runs(found: Found) -> None:
-    label = "  labels:\n    app.kubernetes.io/instance: run"
-    claim = f"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: data\n{label}\n"
-    config = f"{CONFIG}{label}{COMMENT}\n"
-    assert found(KRMFILE, a_yaml=config, b_yaml=claim, c_yaml=POD) == []
-    claim = claim.replace("name: data", f"name: run-data{COMMENT}")
-    assert "b.yaml:6:33 error reference-left-behind" in found(KRMFILE, a_yaml=config, b_yaml=claim, c_yaml=POD)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,6 @@ def nesting(count: int) -> list[str]:
     return [f"{{op: copy, from: /data, path: /data{'/c' * number}}}" for number in range(1, count)]
 
 
-JOB = "cm.yaml"
 CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "thousands of use cases": (
         use_cases("{" + ", ".join(f"u{number}: {{base: one}}" for number in range(3000)) + "}"),

@@ -91,7 +91,7 @@ def typed(arguments: argparse.Namespace) -> list[str]:
 
 def _found(arguments: argparse.Namespace) -> Kubectl:
     flags = {name: getattr(arguments, name) for name in _FLAGS}
-    return kubectl.find(os.environ.get("PATH", ""), **flags)
+    return kubectl.find(os.environ.get("PATH", ""), **flags, tell=lambda command: output.detail(f"$ {command}"))
 
 
 @cache

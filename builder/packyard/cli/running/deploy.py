@@ -5,8 +5,6 @@ packyard deploy DIR                  as it is set; again, it completes what is
 packyard deploy DIR WORKERS=8        as if this were set; nothing in DIR changes
 packyard deploy DIR RUN_NAME=second  another run of the same use case, beside
                                      the first
-packyard deploy DIR --replace        the run anew, if it is over or can no
-                                     longer be changed
 packyard deploy DIR --diff           only show what would change on the cluster
 
 packyard checks the use case and asks the cluster all that `packyard doctor` asks; if anything is refused, nothing is
@@ -39,17 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy a run, or show what that would change."""
-    rollout.check(arguments, "deploy")
+    rollout.check(arguments)
     flags = rollout.typed(arguments)
     client, prepared, words = clusters.find_for(arguments, "deploy", flags)
     again = client.packyard("deploy", *words, *flags)
     beside = _beside(client, prepared, words, flags)
-    another = "; ".join(filter(None, (f"{again} --replace deletes it first", beside)))
     with rollout.untouched():
         if not arguments.no_doctor and not arguments.is_examined:
             doctor.gate(client, prepared, autoscaled=arguments.autoscaled)
-    planner = partial(deploy.plan, client, prepared, beside=beside)
-    return rollout.run(client, arguments, prepared.run, planner, again=again, another=another)
+    return rollout.run(client, arguments, partial(deploy.plan, client, prepared, beside=beside), again=again)
 
 
 def _beside(client: Kubectl, prepared: Prepared, words: list[str], flags: list[str]) -> str:

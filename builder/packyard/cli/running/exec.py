@@ -14,11 +14,8 @@ from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.errors import InputError, Problem
-from packyard.running.runs import choose, status
 from packyard.running.runs import record as records
-from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.pod_status import PodStatus
-from packyard.running.runs.status import RunStatus
+from packyard.running.runs import status
 
 ROWS = Rows("command", "pod, role, index, container, code, text, errors")
 #: Every word behind ``--`` is the command's, whatever it looks like.
@@ -36,12 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Hand the terminal to the pod."""
+    """Hand the terminal to the first pod that is meant and that runs, or say why none does."""
     client = clusters.find(arguments)
-    record = records.read_last(client, arguments.run)
-    run_status = status.read_one(client, record)
-    pod = _pod(client, arguments, run_status)
-    container = choose.container(pod, arguments.container)
+    run_status = status.read_one(client, records.read_last(client, arguments.run))
+    pods = status.choose(run_status, arguments.role, arguments.index)
+    running = [each for each in pods if status.container(each, arguments.container) in each.running]
+    if not running:
+        why = f"pod {pods[0].name} is {pods[0].state}: {pods[0].reason}" if pods else f"it {run_status.explained}"
+        hint = client.packyard("logs", run_status.run)
+        raise InputError(Problem(f"no such pod of run {run_status.run} runs; {why.rstrip(': ')}", hint=hint))
+    pod, container = running[0], status.container(running[0], arguments.container)
     words = [pod.name, f"--container={container}", "--", *(arguments.command or _SHELL)]
     if arguments.output != "text":
         result = client.call("exec", *words)
@@ -51,17 +52,3 @@ def run(arguments: argparse.Namespace) -> int:
     output.note(f"in pod {pod.name}, container {container}")
     terminal = ["--tty"] if output.can_ask() and output.on_terminal() else []
     return client.attach("exec", "--stdin", *terminal, *words)
-
-
-def _pod(client: Kubectl, arguments: argparse.Namespace, run_status: RunStatus) -> PodStatus:
-    """Return the first pod that is meant and that runs, or say why none does."""
-    pods = choose.pods(run_status, arguments.role, arguments.index)
-    for pod in pods:
-        if choose.container(pod, arguments.container) in pod.running:
-            return pod
-    hint = client.packyard("logs", run_status.run)
-    if not pods:
-        raise InputError(Problem(f"run {run_status.run} has no pods; it {run_status.explained}", hint=hint))
-    first = pods[0]
-    why = f": {first.reason}" if first.reason else ""
-    raise InputError(Problem(f"{choose.title(first, pods)} does not run; it is {first.state}{why}", hint=hint))

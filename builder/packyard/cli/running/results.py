@@ -1,12 +1,10 @@
 """Show where the results of a run are, and copy them to this computer.
 
 packyard results RUN           where they are
-packyard results RUN --to DIR  copy them; typed again, it goes on with what is
-                               missing
+packyard results RUN --to DIR  copy them; typed again, it adds what is missing
 
-A pod of the run's own image and user mounts the storage, to be read alone, and sends the files; it is deleted in the
-end, after Ctrl-C too. Each file appears whole. What is here already and the same is not sent again; what you changed
-here since stays.
+While a pod of the run has the storage, tar sends the files from there; afterwards a pod of the run's own image and user
+mounts it, to be read alone, and is deleted in the end. Each file appears whole; what is in DIR already stays.
 """
 
 from __future__ import annotations
@@ -15,23 +13,21 @@ import argparse
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.cli import declare, output, progress
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
-from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.core.kubernetes.lenient import Object, name_of
-from packyard.running.results import copier as copiers
-from packyard.running.results.listing import Listed
-from packyard.running.results.received import Folder
-from packyard.running.results.transfer import Source
-from packyard.running.runs import beside, results
+from packyard.running.runs import beside, results, status, transfer
 from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.record import RunRecord
 from packyard.running.runs.results import Place
+from packyard.running.runs.run import Reference
+from packyard.running.runs.transfer import Copied
 
 ROWS = Rows(
     "place",
@@ -45,26 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
     declare.value(parser, "--to DIR", "copy them into this folder; it may have some of them", default="")
-    text = "an image with sh, find, stat and tar for the pod that copies (default: that of the run)"
+    text = "an image with sh and tar for the pod that copies (default: that of the run)"
     declare.value(parser, "--image IMAGE", text, default="")
     declare.value(parser, "--timeout TIME", "how long the pod may take to start", type=clusters.duration, default="5m")
     clusters.add_arguments(parser)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Copied:
-    """What came of copying a place: its ``files``, those ``copied`` now, with their bytes, and those ``there`` before.
-
-    ``left`` are not copied, each with the reason.
-    """
-
-    to: Path
-    files: int
-    copied: int
-    size: int
-    there: int
-    left: Sequence[tuple[str, str]]
-    is_all: bool
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -76,9 +56,13 @@ def run(arguments: argparse.Namespace) -> int:
         hint = f"{client.packyard('logs', arguments.run)} prints what it logs"
         raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
     if not arguments.to:
+        if arguments.image:
+            raise UsageError(f"packyard results: --image is for --to DIR; type packyard results {arguments.run}")
         return _show(client, arguments, places)
     for place in places:
-        _check(client, arguments, place)
+        if place.is_address or not place.volume:
+            hint = _way(client, arguments, place)
+            raise InputError(Problem(f"{place.path} is on no volume of the run's pods", hint=hint))
     return _copy_all(client, arguments, places)
 
 
@@ -86,12 +70,20 @@ def _copy_all(client: Kubectl, arguments: argparse.Namespace, places: Sequence[P
     """Copy all places, several into folders of their own; return 1 where something is not copied."""
     rows, code = [], 0
     for place in places:
-        copy = _copy(client, arguments, place, Path(arguments.to, *(_folder(place, places) if len(places) > 1 else ())))
-        more = f"; {copy.there} are here already" if copy.there else ""
-        size = f"{copy.size / 1e6:.1f} MB"
-        output.note(f"{output.counted(copy.copied, 'file')} of {copy.files}, {size}, copied to {copy.to}{more}")
-        rows.append(_row(client, arguments, place, str(copy.to), copy.files, copy.size, copy.copied, copy.left))
-        code |= not copy.is_all
+        to = Path(arguments.to, *(_folder(place, places) if len(places) > 1 else ()))
+        copied = _copy(client, arguments, place, to)
+        for name, reason in copied.left:
+            output.warning(f"{name} is not copied: it {reason}")
+        if copied.others:
+            output.warning(f"{output.counted(copied.others, 'link or device')} not copied")
+        if copied.said:
+            output.warning(f"{place.path}: {copied.said}")
+        more = f"; {copied.there} are here already" if copied.there else ""
+        count = f"{output.counted(copied.copied, 'file')} of {copied.files}, {copied.size / 1e6:.1f} MB"
+        output.note(f"{count}, copied to {to}{more}")
+        counts = (copied.files, copied.size, copied.copied, copied.left)
+        rows.append(_row(client, arguments, place, str(to), *counts))
+        code |= bool(copied.left or copied.said)
     ROWS.show(rows, arguments.output)
     return code
 
@@ -126,95 +118,56 @@ def _way(client: Kubectl, arguments: argparse.Namespace, place: Place) -> str:
     return client.packyard("results", arguments.run, "--to", "DIR")
 
 
-def _check(client: Kubectl, arguments: argparse.Namespace, place: Place) -> None:
-    """Refuse what no pod can mount."""
-    if place.is_address or not place.volume:
-        hint = _way(client, arguments, place)
-        raise InputError(Problem(f"{place.path} is on no volume of the run's pods", hint=hint))
+def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path) -> Copied:
+    """Copy a place from a pod of the run that has it, or from one that is made for this."""
+    pod = "" if arguments.image else results.mounting(client, place, arguments.run)
+    if pod:
+        output.note(f"copying from pod {pod}")
+        return _received(client, pod, str(place.container.get("name", "")), place, to)
+    if place.is_fleeting or place.volume.get("hostPath"):
+        problem = f"{place.path} is on a volume that only its pods have, and no pod of {arguments.run} runs"
+        raise InputError(Problem(problem, hint=client.by_hand("get", "pods", "--output=wide")))
+    job = results.reader(place, arguments.run, runs.new_word(), arguments.image)
+    hint = client.by_hand("delete", "job", name_of(job))
+    left = Problem("the pod that copies could not be deleted", hint=hint)
+    with interrupts.tidied(lambda: beside.delete(client, [job], left=left)):
+        beside.create(client, [job])
+        return _received(client, _started(client, arguments, job), results.CONTAINER, place, to)
 
 
-def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path) -> _Copied:
-    """Copy a place by a pod of the run that alone can read it, or by one that is made for this."""
-    bound = copiers.bound(client, place, arguments.run)
-    if bound.pod:
-        output.note(f"copying from pod {bound.pod}, which alone can read {place.path}")
-        container = str(place.container.get("name", ""))
-        return _received(Source(kubectl=client, pod=bound.pod, container=container, directory=place.path), to)
-    copier = copiers.make(place, arguments.run, runs.new_word(), image=arguments.image, node=bound.node)
-    with interrupts.tidied(lambda: copiers.delete(client, copier)):
-        beside.create(client, [copier])
-        pod = _started(client, arguments, copier)
-        return _received(Source(kubectl=client, pod=pod, container=copiers.CONTAINER, directory=place.path), to)
-
-
-def _started(client: Kubectl, arguments: argparse.Namespace, copier: Object) -> str:
+def _started(client: Kubectl, arguments: argparse.Namespace, job: Object) -> str:
     """Return the name of the pod when it runs, and say meanwhile what it waits for."""
     begin, reason = time.monotonic(), ""
+    record = RunRecord(run=name_of(job), number=1, when="", objects=(Reference.of(job, client.namespace),))
     try:
-        while not (look := clusters.patiently(lambda: copiers.look(client, copier))).pod:
+        while (look := clusters.patiently(lambda: status.read_one(client, record))).state != status.RUNNING:
             progress.waited()
-            if look.refused:
-                hint = "--image names another image, with sh, find, stat and tar: busybox"
-                raise UnavailableError(Problem(f"the pod that copies does not run: {look.refused}", hint=hint))
-            if look.waiting != reason:
-                output.note(f"pod of {name_of(copier)} waits: {look.waiting}")
-            reason = look.waiting
+            if look.state != status.STARTING:
+                hint = "--image names another image, with sh and tar: busybox"
+                raise UnavailableError(Problem(f"the pod that copies does not run: {look.reason}", hint=hint))
+            if look.reason != reason:
+                output.note(f"the pod that copies waits: {look.reason}")
+            reason = look.reason
             progress.waiting(f"waiting: {reason}", time.monotonic() - begin)
             if time.monotonic() > begin + arguments.timeout:
                 hint = "--timeout 15m waits longer"
                 raise UnavailableError(Problem(f"the pod that copies has not started: {reason}", hint=hint))
             time.sleep(_PAUSE)
-        return look.pod
+        return look.pods[0].name
     finally:
         progress.waited()
 
 
-def _received(source: Source, to: Path) -> _Copied:
-    """Copy what is lacking here, and tell what is not copied and why."""
-    listed = source.list()
-    size = arrived = 0
+def _received(client: Kubectl, pod: str, container: str, place: Place, to: Path) -> Copied:
+    arrived = 0
 
     def arrive(count: int) -> None:
         nonlocal arrived
         arrived += count
-        progress.arriving(source.directory, arrived, size)
+        progress.arriving(place.path, arrived, None)
 
-    whole: list[Listed] = []
-    folder = Folder(to, arrive)
-    lacking, there, newer = folder.sort(listed.files)
-    size = sum(each.size for each in lacking)
-    try:
-        folder.check_room(lacking)
-        with progress.busy(f"{output.counted(len(lacking), 'file')} of {len(listed.files)}"):
-            gone = source.copy(lacking, folder, whole.append)
-    except (PackyardError, KeyboardInterrupt):
-        output.notice(
-            f"{len(whole)} of {output.counted(len(lacking), 'file')} are copied, each whole; type it again to go on"
-        )
-        raise
-    finally:
-        folder.close()
-    left = [
-        *((each.path, "went away while it was copied") for each in gone),
-        *((each.path, "was changed here since, and stays: remove it, or name another folder") for each in newer),
-        *listed.refused,
-    ]
-    for name, reason in left:
-        output.warning(f"{name} is not copied: it {reason}")
-    if listed.others:
-        output.warning(f"{output.counted(listed.others, 'link')}, devices or names with line breaks are not copied")
-    if listed.is_partial:
-        output.warning(f"some folders of {source.directory} may not be read by the user of the pod")
-    is_all = not (left or listed.is_partial)
-    return _Copied(
-        to=to,
-        files=len(listed.files),
-        size=sum(each.size for each in whole),
-        copied=len(whole),
-        there=len(there),
-        left=left,
-        is_all=is_all,
-    )
+    with progress.busy(f"copying {place.path}"):
+        return transfer.copy(client, pod, container, place.path, to, arrive)
 
 
 def _folder(place: Place, places: Sequence[Place]) -> tuple[str, ...]:

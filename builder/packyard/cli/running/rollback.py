@@ -51,14 +51,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Deploy the objects of a record, or list the records."""
     if arguments.list:
         return _list(arguments)
-    rollout.check(arguments, "rollback")
+    rollout.check(arguments)
     client = clusters.find(arguments)
     before = records.read_run(client, arguments.run)
     record = _chosen(client, arguments, before)
     again = client.packyard("rollback", arguments.run, str(record.number), *rollout.typed(arguments))
-    another = f"{again} --replace deletes it first; claims and results stay"
-    planner = partial(deploy.plan_again, client, before, record)
-    return rollout.run(client, arguments, record.run, planner, again=again, another=another)
+    return rollout.run(client, arguments, partial(deploy.plan_again, client, before, record), again=again)
 
 
 def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[RunRecord]) -> RunRecord:

@@ -6,13 +6,11 @@ import argparse
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 
-from packyard.cli import declare, output, progress, unified
+from packyard.cli import declare, output, progress
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, undeploy
+from packyard.cli.running import clusters
 from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
@@ -20,7 +18,6 @@ from packyard.core.kubernetes.outcome import SUCCEEDED
 from packyard.running.runs import deploy, status
 from packyard.running.runs import record as records
 from packyard.running.runs import undeploy as removing
-from packyard.running.runs.changes import FixedError
 from packyard.running.runs.deploy import Plan
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import TakenError
@@ -42,8 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--diff", "show what would change on the cluster; store nothing")
     declare.switch(parser, "--force", "take over what others have set, and what is no run's")
     declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
-    text = "delete the run first, but its claims"
-    declare.switch(parser, "--replace", text)
     declare.value(parser, "--keep N", "records of the run that stay", type=clusters.count, default=deploy.KEPT)
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
     declare.value(parser, "--timeout TIME", "how long to wait", type=clusters.duration, default=_TIMEOUT)
@@ -78,23 +73,16 @@ def untouched() -> Iterator[None]:
         raise
 
 
-def check(arguments: argparse.Namespace, verb: str) -> None:
-    """Refuse flags that do not go together, before anything is asked or deleted."""
-    if arguments.diff and arguments.replace:
-        flag = "--dry-run" if vars(arguments).get("dry_run") else "--diff"
-        problem = f"{flag} and --replace exclude each other"
-        raise UsageError(f"packyard {verb}: {problem}; packyard {verb} --help shows the usage")
+def check(arguments: argparse.Namespace) -> None:
+    """Refuse to keep no record, before anything is asked."""
     if arguments.keep < 1:
         raise UsageError(f"packyard: --keep {arguments.keep}: the last record stays; type a number from 1 on")
 
 
-def run(
-    client: Kubectl, arguments: argparse.Namespace, run: str, planner: Callable[..., Plan], *, again: str, another: str
-) -> int:
-    """Plan, and show or carry that out; ``again`` is the command that completes it, ``another`` deploys another run."""
+def run(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., Plan], *, again: str) -> int:
+    """Plan, and show or carry that out; ``again`` is the command that completes it."""
     with untouched():
-        planner = partial(planner, who=client.who(), when=now(), force=arguments.force, hint=another)
-        plan = _replacing(client, arguments, run, planner, again) if arguments.replace else planner()
+        plan = planner(who=client.who(), when=now(), force=arguments.force)
     if arguments.diff:
         return _show(client, plan)
     _tell_all(plan.warnings)
@@ -105,36 +93,8 @@ def run(
             _tell(arguments, each, "was there, and is used as it is")
         run_status = None if arguments.no_wait or not plan.record.objects else _wait(client, arguments, plan)
         ROWS.show([_row(client, plan, run_status)], arguments.output)
-        _tell_end(client, arguments, plan, run_status, another)
+        _tell_end(client, arguments, plan, run_status)
     return 0
-
-
-def _replacing(
-    client: Kubectl, arguments: argparse.Namespace, run: str, planner: Callable[[], Plan], again: str
-) -> Plan:
-    """Return a plan; a run in its way that is over, or whose fields can no longer be changed, is deleted first.
-
-    Its Secrets stay: no record has their data, and they can be changed.
-    """
-    try:
-        plan = planner()
-        if not plan.before or not status.read_one(client, plan.before[-1]).is_over:
-            return plan
-        before = plan.before
-    except FixedError:
-        before = records.read_run(client, run)
-    removal = removing.find(client, {run: before})
-    objects = [each for each in removal.objects if each.kind != "Secret"]
-    removal = replace(removal, objects=objects, records=())  # its history goes on
-    waiting = argparse.Namespace(**{**vars(arguments), "delete_claims": False, "no_wait": False})
-    undeploy.delete(client, waiting, removal)
-    try:
-        return planner()
-    except (PackyardError, KeyboardInterrupt):
-        back = client.packyard("rollback", run, str(before[-1].number))
-        ways = f"  {again} --replace tries again\n  {back} deploys what was there before"
-        output.notice(f"run {run} is deleted, and not deployed again\n{ways}")
-        raise
 
 
 def _takes_back(arguments: argparse.Namespace, plan: Plan) -> bool:
@@ -184,7 +144,7 @@ def _ways_on(client: Kubectl, plan: Plan, again: str) -> str:
 
 
 def _show(client: Kubectl, plan: Plan) -> int:
-    unified.diff(deploy.difference(client, plan))
+    output.data(deploy.difference(client, plan))
     for words, references in (
         ("would be deleted", plan.obsolete),
         ("is there, and would be used as it is", plan.used),
@@ -267,9 +227,7 @@ def _words(run_status: RunStatus) -> str:
     )
 
 
-def _tell_end(
-    client: Kubectl, arguments: argparse.Namespace, plan: Plan, run_status: RunStatus | None, another: str
-) -> None:
+def _tell_end(client: Kubectl, arguments: argparse.Namespace, plan: Plan, run_status: RunStatus | None) -> None:
     """Say what has come of it and what to type next."""
     record = plan.record
     if not record.objects:
@@ -285,7 +243,8 @@ def _tell_end(
         is_left = plan.before or not _takes_back(arguments, plan)
         raise UnavailableError(Problem(problem, hint=_next(client, plan, "status") if is_left else ""))
     if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.is_new:
-        output.warning(f"run {record.run} has ended, and does not run again; {another}")
+        ending = client.packyard("undeploy", record.run)
+        output.warning(f"run {record.run} has ended, and does not run again: {ending} deletes it, then deploy it anew")
     output.note(_next(client, plan, "logs" if run_status and run_status.roles else "status"))
 
 

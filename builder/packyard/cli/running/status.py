@@ -17,8 +17,7 @@ from packyard.core.errors import UsageError, shown
 from packyard.running.runs import record as records
 from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.pod_status import PodStatus
-from packyard.running.runs.status import RunStatus
+from packyard.running.runs.status import PodStatus, RunStatus
 
 ROWS = Rows(
     "run",

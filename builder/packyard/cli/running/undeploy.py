@@ -1,4 +1,4 @@
-"""Delete runs, and wait until their pods have ended. Claims and volumes stay, and so does all that was written there.
+"""Delete runs, and wait until they are gone. Claims and volumes stay, and so does all that was written there.
 
 packyard undeploy RUN…                        these runs; packyard status lists
                                               them
@@ -22,15 +22,16 @@ from packyard.cli.running.ages import seconds_since
 from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError
+from packyard.core.kubernetes.lenient import finalizers
 from packyard.running.runs import record as records
 from packyard.running.runs import status, undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.run import Reference
+from packyard.running.runs.run import Object, Reference
 from packyard.running.runs.undeploy import Removal
 
 ROWS = Rows("run", f"run, namespace, records, deleted ({REFERENCE}), stayed ({REFERENCE})")
-_PAUSE = 0.5  # seconds between two looks at the pods
+_PAUSE = 0.5  # seconds between two looks
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--older-than TIME", "only runs that were deployed before: 12h, 7d", type=clusters.duration)
     declare.switch(parser, "-y --yes", "do not ask")
     declare.switch(parser, "--delete-claims", "delete claims and volumes of the runs as well")
-    declare.switch(parser, "--no-wait", "do not wait until the pods have ended")
+    declare.switch(parser, "--no-wait", "do not wait until they are gone")
     declare.value(parser, "--timeout TIME", "how long to wait", type=clusters.duration, default="5m")
     clusters.add_arguments(parser)
 
@@ -119,7 +120,7 @@ def delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> 
             for each in deleted:
                 output.line(f"{each} deleted")
         if not arguments.no_wait:
-            _wait(client, arguments, removal)
+            _wait(client, arguments, removal, deleted)
         undeploy.forget(client, removal)
     except (PackyardError, KeyboardInterrupt):
         flags = declare.given(arguments, "delete-claims", "no-wait")
@@ -129,31 +130,29 @@ def delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> 
     return deleted
 
 
-def _wait(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> None:
+def _wait(client: Kubectl, arguments: argparse.Namespace, removal: Removal, deleted: Sequence[Reference]) -> None:
     begin = time.monotonic()
-    end = begin + arguments.timeout
-    before = 0
-    while left := undeploy.pods(client, removal):
-        if time.monotonic() > end:
-            raise UnavailableError(_lasting(client, removal, left))
+    before = ""
+    while left := undeploy.left(client, removal, deleted):
+        if time.monotonic() > begin + arguments.timeout:
+            raise UnavailableError(*(_held(client, each, item) for each, item in sorted(left.items())))
         progress.waited()
-        text = f"{output.counted(len(left), 'pod')} still to end"
-        if len(left) != before:
+        text = f"{output.counted(len(left), 'object')} still to go"
+        if text != before:
             output.note(text)
         progress.waiting(text, time.monotonic() - begin)
-        before = len(left)
+        before = text
         time.sleep(_PAUSE)
     progress.waited()
 
 
-def _lasting(client: Kubectl, removal: Removal, left: Sequence[str]) -> Problem:
-    """Say that pods did not end: what makes them may be held, or they are themselves."""
-    pods = f"{output.counted(len(left), 'pod')} did not end: {left[0]}"
-    for each, names in undeploy.held(client, removal):
-        shows = client.by_hand("get", each.kind.lower(), each.name, "--output=yaml")
-        hint = f"whoever set it has to take it away, such as an operator that is gone; {shows} shows it"
-        return Problem(f"{pods}; {each} is held by its finalizer {', '.join(names)}", hint=hint)
-    return Problem(pods, hint=f"{client.by_hand('describe', 'pod', left[0])} shows why")
+def _held(client: Kubectl, reference: Reference, item: Object) -> Problem:
+    """Say of an object that it is not gone, and who holds it."""
+    shows = client.by_hand("describe", reference.kind.lower(), reference.name)
+    if not (held := ", ".join(finalizers(item))):
+        return Problem(f"{reference} is not gone yet", hint=f"{shows} shows why")
+    hint = f"whoever set it has to take it away, such as an operator that is gone; {shows} shows it"
+    return Problem(f"{reference} is held by its finalizer {held}", hint=hint)
 
 
 def _tell_end(client: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> None:

@@ -70,17 +70,17 @@ def write(entries: Iterable[TarEntry]) -> bytes:
     return b"".join(parts) + bytes(2 * _BLOCK + -size % RECORD)
 
 
-def read(source: ByteSource) -> Iterator[FoundEntry]:
+def read(source: ByteSource, *, large: bool = False) -> Iterator[FoundEntry]:
     """Yield the entries of an archive in the ustar, pax or GNU format; raise `IntegrityError` where it is damaged.
 
     The content of an entry can be read until the next one is asked for. Pax and GNU long names are understood. Other
     pax records that change an entry (a size, a sparse map) are refused, and so is what different readers give different
-    names: two names for one entry, or the format of star.
+    names: two names for one entry, or the format of star. ``large`` admits files of 8 GiB and more, as GNU writes them.
     """
     position = extensions = 0
     name: str | None = None
     while any(block := _take(source, _BLOCK)):
-        header = _Header.parse(block, position)
+        header = _Header.parse(block, position, large=large)
         content = _content(source, header.size)
         if header.kind in "xgL":
             extensions += header.size + _BLOCK // 4
@@ -174,7 +174,7 @@ class _Header(NamedTuple):
     size: int
 
     @classmethod
-    def parse(cls, block: bytes, position: int) -> _Header:
+    def parse(cls, block: bytes, position: int, *, large: bool) -> _Header:
         """Read a header block; messages name ``position``."""
         if len(block) < _BLOCK:
             raise refusal("the archive ends in the middle of a header")
@@ -189,7 +189,10 @@ class _Header(NamedTuple):
         if magic == _MAGIC_POSIX and block[345] != 0:
             name = f"{_text(block[345:500])}/{name}"
         kind = FILE if block[156] == 0 else chr(block[156])
-        return cls(name=name, kind=kind, mode=_octal(block[100:108]), size=_octal(block[124:136]))
+        size = block[124:136]
+        is_large = large and size.startswith(b"\x80\0\0\0")  # eight more bytes have it
+        whole = int.from_bytes(size[4:], "big") if is_large else _octal(size)
+        return cls(name=name, kind=kind, mode=_octal(block[100:108]), size=whole)
 
 
 def _octal(field: bytes) -> int:

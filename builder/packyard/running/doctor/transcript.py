@@ -22,7 +22,7 @@ from packyard.core.bundle import record
 from packyard.core.kubernetes import plain_secrets
 from packyard.running.doctor import facts
 from packyard.running.doctor.finding import Finding
-from packyard.running.runs import concealed
+from packyard.running.runs import secrets
 from packyard.running.runs.kubectl import Done, Kubectl
 from packyard.running.runs.prepared import Prepared
 
@@ -73,8 +73,7 @@ class Transcript:
         if not isinstance(value, dict):
             return value
         if "kind" in value:
-            cleared, texts = concealed.split([dict(facts.without_secrets(value))])
-            (value,) = concealed.join(cleared, dict.fromkeys(texts, "…"), "")
+            value = secrets.hidden(dict(facts.without_secrets(value)))
         return {key: self.clean(each) for key, each in value.items() if key not in _LEFT_OUT}
 
     def _line(self, value: Any) -> str:

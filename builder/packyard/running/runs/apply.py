@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.core.kubernetes.kinds import CORE, RBAC, TRAINER, Kind, of
 from packyard.running.runs.kubectl import Kubectl, listed
-from packyard.running.runs.livediff import readable
 from packyard.running.runs.run import Object, Reference
 
 #: What a server looks up as it admits an object: where a package brings both, it is applied first, and a dry run
@@ -21,8 +20,6 @@ _LOOKED_UP: Mapping[Kind, Sequence[Kind]] = {
 }
 #: Seconds until the next try, of what a controller has to see before it admits what refers to it.
 _PAUSES = (0.2, 0.5, 1, 2, 4, 8, 8, 8)
-#: How the field managers of runs begin.
-MANAGER = "packyard/"
 _TAKES_OVER = "--force takes over fields that others have set"
 
 Done = Callable[[Reference], None]
@@ -35,7 +32,7 @@ def waits_for(reference: Reference, objects: Sequence[Reference]) -> bool:
 
 def manager(run: str) -> str:
     """Return the field manager of a run: what another run, or somebody else, has set is refused by the server."""
-    return f"--field-manager={MANAGER}{run}"
+    return f"--field-manager=packyard/{run}"
 
 
 def apply(
@@ -104,7 +101,7 @@ def difference(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: 
     answer = kubectl.call(*words, data=listed(objects))
     if answer.code > 1 or (answer.code and not answer.output):
         raise kubectl.refusal(answer.errors)
-    return readable(answer.output)
+    return answer.output
 
 
 def _printed(reference: Reference) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from packyard.core.errors import PackyardError, Problem
-from packyard.running.runs import live
+from packyard.running.runs import look
 from packyard.running.runs.kubectl import Kubectl, listed
 from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Object, Reference
 
@@ -44,6 +44,6 @@ def create(kubectl: Kubectl, objects: Sequence[Mapping[str, Any]]) -> None:
 def delete(kubectl: Kubectl, objects: Sequence[Mapping[str, Any]], *, left: Problem) -> None:
     """Delete objects, by one call that no signal ends; pods end after that. ``left`` says what to do if it fails."""
     try:
-        live.delete(replace(kubectl, is_apart=True), [Reference.of(each, kubectl.namespace) for each in objects])
+        look.delete(replace(kubectl, is_apart=True), [Reference.of(each, kubectl.namespace) for each in objects])
     except PackyardError as error:
         raise type(error)(*error.problems, left) from error

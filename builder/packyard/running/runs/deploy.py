@@ -7,18 +7,20 @@ it is. Objects that the run had and no longer has are deleted, but for those tha
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
-from packyard.core.kubernetes.kinds import CORE, LASTING
+from packyard.core.kubernetes import updates
+from packyard.core.kubernetes.kinds import BATCH, CORE, JOBSET, LASTING, TRAINER, of
 from packyard.core.kubernetes.lenient import is_ending, labels_of, mapping, text
 from packyard.running.runs import apply as applying
-from packyard.running.runs import changes, concealed, live
+from packyard.running.runs import look, secrets
 from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
 from packyard.running.runs.apply import Done
-from packyard.running.runs.kubectl import Kubectl, RightError
+from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import LABEL, Object, Reference
@@ -26,6 +28,13 @@ from packyard.running.runs.run import LABEL, Object, Reference
 #: Records of a run that stay, as of a release of Helm.
 KEPT = 10
 _NAMESPACE, _SECRET = (CORE, "Namespace"), (CORE, "Secret")
+_READ_AT_START = (*of(CORE, "ConfigMap"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
+#: Groups of kinds of which the server itself refuses to change what pods are made of.
+_GUARDED = (CORE, BATCH, JOBSET)
+#: What the server says of a field that only a new object can have.
+_FIXED = re.compile(
+    r"\bimmutable\b|updates to statefulset spec for fields other|pod updates may not change|cannot change roleRef"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,48 +82,24 @@ class Plan:
         return [self.objects[each] for each in self.absent if each.group_kind == _NAMESPACE]
 
 
-def plan(
-    kubectl: Kubectl,
-    prepared: Prepared,
-    *,
-    who: str,
-    when: str,
-    force: bool = False,
-    hint: str = "",
-    beside: str = "",
-) -> Plan:
+def plan(kubectl: Kubectl, prepared: Prepared, *, who: str, when: str, force: bool = False, beside: str = "") -> Plan:
     """Ask all that can refuse a run, in the namespace of ``kubectl``, and store nothing.
 
-    ``hint`` says how to have it anew where it can no longer be changed, ``beside`` how to deploy another run beside it,
-    where it can be another. Raises `ConflictError` for what is there and somebody else's, or
-    can no longer be changed, and what the server refuses, of all objects at once.
+    ``beside`` says how to deploy another run beside it, where it can be another. Raises `ConflictError` for what is
+    there and somebody else's, or was read by pods that are there, and what the server refuses, of all objects at once.
     """
     drafted = replace(prepared.draft, run=prepared.run, who=who, when=when)
     before = records.read_all(kubectl, prepared.run).get(prepared.run, [])
     objects = runs.labelled(prepared.objects, prepared.run, kubectl.namespace)
-    planned = _plan(kubectl, before, drafted, objects, force=force, hint=hint, beside=beside)
-    return replace(planned, warnings=[*_exposed(planned), *planned.warnings])
+    return _plan(kubectl, before, drafted, objects, force=force, beside=beside)
 
 
 def plan_again(
-    kubectl: Kubectl,
-    before: Sequence[RunRecord],
-    record: RunRecord,
-    *,
-    who: str,
-    when: str,
-    force: bool = False,
-    hint: str = "",
+    kubectl: Kubectl, before: Sequence[RunRecord], record: RunRecord, *, who: str, when: str, force: bool = False
 ) -> Plan:
     """Do what `plan` does for a run as one of its records says; its Secrets have to be there, and stay as they are."""
     drafted = replace(record, who=who, when=when, action="rollback", source=record.number)
-    return _plan(kubectl, before, drafted, records.whole(kubectl, record), keep_secrets=True, force=force, hint=hint)
-
-
-def _exposed(planned: Plan) -> list[str]:
-    """Return a warning of each text that looks like a secret and is in no Secret."""
-    message = "looks like a secret, which everybody sees who may read its object; keep it in a Secret"
-    return [f"{place} {message}" for place in concealed.named(planned.recorded, planned.record.concealed)]
+    return _plan(kubectl, before, drafted, record.read_objects(), keep_secrets=True, force=force)
 
 
 def _plan(
@@ -125,29 +110,25 @@ def _plan(
     *,
     keep_secrets: bool = False,
     force: bool,
-    hint: str,
     beside: str = "",
 ) -> Plan:
     _check_owner(before, drafted, beside, force=force)
     wanted = {Reference.of(item, kubectl.namespace): item for item in objects}
     former = {each for record in before for each in record.objects if each.namespace in ("", kubectl.namespace)}
-    there = live.read(kubectl, list(wanted), sorted(former - set(wanted)))
+    there = look.read(kubectl, list(wanted), sorted(former - set(wanted)))
     own = {each for each, item in there.items() if runs.is_of(item, drafted.run, kubectl.namespace)}
     used = [each for each in wanted if each in there and each not in own and each.group_kind in LASTING]
     recorded = {each: item for each, item in wanted.items() if each not in used}
     _check_ending(kubectl, {each: item for each, item in there.items() if each in wanted})
     others = {each: there[each] for each in recorded if each in there and each not in own}
     _check_free(kubectl, others, beside, force=force)
-    public = records.public(list(recorded.values()))
-    shown = concealed.compared(public, [there.get(each, {}) for each in recorded])
-    if before:
-        own_shown = {each: item for each, item in zip(recorded, shown, strict=True) if each in own}
-        changes.check(before[-1], own_shown, kubectl.namespace, hint)
+    if not force:
+        _check_secrets(recorded)
     kept = _without_data(recorded) if keep_secrets else set()
     _check_kept(kept - own)
     number = before[-1].number + 1 if before else 1
     record = replace(drafted, number=number, objects=tuple(recorded)).of(list(recorded.values()))
-    is_new = not (before and own and _is_equal(before[-1], record, recorded, shown, there))
+    is_new = not (before and own and _is_equal(before[-1], record, recorded, there))
     planned = Plan(
         record=record if is_new else before[-1],
         before=before,
@@ -159,14 +140,21 @@ def _plan(
         obsolete=[each for each in sorted(own - set(wanted)) if each.group_kind not in LASTING],
         force=force,
     )
+    anew = kubectl.packyard("undeploy", drafted.run)
     try:
         warnings, admitted = _admitted(kubectl, planned)
     except InputError as error:
-        if before:
-            changes.check_refusal(error, drafted.run, hint)
+        if any(_FIXED.search(each.message) for each in error.problems):
+            last = error.problems[-1].message
+            hint = f"what is there stays as it is; {anew} deletes it, then deploy it again"
+            raise ConflictError(*error.problems[:-1], Problem(last, hint=hint)) from error
         raise
     as_admitted = {Reference.of(item, kubectl.namespace): _content(item) for item in admitted}
     unchanged = frozenset(each for each, item in as_admitted.items() if each in own and item == _content(there[each]))
+    changed = [each for each in as_admitted if each in own and each not in unchanged]
+    started = [each for each in own if updates.runs_once(each.group_kind)]
+    hint = "; ".join(filter(None, (f"{anew} deletes it, then deploy it again", beside)))
+    refuse(_unheeded(changed, started, as_admitted, there, hint), ConflictError)
     return replace(planned, warnings=warnings, unchanged=unchanged)
 
 
@@ -191,27 +179,16 @@ def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None, *, k
         warnings += _admitted(kubectl, replace(planned, absent=absent))[0]
     if planned.is_new:
         records.create(kubectl, planned.record, planned.recorded)
-        warnings += _concealed(kubectl, planned)
     at_once, late = (
         [item for each, item in planned.objects.items() if planned.late(each) is is_late] for is_late in (False, True)
     )
     warnings += applying.apply(kubectl, run, at_once, force=planned.force, done=done)
     warnings += applying.apply_late(kubectl, run, late, force=planned.force, done=done)
     if planned.obsolete:
-        live.delete(kubectl, planned.obsolete)
+        look.delete(kubectl, planned.obsolete)
     if planned.is_new:
         records.keep(kubectl, [*planned.before, planned.record], keep)
     return warnings
-
-
-def _concealed(kubectl: Kubectl, planned: Plan) -> list[str]:
-    """Store what looks like a secret beside the record; who may not create Secrets can do without."""
-    try:
-        return applying.apply(kubectl, planned.record.run, planned.record.secret(planned.recorded), force=True)
-    except RightError as error:
-        return [
-            f"record {planned.record.number} cannot be rolled back to, as it lacks what looks like a secret: {error}"
-        ]
 
 
 def difference(kubectl: Kubectl, planned: Plan) -> bytes:
@@ -253,6 +230,36 @@ def _check_free(kubectl: Kubectl, others: Mapping[Reference, Object], beside: st
     refuse(problems, ConflictError)
 
 
+def _check_secrets(objects: Mapping[Reference, Object]) -> None:
+    problem = "looks like a secret, and everybody sees it who may read this object"
+    hint = "keep it in a Secret; --force deploys it as it is"
+    places = (f"{reference}: {path}" for reference, item in objects.items() for path, _ in secrets.find(item))
+    refuse(Problem(f"{place} {problem}", hint=hint) for place in places)
+
+
+def _unheeded(
+    changed: Sequence[Reference],
+    started: Sequence[Reference],
+    after: Mapping[Reference, Object],
+    before: Mapping[Reference, Object],
+    hint: str,
+) -> Iterator[Problem]:
+    """Yield what the server would let change, and of which pods that were made before take no notice."""
+    for each in changed:
+        if _work(after[each]) == _work(before[each]):
+            continue
+        if each.group_kind in _READ_AT_START and started:
+            yield Problem(f"{each} changes, and the pods of {started[0]} read it at their start", hint=hint)
+        elif each in started and each.group_kind[0] not in _GUARDED:
+            yield Problem(f"{each} changes, and its pods stay as they were made", hint=hint)
+
+
+def _work(item: Object) -> Object:
+    """Return what pods are made of, or read: all but names, labels and whether something is suspended."""
+    kept = {key: value for key, value in item.items() if key not in ("metadata", "suspend")}
+    return {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}
+
+
 def _ending_hint(kubectl: Kubectl, reference: Reference) -> str:
     shown = kubectl.by_hand("get", reference.kind.lower(), reference.name, "--output=jsonpath={.metadata.finalizers}")
     return f"try again in a moment; if it stays, {shown} shows who holds it"
@@ -274,7 +281,6 @@ def _is_equal(
     last: RunRecord,
     record: RunRecord,
     objects: Mapping[Reference, Object],
-    shown: Sequence[Object],
     there: Mapping[Reference, Object],
 ) -> bool:
     """Say whether a record would say what the last one says, and Secrets are what is there."""
@@ -283,7 +289,7 @@ def _is_equal(
     secrets = [each for each in objects if each.group_kind == _SECRET and each in there]
     return (
         as_last == last
-        and last.read_objects() == shown
+        and last.read_objects() == record.read_objects()
         and all(_data(objects[each]).items() <= mapping(there[each].get("data")).items() for each in secrets)
     )
 

@@ -5,7 +5,6 @@ Nothing but this machine is ever offered it: what is forwarded may ask nobody fo
 
 from __future__ import annotations
 
-import re
 import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,21 +13,14 @@ from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import CORE
 from packyard.core.kubernetes.lenient import kind_of, mapping, mappings, name_of, text
-from packyard.running.runs import choose
-from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import Object
-from packyard.running.runs.status import RunStatus
+from packyard.running.runs.status import PodStatus
 
-_HERE = "127.0.0.1"
+#: Where ports are opened.
+HERE = "127.0.0.1"
 _PRIVILEGED = 1024
 _LIFTED = 8000  # from 443 to 8443, which everybody may open
 _SCHEMES = ("http", "https")
-_BEGUN = re.compile(rb"\AForwarding from \S+:(\d+) ->")
-_TAKEN = "unable to listen on any of the requested ports"
-
-
-class TakenError(UnavailableError):
-    """Another program took the port of this machine before kubectl did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,32 +34,27 @@ class Port:
     def address(self, local: int) -> str:
         """Return where it is on this machine: a URL where it speaks HTTP."""
         scheme = next((each for each in reversed(_SCHEMES) if self.name.startswith(each)), "")
-        return f"{scheme}://{_HERE}:{local}" if scheme else f"{_HERE}:{local}"
+        return f"{scheme}://{HERE}:{local}" if scheme else f"{HERE}:{local}"
 
     def __str__(self) -> str:
         return f"{self.target} port {self.number}" + (f" ({self.name})" if self.name else "")
 
 
-def find(objects: Sequence[Object], status: RunStatus, *, role: str = "", index: int | None = None) -> list[Port]:
-    """Return the ports of a run, first those that speak HTTP: of its Services, or of its pods where it has none.
-
-    With a role or an index they are those of this pod.
-    """
-    ports = [] if role or index is not None else list(_of_services(objects))
-    ports = ports or list(_of_pods(objects, status, role, index))
+def find(services: Sequence[Object], objects: Sequence[Object], running: Sequence[PodStatus]) -> list[Port]:
+    """Return the ports of Services, or of pods that run where these have none; first those that speak HTTP."""
+    ports = list(_of_services(services)) or list(_of_pods(objects, running))
     return sorted(ports, key=lambda each: not each.name.startswith(_SCHEMES))
 
 
-def choose_port(ports: Sequence[Port], wanted: str, status: RunStatus, role: str, index: int | None) -> Port:
-    """Return the port with a number or a name, or the first; a number that nobody announces is one of a pod."""
+def choose(ports: Sequence[Port], wanted: str, pod: PodStatus, run: str) -> Port:
+    """Return the port with a number or a name, or the first; a number that nobody announces is one of the pod."""
     for each in ports:
         if wanted in ("", each.name, str(each.number)):
             return each
-    running = [each for each in choose.pods(status, role, index) if each.running]
-    if wanted.isdecimal() and 0 < int(wanted) < 65536 and running:
-        return Port(f"pod/{running[0].name}", int(wanted), "")
+    if wanted.isdecimal() and 0 < int(wanted) < 65536:
+        return Port(f"pod/{pod.name}", int(wanted), "")
     hint = f"its ports: {', '.join(map(str, ports))}" if ports else "it has no Service, and its pods name no port"
-    problem = f"run {status.run} serves nothing" + (f" on port {wanted!r}" if wanted else "")
+    problem = f"run {run} serves nothing" + (f" on port {wanted!r}" if wanted else "")
     raise InputError(Problem(problem, hint=hint))
 
 
@@ -78,24 +65,11 @@ def local_port(port: Port) -> int:
         with socket.socket() as holder:
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                holder.bind((_HERE, number))
+                holder.bind((HERE, number))
             except OSError:
                 continue
             return int(holder.getsockname()[1])
-    raise UnavailableError(f"no port of {_HERE} is free")
-
-
-def forward(kubectl: Kubectl, port: Port, local: int) -> Iterator[bool]:
-    """Forward a port until kubectl gives up; yield True when it is open, and then False for each line of kubectl."""
-    with kubectl.start("port-forward", f"--address={_HERE}", port.target, f"{local}:{port.number}") as process:
-        try:
-            for line in process.stdout or ():
-                yield bool(_BEGUN.match(line))
-            message = process.communicate()[1].decode("utf-8", "replace").strip()
-        finally:
-            process.kill()
-    problem = Problem(f"{port.target}: {message.splitlines()[-1] if message else 'the connection is lost'}")
-    raise (TakenError if _TAKEN in message else UnavailableError)(problem)
+    raise UnavailableError(f"no port of {HERE} is free")
 
 
 def _of_services(objects: Sequence[Object]) -> Iterator[Port]:
@@ -107,8 +81,7 @@ def _of_services(objects: Sequence[Object]) -> Iterator[Port]:
                     yield Port(f"service/{name_of(item)}", number, text(each.get("name")))
 
 
-def _of_pods(objects: Sequence[Object], status: RunStatus, role: str, index: int | None) -> Iterator[Port]:
-    running = [each for each in choose.pods(status, role, index) if each.running]
+def _of_pods(objects: Sequence[Object], running: Sequence[PodStatus]) -> Iterator[Port]:
     for pod in pods.find_all(objects):
         for container in pod.containers:
             first = next((each for each in running if text(container.get("name")) in each.running), None)

@@ -11,12 +11,11 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.kubernetes.lenient import Object, mapping, mappings
-from packyard.running.runs import kubeconfigs
 
 #: What kubectl says that the user may not do, with the resource and its group, which resource nobody serves, and which
 #: namespace is not there.
@@ -77,7 +76,8 @@ class Kubectl:
     """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``typed`` the flags that were typed.
 
     Calls of one that ``is_apart`` have sessions of their own, but for `attach`: no signal for our processes ends them.
-    A ``transport`` answers calls in place of the program, but for those that are read as they come.
+    A ``transport`` answers calls in place of the program, but for those that are read as they come. Each call is told
+    to ``tell`` as `by_hand` writes it.
     """
 
     program: str
@@ -88,6 +88,7 @@ class Kubectl:
     typed: tuple[str, ...] = ()
     is_apart: bool = False
     transport: Transport | None = None
+    tell: Callable[[str], None] = field(default=lambda _: None, compare=False)
 
     def __str__(self) -> str:
         return f"context {self.context}, namespace {self.namespace}"
@@ -104,6 +105,11 @@ class Kubectl:
         """Return likewise a command of kubectl, whatever context is the current one by then."""
         return shlex.join(["kubectl", *self.flags, f"--namespace={self.namespace}", *words])
 
+    def _told(self, words: Sequence[str], *flags: str) -> list[str]:
+        """Return the command line of a call that is made now, and tell it; objects on its standard input are ours."""
+        self.tell(self.by_hand(*words))
+        return self.words(*flags, *words)
+
     def call(self, *words: str, data: bytes = b"") -> Done:
         """Call kubectl with ``data`` on its standard input, and return what it gave, whatever that is.
 
@@ -113,12 +119,12 @@ class Kubectl:
 
     def ask(self, words: Sequence[str], data: bytes) -> Done:
         """Have the program answer a call."""
-        command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
+        command = self._told(words, f"--request-timeout={_REQUEST_TIMEOUT}")
         return _run(command, data, start_new_session=self.is_apart)
 
     def follow(self, *words: str, each: Callable[[str], None], data: bytes = b"") -> Done:
         """Do what `call` does, and hand on each line as it is printed, also of a call that is interrupted."""
-        command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
+        command = self._told(words, f"--request-timeout={_REQUEST_TIMEOUT}")
         with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
             stdin.write(data)
             stdin.seek(0)
@@ -171,11 +177,11 @@ class Kubectl:
     def start(self, *words: str, **streams: Any) -> subprocess.Popen[bytes]:
         """Start a call whose output is read as it comes; whoever starts it ends it. ``streams`` are as of Popen."""
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-        return _start(self.words(*words), start_new_session=self.is_apart, **pipes)
+        return _start(self._told(words), start_new_session=self.is_apart, **pipes)
 
     def attach(self, *words: str) -> int:
         """Call kubectl with the terminal of this process, and return its exit code."""
-        with _start(self.words(*words)) as process:
+        with _start(self._told(words)) as process:
             try:
                 return process.wait()
             finally:
@@ -221,21 +227,26 @@ class Kubectl:
             reason = stderr.partition("\n")[0].removeprefix("error: ")
             absent = _NO_PLUGIN.search(stderr)
             first = f"install {absent[1]}, with which your kubeconfig logs in" if absent else "log in again"
-            hint = f"{first}, then try: {kubeconfigs.shown(self.flags, 'auth', 'whoami')}"
+            hint = f"{first}, then try: {self.by_hand('auth', 'whoami')}"
             message = f"the cluster of context {self.context} does not accept your credentials: {reason}"
             return Problem(message, hint=hint)
         if _WEBHOOK in stderr:
             return None
-        if problem := kubeconfigs.unusable(stderr, self.flags, self.context):
-            return problem
         if _DEAF.search(stderr):
-            hint = f"{kubeconfigs.shown(self.flags, 'version')} shows whether it answers"
+            hint = f"{self.by_hand('version')} shows whether it answers"
             reason = "\n".join(dict.fromkeys(stderr.splitlines()))  # each request of a call says it
             return Problem(f"the cluster of context {self.context} cannot be reached: {reason}", hint=hint)
         return None
 
 
-def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str = "") -> Kubectl:
+def find(
+    path: str,
+    *,
+    kubeconfig: str = "",
+    context: str = "",
+    namespace: str = "",
+    tell: Callable[[str], None] = lambda _: None,
+) -> Kubectl:
     """Return kubectl, from folders joined as in the variable PATH, held to what kubeconfig says now.
 
     Empty texts ask for what kubectl itself would take: the current context, and the namespace of the context.
@@ -248,7 +259,9 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
     chosen = [*flags, *([f"--context={context}"] if context else [])]
     answer = _run([program, *chosen, "config", "view", "--minify", "--output=json"])
     if answer.errors and answer.code:
-        raise InputError(kubeconfigs.no_context(answer.errors, kubeconfig))
+        lists = shlex.join(["kubectl", *flags, "config", "get-contexts"])
+        hint = f"{lists} lists them; --context, --kubeconfig or the variable KUBECONFIG names another"
+        raise InputError(Problem(f"there is no context to use: {answer.errors.removeprefix('error: ')}", hint=hint))
     try:
         entry = json.loads(answer.output)["contexts"][0]
     except (ValueError, LookupError, TypeError) as error:
@@ -262,6 +275,7 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
         namespace=namespace or entry["context"].get("namespace") or "default",
         user=entry["context"].get("user", ""),
         typed=(*chosen[len(flags) :], *flags),
+        tell=tell,
     )
 
 

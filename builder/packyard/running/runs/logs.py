@@ -1,139 +1,131 @@
-"""What pods print, as bytes: one kubectl for each of them, and never more than `MOST` at once.
+"""What pods print: one call of kubectl for all that are meant, and more for those that are made later.
 
-Lines come with the time at which they were printed, which is taken off here. So a log that breaks off goes on behind
-the last line that came, without a line twice and without a gap.
+kubectl logs --selector=packyard/run=mnist --prefix --max-log-requests=8 --tail=-1 --follow
 """
 
 from __future__ import annotations
 
 import subprocess
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, Queue
 from threading import Thread
 from time import monotonic
 
-from packyard.core.errors import PackyardError
 from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.run import LABEL
+from packyard.running.runs.status import PodStatus, RunStatus
 
-#: Programs at once.
-MOST = 32
-_AHEAD = 8
 _LONGEST = 64 * 1024  # bytes that are handed on at once
 _WAITING = 1000  # lines that are read and not yet taken
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
-    """The log of one container of one pod, or of the container before its last restart."""
+def words(run_status: RunStatus, pods: Sequence[PodStatus], container: str) -> list[str]:
+    """Return the words of the call for these pods: by name, or by the labels that they alone have."""
+    of = [f"--container={container}"] if container else []
+    if len(pods) == 1:
+        return ["logs", pods[0].name, *of]
+    selector = ",".join(f"{name}={value}" for name, value in _alike(run_status, pods).items())
+    return ["logs", f"--selector={selector}", "--prefix", f"--max-log-requests={len(run_status.pods)}", *of]
 
-    pod: str
-    container: str
-    is_previous: bool = False
+
+def _alike(run_status: RunStatus, pods: Sequence[PodStatus]) -> Mapping[str, str]:
+    """Return as few labels as can be that all these pods have and, but for those that they replaced, no others."""
+    chosen, places = {LABEL: run_status.run}, {(each.role, each.index) for each in pods}
+    others = [each for each in run_status.pods if (each.role, each.index) not in places]
+    for name, value in sorted(set.intersection(*({*each.labels.items()} for each in pods))):
+        left = [each for each in others if each.labels.get(name) == value]
+        if len(left) < len(others):
+            chosen[name], others = value, left
+    return chosen
 
 
-def read(
-    kubectl: Kubectl, logs: Sequence[Log], flags: Sequence[str], refused: Callable[[PackyardError], None]
-) -> Iterator[tuple[Log, bytes]]:
-    """Yield lines, log by log; the next ones are opened beforehand. A log that cannot be read is ``refused``."""
-    with ExitStack() as stack:
-        left, opened = deque(logs), deque[tuple[Log, "subprocess.Popen[bytes]"]]()
-        while left or opened:
-            while left and len(opened) < _AHEAD:
-                opened.append((left[0], stack.enter_context(_open(kubectl, left.popleft(), flags))))
-                stack.callback(opened[-1][1].kill)
-            log, process = opened.popleft()
-            yield from ((log, line) for line in _lines(process))
-            stderr = process.stderr.read().decode("utf-8", "replace") if process.stderr else ""
-            if process.wait():
-                refused(kubectl.refusal(stderr))
+@dataclass(slots=True)
+class _Open:
+    """A call whose lines are read, for pods by their names with their restarts."""
+
+    process: subprocess.Popen[bytes]
+    pods: Mapping[str, int]
+    last: float
 
 
 @dataclass(slots=True)
 class Following:
-    """Logs that are read side by side as they grow. Close it in the end."""
+    """Logs that are read as they grow, of one container of each pod. Close it in the end."""
 
     kubectl: Kubectl
-    _lines: Queue[tuple[Log, bytes, bytes | None]] = field(default_factory=lambda: Queue(_WAITING))
-    _open: dict[Log, subprocess.Popen[bytes]] = field(default_factory=dict)
-    _last: dict[Log, bytes] = field(default_factory=dict)
-    _ending: set[Log] = field(default_factory=set)
+    container: str
+    flags: Sequence[str]
+    begun: dict[str, int] = field(default_factory=dict)
+    _open: dict[int, _Open] = field(default_factory=dict)
+    _lost: dict[str, float] = field(default_factory=dict)
+    _lines: Queue[tuple[int, bytes | None]] = field(default_factory=lambda: Queue(_WAITING))
 
-    def follow(self, log: Log, flags: Sequence[str], *, goes_on: bool) -> None:
-        """Begin with a log, as ``flags`` of kubectl say, or go on with it behind the last line that came.
+    def look(self, run_status: RunStatus, pods: Sequence[PodStatus]) -> None:
+        """Begin with pods that have started since, and go on with those whose log broke off."""
+        opened = {name for each in self._open.values() for name in each.pods}
+        new = [each for each in pods if each.has_started and each.name not in opened and self._goes_on(each)]
+        groups = [new] if new and len(new) == len(pods) and not self.begun else [[each] for each in new]
+        for group in groups:
+            prefix = ["--prefix"] if len(group) == 1 < len(pods) else []
+            self._follow([*words(run_status, group, self.container), *prefix, *self._since(group[0])], group)
 
-        Unless its container ``goes_on`` there is nothing to wait for at its end.
-        """
-        last = self._last.get(log, b"")
-        since = [f"--since-time={last.decode()}"] if last else flags
-        process = _open(self.kubectl, log, [f"--follow={str(goes_on).lower()}", "--timestamps", *since])
-        self._open[log] = process
-        if not goes_on:
-            self._ending.add(log)
-        Thread(target=self._read, args=(log, process, last), daemon=True).start()
+    def _goes_on(self, pod: PodStatus) -> bool:
+        """Say whether there is more to read of a pod: it was not read before, was started again, or still runs."""
+        return self.begun.get(pod.name) != pod.restarts or bool(pod.running)
 
-    def __contains__(self, log: Log) -> bool:
-        return log in self._open
+    def _since(self, pod: PodStatus) -> Sequence[str]:
+        """Return the flags of a call; one that broke off goes on a second before its last line."""
+        is_same = self.begun.get(pod.name) == pod.restarts and pod.name in self._lost
+        return [f"--since={int(monotonic() - self._lost[pod.name]) + 1}s"] if is_same else self.flags
 
-    def __len__(self) -> int:
-        return len(self._open)
+    def _follow(self, call: Sequence[str], pods: Sequence[PodStatus]) -> None:
+        process = self.kubectl.start(*call, "--follow")
+        restarts = {each.name: each.restarts for each in pods}
+        self.begun |= restarts
+        self._open[process.pid] = _Open(process, restarts, monotonic())
+        Thread(target=self._read, args=(process,), daemon=True).start()
+
+    def is_ending(self, pods: Sequence[PodStatus]) -> bool:
+        """Say whether a log is open that ends by itself, however late its lines come: none of its pods runs."""
+        running = {each.name for each in pods if each.running}
+        return any(running.isdisjoint(each.pods) for each in self._open.values())
 
     @property
-    def is_ending(self) -> bool:
-        """Whether a log is open that ends by itself, however late its lines come."""
-        return bool(self._ending)
+    def is_open(self) -> bool:
+        """Whether any log is open."""
+        return bool(self._open)
 
-    def lines(self, seconds: float, *, until_end: bool = False) -> Iterator[tuple[Log, bytes]]:
+    def lines(self, seconds: float) -> Iterator[bytes]:
         """Yield lines as they come, for so long, or until a log ends."""
         end = monotonic() + seconds
         while True:
             try:
-                log, time, text = self._lines.get(timeout=max(end - monotonic(), 0))
+                pid, line = self._lines.get(timeout=max(end - monotonic(), 0))
             except Empty:
                 return
-            if text is not None:
-                self._last[log] = time
-                yield log, text
-                continue
-            self._end(log)
-            if until_end:
+            if line is None:
+                self._end(self._open.pop(pid))
                 return
+            self._open[pid].last = monotonic()
+            yield line
 
     def close(self) -> None:
         """End all programs."""
-        for process in self._open.values():
-            process.kill()
-        for process in self._open.values():
-            process.communicate()
+        for each in self._open.values():
+            each.process.kill()
+        for each in self._open.values():
+            each.process.communicate()
 
-    def _read(self, log: Log, process: subprocess.Popen[bytes], last: bytes) -> None:
-        """Hand on what a program prints behind a time; a long line comes in parts, of which the first has the time."""
-        time, begins = b"", True
-        for part in _lines(process):
-            text = part
-            if begins:
-                time, _, text = part.partition(b" ")
-            begins = part.endswith(b"\n")
-            if time > last:
-                self._lines.put((log, time, text))
-        self._lines.put((log, time, None))
-
-    def _end(self, log: Log) -> None:
-        process = self._open.pop(log)
-        self._ending.discard(log)
-        stderr = process.communicate()[1].decode("utf-8", "replace")
-        if process.returncode > 0 and "(Forbidden)" in stderr:
+    def _end(self, ended: _Open) -> None:
+        self._lost |= dict.fromkeys(ended.pods, ended.last)
+        stderr = ended.process.communicate()[1].decode("utf-8", "replace")
+        if ended.process.returncode > 0 and "(Forbidden)" in stderr:
             raise self.kubectl.refusal(stderr)
 
-
-def _open(kubectl: Kubectl, log: Log, flags: Sequence[str]) -> subprocess.Popen[bytes]:
-    previous = ("--previous",) if log.is_previous else ()
-    return kubectl.start("logs", log.pod, f"--container={log.container}", *previous, *flags)
-
-
-def _lines(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
-    if output := process.stdout:
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
         with suppress(ValueError, OSError):  # closed meanwhile
-            yield from iter(lambda: output.readline(_LONGEST), b"")
+            for line in iter(lambda: process.stdout.readline(_LONGEST), b""):  # type: ignore[union-attr]
+                self._lines.put((process.pid, line))
+        self._lines.put((process.pid, None))

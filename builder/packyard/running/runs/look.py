@@ -1,24 +1,31 @@
-"""One look at the runs of a namespace: as many requests as there are kinds of objects, however many runs there are.
+"""Objects as they are on the cluster: all of the runs of a namespace by one call, or some by their names; events.
 
-kubectl get Pod.v1.,Job.v1.batch,…  --selector=packyard/run     every object of every run, in one call of kubectl
+kubectl get Pod.v1.,Job.v1.batch,…  --selector=packyard/run     every object of every run
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+from packyard.core.errors import Problem, UnavailableError, refuse
 from packyard.core.kubernetes import roles
-from packyard.core.kubernetes.groups import definition
+from packyard.core.kubernetes.groups import definition, resource_of
+from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, name_of, text
-from packyard.running.runs import live
-from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.kubectl import FORBIDDEN, UNKNOWN, Kubectl, listed
 from packyard.running.runs.record import NUMBER, RunRecord
 from packyard.running.runs.run import LABEL, Reference, is_of
 
 #: An object by what it is: group, kind, name.
 Key = tuple[str, str, str]
+#: apiVersion and kind.
+Kind = tuple[str, str]
 
+_UNSERVED = re.compile(r'no matches for kind "([^"]+)" in version "([^"]+)"')
+_NO_LONGER = re.compile(r'"([^" ]+), Resource=([^"]+)".*: the server could not find the requested resource')
 _POD = ("v1", "Pod")
 
 
@@ -46,16 +53,16 @@ def key_of(reference: Reference) -> Key:
 def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Seen:
     """Read the objects of these runs, and what controllers made of them; kinds that are not served have none."""
     runs = f"{LABEL}={next(iter(records))}" if len(records) == 1 else LABEL
-    listed = live.list_(kubectl, {_POD, *_kinds(records.values())}, f"{runs},!{NUMBER}")
-    if _resource(*_POD) in listed.forbidden:
-        raise live.may_not_list(kubectl, [_resource(*_POD)])
+    seen = list_(kubectl, {_POD, *_kinds(records.values())}, f"{runs},!{NUMBER}")
+    if _resource(*_POD) in seen.forbidden:
+        raise may_not_list(kubectl, [_resource(*_POD)])
     by_run: dict[str, dict[Key, Object]] = {}
-    for item in listed.items:
+    for item in seen.items:
         run = text(labels_of(item).get(LABEL))
         group, kind = kind_of(item)
         if is_of(item, run, kubectl.namespace):
             by_run.setdefault(run, {})[group, kind, name_of(item)] = item
-    return Seen(by_run, listed.forbidden)
+    return Seen(by_run, seen.forbidden)
 
 
 def events(kubectl: Kubectl) -> Sequence[Object]:
@@ -94,3 +101,96 @@ def _kinds(records: Iterable[RunRecord]) -> Iterator[tuple[str, str]]:
 def _resource(api_version: str, kind: str) -> str:
     """Return what messages of a server call the objects of a kind: ``jobs.batch``, ``pods``."""
     return definition(api_version, kind).removesuffix(".")
+
+
+def names(references: Iterable[Reference]) -> bytes:
+    """Return a list of objects that has their names alone, as kubectl reads it from a file."""
+    return listed(
+        {
+            "apiVersion": each.api_version,
+            "kind": each.kind,
+            "metadata": {"name": each.name, **({"namespace": each.namespace} if each.namespace else {})},
+        }
+        for each in references
+    )
+
+
+def selector(runs: Collection[str]) -> str:
+    """Return the selector of the objects of runs."""
+    return f"{LABEL} in ({','.join(sorted(runs))})"
+
+
+def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference] = ()) -> dict[Reference, Object]:
+    """Return those objects that are there, by one call; ``also`` may be of kinds that the cluster does not know.
+
+    Raises `InputError` for what is ``wanted`` and of such a kind.
+    """
+    references = list(dict.fromkeys((*wanted, *also)))
+    if not references:
+        return {}
+    words = ("get", "--filename=-", "--ignore-not-found", "--output=json")
+    answer = kubectl.call(*words, data=names(references))
+    unserved = set(_UNSERVED.findall(answer.errors)) if answer.code else set()
+    served = [each for each in references if (each.kind, each.api_version) not in unserved]
+    hint = "packyard prerequisites shows what a package needs, and how to install it"
+    missing = (each for each in wanted if each not in served)
+    unknown = (f"{each}: the cluster does not know {each.kind} of {each.api_version}" for each in missing)
+    refuse(Problem(text, hint=hint) for text in unknown)
+    if len(served) < len(references):
+        return read(kubectl, served)
+    if answer.code:
+        raise kubectl.refusal(answer.errors)
+    return {Reference.of(item, kubectl.namespace): dict(item) for item in kubectl.objects(answer.output)}
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Objects with a label; kinds that the cluster does not know; and the resources, ``jobs.batch``, not to be read."""
+
+    items: Sequence[Mapping[str, Any]]
+    unknown: frozenset[Kind]
+    forbidden: frozenset[str]
+
+
+def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Labelled:
+    """Return all objects of some kinds that a selector chooses, by one call."""
+    if not kinds:
+        return Labelled((), frozenset(), frozenset())
+    words = ",".join(f"{kind}.{version.rpartition('/')[2]}.{group_of(version)}" for version, kind in sorted(kinds))
+    answer = kubectl.call("get", words, f"--selector={wanted}", "--chunk-size=0", "--output=json")
+    stderr = answer.errors if answer.code else ""
+    if unknown := frozenset(each for each in kinds if _is_unknown(each, stderr)):
+        others = list_(kubectl, set(kinds) - unknown, wanted)
+        return replace(others, unknown=others.unknown | unknown)
+    forbidden = may_not(stderr)
+    if answer.code and not forbidden:
+        raise kubectl.refusal(answer.errors)
+    return Labelled(kubectl.objects(answer.output), unknown, forbidden)
+
+
+def may_not(stderr: str) -> frozenset[str]:
+    """Return the resources, ``jobs.batch``, that kubectl said may not be read."""
+    return frozenset(f"{resource}.{group}".rstrip(".") for resource, group in FORBIDDEN.findall(stderr))
+
+
+def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError:
+    """Return the error for resources that have to be listed, and may not be."""
+    problem = f"you may not list {', '.join(sorted(resources))} in namespace {kubectl.namespace}"
+    prints = f"packyard roles PACKAGE -n {kubectl.namespace} --user={kubectl.who()}"
+    return UnavailableError(Problem(problem, hint=f"{prints} prints what you need"))
+
+
+def _is_unknown(kind: Kind, stderr: str) -> bool:
+    """Say whether the server does not serve a kind; kubectl may remember that it did."""
+    names = {resource_of(kind[1]), kind[1].lower()}
+    return any(name.lower() in names for name in UNKNOWN.findall(stderr)) or any(
+        (version, name) == (kind[0], resource_of(kind[1])) for version, name in _NO_LONGER.findall(stderr)
+    )
+
+
+def delete(kubectl: Kubectl, references: Iterable[Reference]) -> None:
+    """Delete objects, those that are gone already too; what they own is deleted in the background."""
+    gone = list(references)
+    words = ("delete", "--filename=-", "--ignore-not-found", "--wait=false", "--output=name")
+    if gone:
+        kubectl.run(*words, data=names(gone))

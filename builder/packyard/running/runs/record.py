@@ -3,7 +3,6 @@
     packyard.mnist-fp32-training-first-run.2        the second record of this run; labels: packyard/run, packyard/record
       data.run             package, version, values, who and when, and the names of the objects, as JSON
       binaryData.objects   the objects as they were applied, gzipped JSON; the data of Secrets is not among them
-    Secret of that name    what looks like a secret in other objects, as JSON; where there is none of it, no Secret
 
 A record is created once and never changed, so that of two who deploy the same run at once one is refused. Everybody who
 may write ConfigMaps in the namespace could have written it: it is checked as what comes from elsewhere.
@@ -26,7 +25,6 @@ from packyard.core.bundle.record import in_json, list_of, map_of, size, text
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, suggest
 from packyard.core.kubernetes.lenient import mapping, mappings, name_of, type_of
 from packyard.core.kubernetes.lenient import text as text_of
-from packyard.running.runs import concealed
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL, MANAGED, Object, Reference, can_be
 
@@ -42,7 +40,6 @@ class RunRecord:
     """One time that a run was deployed: the ``number`` counts from 1, ``when`` is UTC as ISO 8601.
 
     ``action`` is ``rollback`` where it was made of another record, that of the number ``source``.
-    ``concealed`` are the places in its objects whose texts are in a Secret of its name (`concealed`).
     """
 
     run: str = field(metadata=in_json(text))
@@ -58,7 +55,6 @@ class RunRecord:
     action: str = field(default="", metadata=in_json(text, ""))
     source: int = field(default=0, metadata=in_json(size, 0))
     objects: tuple[Reference, ...] = field(default=(), metadata=in_json(list_of(Reference.parse)))
-    concealed: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
     extra: Mapping[str, object] = field(default_factory=dict)
     applied: bytes = field(default=b"", repr=False)
 
@@ -68,13 +64,11 @@ class RunRecord:
         return f"packyard.{self.run}.{self.number}"
 
     def of(self, objects: Sequence[Object]) -> RunRecord:
-        """Return the record with ``objects``, but the data of Secrets and what looks so, as it is read again."""
-        shown, texts = concealed.split(public(objects))
-        applied = gzip.compress(json.dumps(shown).encode(), mtime=0)
-        return replace(self, concealed=tuple(texts), applied=applied)
+        """Return the record with ``objects``, but the data of Secrets."""
+        return replace(self, applied=gzip.compress(json.dumps(public(objects)).encode(), mtime=0))
 
     def to_object(self, objects: Sequence[Object]) -> Object:
-        """Return the ConfigMap that records ``objects``, what is applied but the data of Secrets and what looks so."""
+        """Return the ConfigMap that records ``objects``, what is applied but the data of Secrets."""
         run_record = self.of(objects)
         document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(run_record)}
         data, applied = record.to_bytes(document).decode(), base64.b64encode(run_record.applied).decode()
@@ -84,26 +78,11 @@ class RunRecord:
         return {
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": self._metadata(),
+            "metadata": {"name": self.name, "labels": {LABEL: self.run, NUMBER: str(self.number), **MANAGED}},
             "immutable": True,
             "data": {_DATA: data},
             "binaryData": {_OBJECTS: applied},
         }
-
-    def secret(self, objects: Sequence[Object]) -> list[Object]:
-        """Return the Secret beside the record of ``objects``, if they have what looks like a secret."""
-        texts = concealed.split(public(objects))[1]
-        data = {_OBJECTS: json.dumps(texts)}
-        item = {"apiVersion": "v1", "kind": "Secret", "metadata": self._metadata(), "stringData": data}
-        return [item] if texts else []
-
-    def _metadata(self) -> Object:
-        return {"name": self.name, "labels": {LABEL: self.run, NUMBER: str(self.number), **MANAGED}}
-
-    @property
-    def stored(self) -> list[str]:
-        """What it is stored in, as kubectl names it."""
-        return [f"configmap/{self.name}", *([f"secret/{self.name}"] if self.concealed else [])]
 
     @classmethod
     def of_object(cls, item: Mapping[str, Any]) -> RunRecord:
@@ -120,7 +99,7 @@ class RunRecord:
             raise IntegrityError(Problem(f"objects: {error}", file=f"ConfigMap {name}")) from error
 
     def read_objects(self) -> list[Object]:
-        """Return the objects that were applied; Secrets come without their data, and what looks so is empty."""
+        """Return the objects that were applied; Secrets come without their data."""
         try:
             with gzip.open(io.BytesIO(self.applied)) as file:
                 data = file.read(_MOST_UNPACKED + 1)
@@ -216,34 +195,8 @@ def create(kubectl: Kubectl, run_record: RunRecord, objects: Sequence[Object]) -
 
 def keep(kubectl: Kubectl, records: Sequence[RunRecord], count: int) -> None:
     """Delete the oldest records of a run, so that its newest ``count`` are left."""
-    if old := [name for each in records[:-count] for name in each.stored]:
-        kubectl.run("delete", "--ignore-not-found", "--wait=false", *old)
-
-
-def whole(kubectl: Kubectl, run_record: RunRecord) -> list[Object]:
-    """Return the objects of a record with what looks like a secret, of which its Secret is asked.
-
-    Raises `ConflictError` where that is not there; Secrets of the run come without their data.
-    """
-    if not run_record.concealed:
-        return run_record.read_objects()
-    hint = "deploy the run from its directory: packyard deploy DIR"
-    items = kubectl.read("get", "secret", run_record.name, "--ignore-not-found")
-    if not items:
-        what = f"what looks like a secret in record {run_record.number}"
-        problem = f"Secret {run_record.name}, which keeps {what}, is not there"
-        raise ConflictError(Problem(problem, hint=hint))
-    data = text_of(mapping(items[0].get("data")).get(_OBJECTS))
-    try:
-        texts = json.loads(base64.b64decode(data, validate=True))
-    except (ValueError, RecursionError) as error:
-        raise IntegrityError(
-            Problem("is no Secret of a record", file=f"Secret {run_record.name}", hint=hint)
-        ) from error
-    by_place = {place: text for place, text in mapping(texts).items() if isinstance(text, str)}
-    if set(by_place) != {*run_record.concealed}:
-        raise IntegrityError(Problem("has other texts than its record", file=f"Secret {run_record.name}", hint=hint))
-    return concealed.join(run_record.read_objects(), by_place, f"Secret {run_record.name}")
+    if old := [each.name for each in records[:-count]]:
+        kubectl.run("delete", "configmap", "--ignore-not-found", "--wait=false", *old)
 
 
 def public(objects: Sequence[Object]) -> list[Object]:

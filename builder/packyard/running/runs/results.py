@@ -1,4 +1,4 @@
-"""Where the results of a run are: what its ConfigMap says of its output, and the volume that holds that.
+"""Where the results of a run are: what its ConfigMap says of its output, and the volume that holds that; copying them.
 
 OUTPUT_DIR: /storage/ann/mnist/first-run/output      ->  /storage/ann/… in the pods, 10.0.0.5:/exports/ann/… by NFS
 """
@@ -12,11 +12,23 @@ from typing import Any
 
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import CORE
-from packyard.core.kubernetes.lenient import kind_of, mapping, mappings, text
+from packyard.core.kubernetes.lenient import is_ending, kind_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.pods import Pod
-from packyard.running.runs.run import Object
+from packyard.running.runs import beside
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.run import LABEL, Object
 
 _OUTPUT = "OUTPUT_DIR"
+#: Seconds that the pod of `reader` waits for somebody who copies; what is being copied then is copied to the end.
+_IDLE = 3600
+_LONGEST = 24 * 3600
+_WAIT = f"sleep {_IDLE}; while grep -qsx tar /proc/[0-9]*/comm; do sleep 60; done"
+CONTAINER = _PURPOSE = "results"
+#: Who a pod is: it has to be allowed to read what the run wrote.
+_IDENTITY = ("fsGroup", "fsGroupChangePolicy", "runAsGroup", "runAsNonRoot", "runAsUser", "seLinuxOptions")
+_OF_POD = ("hostUsers", "imagePullSecrets", "nodeSelector", "os", "runtimeClassName", "tolerations")
+_CONFINED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "readOnlyRootFilesystem": True}
+_RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +54,8 @@ class Place:
     @property
     def held(self) -> str:
         """What holds it, for people: ``ann/mnist/output on claim disk``; empty where nothing says it."""
+        if not self.volume:
+            return ""
         root = text(self.mount.get("mountPath"))
         inside = PurePosixPath(text(self.mount.get("subPath"))) / PurePosixPath(self.path).relative_to(root or "/")
         nfs = mapping(self.volume.get("nfs"))
@@ -92,3 +106,50 @@ def _mounted(objects: Sequence[Object], output: PurePosixPath) -> Iterator[Place
                 _, mount = max(mounts, key=lambda each: len(each[0].parts))
                 volume = mapping(volumes.get(text(mount.get("name"))))
                 yield Place(path=str(output), pod=pod, container=container, mount=mount, volume=volume)
+
+
+def reader(place: Place, run: str, word: str, image: str = "") -> Object:
+    """Make the Job of a pod that can read a place and does nothing: the run's user, image and volume, and no rights.
+
+    ``word`` tells it from others of the run. Whoever is killed leaves nothing for long: the cluster deletes it.
+    """
+    assert place.pod
+    whole, own = (mapping(each.get("securityContext")) for each in (place.pod, place.container))
+    identity = {key: value for key in _IDENTITY if (value := own.get(key, whole.get(key))) is not None}
+    if groups := whole.get("supplementalGroups"):
+        identity["supplementalGroups"] = groups
+    container = {
+        "name": CONTAINER,
+        "image": image or text(place.container.get("image")),
+        "command": ["/bin/sh", "-c", _WAIT],
+        "resources": _RESOURCES,
+        "securityContext": _CONFINED,
+        "volumeMounts": [{**{k: v for k, v in place.mount.items() if k != "mountPropagation"}, "readOnly": True}],
+    }
+    spec = {
+        **{key: value for key in _OF_POD if (value := place.pod.get(key)) is not None},
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": 0,
+        "securityContext": {**identity, "seccompProfile": {"type": "RuntimeDefault"}},
+        "volumes": [dict(place.volume)],
+        "containers": [container],
+    }
+    metadata = mapping((place.pod.template or {}).get("metadata")) or mapping(place.pod.get("podMetadata"))
+    name = beside.name(run, _PURPOSE, word)
+    labels = beside.labels(name, _PURPOSE)
+    annotated = {"annotations": mapping(metadata.get("annotations")), "labels": labels}
+    return beside.job(name, labels, {"metadata": annotated, "spec": spec}, _LONGEST)
+
+
+def mounting(kubectl: Kubectl, place: Place, run: str) -> str:
+    """Return the name of a pod of the run that runs and has the place; an empty text where none does."""
+    name, mounted = text(place.container.get("name")), text(place.mount.get("mountPath"))
+    for pod in kubectl.read("get", "pods", f"--selector={LABEL}={run}"):
+        for container in mappings(mapping(pod.get("spec")).get("containers")):
+            mounts = {text(each.get("mountPath")) for each in mappings(container.get("volumeMounts"))}
+            is_running = mapping(pod.get("status")).get("phase") == "Running" and not is_ending(pod)
+            if is_running and container.get("name") == name and mounted in mounts:
+                return name_of(pod)
+    return ""

@@ -15,7 +15,6 @@ from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.core.kubernetes.kinds import BATCH, CORE, RBAC, group_of
 from packyard.core.kubernetes.lenient import mappings, name_of, text, type_of
 from packyard.core.kubernetes.roles import made_of
-from packyard.running.runs import concealed
 from packyard.running.runs.run import MANAGED, Object
 
 _Key = TypeVar("_Key")
@@ -57,8 +56,6 @@ def needed(objects: Iterable[Mapping[str, Any]]) -> tuple[set[Right], set[str]]:
     """
     rights, beyond = set(_ALWAYS), set()
     for item in objects:
-        if concealed.split([dict(item)])[1]:
-            rights |= _rights(CORE, "secrets", "create delete get patch")  # beside records
         api_version, kind = type_of(item)
         granted = set(_granted(item)) if (group_of(api_version), kind) == (RBAC, "Role") else set()
         if is_cluster_scoped(api_version, kind):

@@ -9,14 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.core.errors import IntegrityError
+from packyard.core.errors import InputError, IntegrityError, Problem, suggest
 from packyard.core.kubernetes import outcome, trouble
-from packyard.core.kubernetes.lenient import Object, finalizers, is_ending, kind_of, mapping, mappings, name_of, text
+from packyard.core.kubernetes.lenient import (
+    Object,
+    finalizers,
+    is_ending,
+    kind_of,
+    labels_of,
+    mapping,
+    mappings,
+    name_of,
+    text,
+)
 from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
+from packyard.core.kubernetes.roles import CHIEFS
 from packyard.running.runs import look, results, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Seen
-from packyard.running.runs.pod_status import PodStatus
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
 from packyard.running.runs.waiting import Known, Sources
@@ -41,6 +51,35 @@ class RoleStatus:
     done: int
     failed: int
     restarts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodStatus:
+    """A pod: ``state`` is waiting, running, ready, done, failed or ending, and ``reason`` says what is wrong with it.
+
+    ``index`` counts the pods of a role; pods that took each other's place have the same. ``started`` and ``ended`` are
+    when its containers did, ISO 8601 as ``created``, or empty. The first of ``containers`` is the one that counts;
+    ``running`` are those that run now.
+    """
+
+    name: str
+    role: str
+    index: int
+    node: str
+    state: str
+    restarts: int
+    reason: str
+    created: str
+    started: str
+    ended: str
+    containers: tuple[str, ...]
+    running: tuple[str, ...]
+    labels: Mapping[str, str]
+
+    @property
+    def has_started(self) -> bool:
+        """Whether its containers have begun."""
+        return self.state != "waiting"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,6 +308,7 @@ def _pod_status(placed: Placed, known: Known) -> PodStatus:
         ended=ended,
         containers=_containers(placed.pod),
         running=trouble.running(placed.pod),
+        labels={name: text(value) for name, value in labels_of(placed.pod).items()},
     )
 
 
@@ -291,3 +331,36 @@ def _named(item: Object) -> str:
 def _shortened(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"
+
+
+def choose(run_status: RunStatus, role: str = "", index: int | None = None) -> list[PodStatus]:
+    """Return the pods of a role, or the one with an index; without a role those of its `CHIEFS`, or all.
+
+    Of pods that took each other's place this is the newest. There may be none, where they are not made yet.
+    """
+    names = list(dict.fromkeys([*(each.name for each in run_status.roles), *(each.role for each in run_status.pods)]))
+    if role and role not in names:
+        hint = suggest(role, names) or (f"its roles: {', '.join(names)}" if names else "it has no pods yet")
+        raise InputError(Problem(f"run {run_status.run} has no role {role!r}", hint=hint))
+    wanted = role or next((name for name in CHIEFS if name in names), "")
+    newest: dict[tuple[str, int], PodStatus] = {}
+    for each in sorted(run_status.pods, key=lambda each: each.created):
+        if wanted in ("", each.role):
+            newest[each.role, each.index] = each
+    fitting = [each for each in run_status.pods if each is newest.get((each.role, each.index))]
+    if index is None or not fitting:
+        return fitting
+    chosen = [each for each in fitting if each.index == index]
+    if not chosen:
+        last = max(each.index for each in fitting)
+        problem = f"run {run_status.run} has no pod {index}" + (f" of role {wanted}" if wanted else "")
+        raise InputError(Problem(problem, hint=f"they are counted from 0 to {last}"))
+    return chosen
+
+
+def container(pod: PodStatus, name: str) -> str:
+    """Return the container of this name, or without one that which counts."""
+    if name and name not in pod.containers:
+        hint = suggest(name, pod.containers) or f"its containers: {', '.join(pod.containers)}"
+        raise InputError(Problem(f"pod {pod.name} has no container {name!r}", hint=hint))
+    return name or next(iter(pod.containers), "")

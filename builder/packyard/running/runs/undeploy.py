@@ -11,13 +11,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.kubernetes.kinds import CORE, LASTING
-from packyard.core.kubernetes.lenient import finalizers, is_ending
-from packyard.running.runs import live
+from packyard.running.runs import look
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.live import Kind
+from packyard.running.runs.look import Kind
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.run import LABEL, NAMESPACE, Reference
+from packyard.running.runs.run import LABEL, NAMESPACE, Object, Reference
 
 _CLAIM, _POD, _NAMESPACE = ("v1", "PersistentVolumeClaim"), ("v1", "Pod"), (CORE, "Namespace")
 #: What takes a run's label and its field manager off an object: an empty entry stands for no managers at all.
@@ -39,9 +38,9 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
     """Find what there is of runs, by one call; ``records`` are all records of each."""
     named = {run: {each for record in of_run for each in record.objects} for run, of_run in records.items()}
     kinds = {_CLAIM, *((each.api_version, each.kind) for references in named.values() for each in references)}
-    there = live.list_(kubectl, kinds, live.selector(records))
+    there = look.list_(kubectl, kinds, look.selector(records))
     if there.forbidden:
-        raise live.may_not_list(kubectl, there.forbidden)
+        raise look.may_not_list(kubectl, there.forbidden)
     listed = [(Reference.of(item, kubectl.namespace), item) for item in there.items]
     own = sorted(
         each
@@ -55,10 +54,7 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
         lasting=[each for each in own if each.group_kind in LASTING],
         unknown=there.unknown,
         records=[
-            Reference("v1", kind, kubectl.namespace, each.name)
-            for of_run in records.values()
-            for each in of_run
-            for kind in ("ConfigMap", *(["Secret"] if each.concealed else []))
+            Reference("v1", "ConfigMap", kubectl.namespace, each.name) for of_run in records.values() for each in of_run
         ],
     )
 
@@ -66,30 +62,26 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
 def delete(kubectl: Kubectl, removal: Removal, *, claims: bool) -> list[Reference]:
     """Delete the objects of runs, with ``claims`` also these and volumes, and return what is deleted.
 
-    What stays lets go of its run. Pods end after that.
+    What stays lets go of its run. What is deleted goes after that: pods end, and whoever set a finalizer lets go.
     """
     gone = [*removal.objects, *(each for each in removal.lasting if claims and each.group_kind != _NAMESPACE)]
     stay = [each for each in removal.lasting if each not in gone]
     if gone:
-        live.delete(kubectl, gone)
+        look.delete(kubectl, gone)
     if stay:
         words = ("patch", "--filename=-", "--type=merge", f"--patch={json.dumps(_LET_GO)}", "--output=name")
-        kubectl.run(*words, data=live.names(stay))
+        kubectl.run(*words, data=look.names(stay))
     return gone
 
 
-def pods(kubectl: Kubectl, removal: Removal) -> list[str]:
-    """Return the names of the pods of runs that are still there."""
-    listed = live.list_(kubectl, {_POD}, live.selector(removal.runs))
-    return [Reference.of(item, kubectl.namespace).name for item in listed.items]
-
-
-def held(kubectl: Kubectl, removal: Removal) -> list[tuple[Reference, list[str]]]:
-    """Return the objects that are deleted and still there, as somebody has to take their finalizers away first."""
-    there = live.read(kubectl, (), removal.objects)
-    return [(each, names) for each, item in there.items() if is_ending(item) and (names := finalizers(item))]
+def left(kubectl: Kubectl, removal: Removal, deleted: Collection[Reference]) -> dict[Reference, Object]:
+    """Return what is still there of what was deleted, and the pods of the runs, by one call."""
+    kinds = {_POD, *((each.api_version, each.kind) for each in deleted)}
+    listed = look.list_(kubectl, kinds, look.selector(removal.runs))
+    there = {Reference.of(item, kubectl.namespace): dict(item) for item in listed.items}
+    return {each: item for each, item in there.items() if each in deleted or (each.api_version, each.kind) == _POD}
 
 
 def forget(kubectl: Kubectl, removal: Removal) -> None:
     """Delete the records of runs, after all else."""
-    live.delete(kubectl, removal.records)
+    look.delete(kubectl, removal.records)

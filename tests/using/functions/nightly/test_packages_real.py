@@ -78,40 +78,6 @@ def test_kpt_leaves_the_files_that_set_leaves(run: Run, tmp_path: Path) -> None:
     assert files(tmp_path / "theirs") == files(tmp_path / "ours")
 
 
-def test_kpt_sets_all_packages_of_a_tree_as_set_does_with_r(run: Run, tmp_path: Path) -> None:
-    evaluate(run, ".", "CPUS=8")
-    run("packyard", "set", ".", "-R", "CPUS=8", cwd="ours")
-    assert files(tmp_path / "theirs") == files(tmp_path / "ours")
-
-
-def test_kpt_prints_a_refusal_with_object_and_field_and_changes_nothing(
-    run: Run, package: Path, tmp_path: Path
-) -> None:
-    told = evaluate(run, NFS, "WORKERS=0", "CPUS=8", code=1)
-    assert "[error] kubeflow.org/v2beta1/MPIJob/resnet50v1-5-fp32-training-multi-node-nfs " in told
-    assert "spec.mpiReplicaSpecs.Worker.replicas: multi-node/user-mounted-nfs/Krmfile:" in told
-    assert "setter \"NFS_SERVR\" is not found (did you mean 'NFS_SERVER'?)" in evaluate(run, NFS, "NFS_SERVR=x", code=1)
-    assert "there are no values to set" in evaluate(run, NFS, code=1)
-    selected = evaluate(run, NFS, "WORKERS=3", code=1, flags=("--match-kind", "ConfigMap"))
-    assert "WORKERS also sets 1 field of objects that are not in the list" in selected
-    assert contents(tmp_path / "theirs") == contents(package)
-
-
-def test_kpt_that_only_prints_writes_no_krmfile(run: Run, package: Path, tmp_path: Path) -> None:
-    evaluate(run, NFS, "WORKERS=3", flags=("--output", "unwrap"))
-    assert contents(tmp_path / "theirs") == contents(package)
-
-
-def test_an_option_that_is_not_in_the_list_is_refused_and_set_with_the_folder_above(run: Run, tmp_path: Path) -> None:
-    assert "QUEUE_NAME is a setter of the option 'queue', which" in evaluate(run, NFS, "QUEUE_NAME=ml", code=1)
-    for side in ("ours", "theirs"):
-        run("packyard", "enable", NFS, "queue", "--quiet", cwd=side)
-    assert "QUEUE_NAME also sets options, which is not in the list" in evaluate(run, NFS, "QUEUE_NAME=ml", code=1)
-    evaluate(run, ".", "QUEUE_NAME=ml")
-    run("packyard", "set", NFS, "QUEUE_NAME=ml", cwd="ours")
-    assert files(tmp_path / "theirs") == files(tmp_path / "ours")
-
-
 def test_kpt_renders_a_package_by_the_values_of_its_kptfile(run: Run, tmp_path: Path) -> None:
     data = "".join(f"      {name}: '{value}'\n" for name, value in (each.split("=") for each in VALUES))
     pipeline = f"pipeline:\n  mutators:\n  - exec: packyard fn apply-setters\n    configMap:\n{data}"
@@ -127,12 +93,6 @@ def test_kpt_renders_a_package_by_the_values_of_its_kptfile(run: Run, tmp_path: 
     tiny.replace(tmp_path / "theirs" / NFS / "Kptfile", "WORKERS: '4'", "WORKRS: '4'")
     assert 'setter "WORKRS" is not found' in run("kpt", "fn", "render", NFS, "--allow-exec", code=1).stderr
     assert files(tmp_path / "theirs" / NFS).pop("mpi-job.yaml") == found[f"{NFS}/mpi-job.yaml"]
-
-
-def test_kpt_lists_the_setters_of_a_krmfile(run: Run) -> None:
-    told = run("kpt", "fn", "eval", NFS, "--truncate-output=false", "--exec", "packyard fn list-setters").stderr
-    assert "[info]: Name: NFS_SERVER, Value: , Type: str, Count: 1, Required: true" in told
-    assert "[info]: Name: WORKERS, Value: 2, Type: int, Count: 1" in told
 
 
 @pytest.mark.parametrize("version", [3, 4, 5])

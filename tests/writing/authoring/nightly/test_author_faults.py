@@ -1,4 +1,4 @@
-"""Creating, deleting and annotating are all or nothing too: on a disk that is full, killed at work, two at once."""
+"""Creating, deleting and annotating are all or nothing too, on a disk that is full."""
 
 from __future__ import annotations
 

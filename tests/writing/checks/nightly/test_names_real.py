@@ -28,14 +28,6 @@ JOB_SET += "".join(f"        {line}\n" for line in TEMPLATE.splitlines())
 LEADER_WORKER_SET = _HEAD.format("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
 LEADER_WORKER_SET += "spec:\n  replicas: 1\n  leaderWorkerTemplate:\n    workerTemplate:\n"
 LEADER_WORKER_SET += "".join(f"    {line}\n" for line in TEMPLATE.splitlines()[1:])
-TRAINING_RUNTIME = _HEAD.format("trainer.kubeflow.org/v1alpha1", "TrainingRuntime").replace("NAME", "trains")
-TRAINING_RUNTIME += "spec:\n  template:\n    spec:\n      replicatedJobs:\n      - name: worker\n        template:\n"
-TRAINING_RUNTIME += (
-    "          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}\n          spec:\n"
-)
-TRAINING_RUNTIME += "".join(f"            {line}\n" for line in TEMPLATE.splitlines())
-TRAIN_JOB = _HEAD.format("trainer.kubeflow.org/v1alpha1", "TrainJob") + "spec:\n  suspend: true\n"
-TRAIN_JOB += "  runtimeRef: {kind: TrainingRuntime, name: trains}\n  trainer: {numNodes: 100}\n"
 SERVICE = _HEAD.format("v1", "Service") + "spec: {ports: [{port: 80}]}\n"
 CONFIG_MAP = _HEAD.format("v1", "ConfigMap")
 SOUND = {"NAME": "run", "LABEL": "a", "CONTAINER": "main", "PORT": "http"}

@@ -1,0 +1,102 @@
+"""Verbs of clusters as users type them, with a kubectl that keeps objects in a file."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commandline import packyard, process
+from running import stub
+from running.wanted import config_map, item, job
+
+
+class Cluster:
+    """A use case in the working directory, and kubectl alone on PATH."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = str(stub.install(folder / "bin"))
+        self.folder = folder
+
+    def write(self, *objects: dict[str, Any]) -> None:
+        """Write the use case, of a run ``first``."""
+        names = [f"{number}.yaml" for number in range(len(objects))]
+        for name, each in zip(names, objects, strict=True):
+            each["metadata"].setdefault("labels", {})["app.kubernetes.io/instance"] = "first"
+            (self.folder / name).write_text(json.dumps(each), "utf-8")
+        (self.folder / "kustomization.yaml").write_text("resources:\n" + "".join(f"- {name}\n" for name in names))
+
+    def run(self, line: str, code: int = 0) -> str:
+        """Type a verb; return what it prints."""
+        done = packyard(*line.split(), cwd=self.folder, PATH=self.path)
+        assert done.returncode == code, done.stderr
+        return done.stdout + done.stderr
+
+
+@pytest.fixture
+def deployed(tmp_path: Path) -> Cluster:
+    """A run of a Job and of its settings."""
+    made = Cluster(tmp_path)
+    work = job("first")
+    work["spec"]["template"]["metadata"]["labels"] = {"app.kubernetes.io/instance": "first"}
+    made.write(config_map("first", OUTPUT_DIR="output"), work)
+    made.run("deploy . --no-doctor")
+    return made
+
+
+def test_undeploy_ends_when_the_objects_are_gone_and_names_who_holds_them(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    held = job("held")
+    held["spec"]["template"]["metadata"]["labels"] = {}
+    held["metadata"]["finalizers"] = ["kueue.x-k8s.io/managed"]
+    cluster.write(held)
+    cluster.run("deploy . --no-doctor")
+    said = cluster.run("undeploy first --yes --timeout 0s", code=1)
+    assert "Job held is held by its finalizer kueue.x-k8s.io/managed (whoever set it" in said
+    assert "objects may be left, and the records are; packyard undeploy first -n ml deletes the rest" in said
+    assert "Job held is being deleted, and held by its finalizer kueue" in cluster.run("status first")
+
+
+def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster) -> None:
+    assert "results   output in the pods" in deployed.run("status first")
+    assert "output is on no volume of the run's pods" in deployed.run("results first --to there", code=1)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("logs first --events --index 0", "--events and --index exclude each other"),
+        ("logs first --events --tail 0", "--events and --tail exclude each other"),
+        ("status first --package tiny", "name a run or a package; type packyard status first"),
+        ("results first --image busybox", "--image is for --to DIR; type packyard results first"),
+        ("deploy . --keep 0", "--keep 0: the last record stays"),
+    ],
+)
+def test_a_flag_that_would_do_nothing_is_refused(line: str, said: str, deployed: Cluster) -> None:
+    assert said in deployed.run(line, code=2)
+
+
+def test_verbose_prints_each_command_of_kubectl_which_does_the_same_when_it_is_typed(deployed: Cluster) -> None:
+    done = process("-v", "logs", "first", cwd=deployed.folder, PATH=deployed.path)
+    commands = [line.removeprefix("$ ") for line in done.stderr.splitlines() if line.startswith("$ kubectl")]
+    assert commands[-1] == "kubectl --context=test --namespace=ml logs first-x7k2p --tail=-1"
+    typed = [f"{deployed.path}/kubectl", *shlex.split(commands[-1])[1:]]
+    assert subprocess.run(typed, capture_output=True, text=True, check=True).stdout == done.stdout == "Epoch 1/1\n"
+
+
+def test_a_port_that_nobody_names_is_one_of_the_pod(deployed: Cluster) -> None:
+    assert deployed.run("forward first 6006").startswith("127.0.0.1:")
+    assert "serves nothing (it has no Service" in deployed.run("forward first", code=1)
+
+
+def test_a_server_is_updated_and_what_a_run_no_longer_has_is_deleted(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    cluster.write(config_map("run", a="1"), config_map("old", a="1"))
+    assert "ConfigMap old created" in cluster.run("deploy . --no-doctor")
+    cluster.write(config_map("run", a="2"), item("v1", "ServiceAccount", "new"))
+    said = cluster.run("deploy . --no-doctor")
+    assert ("ConfigMap run configured" in said, "ConfigMap old deleted" in said) == (True, True)
