@@ -70,10 +70,11 @@ $(PARTS:%=nightly-%): nightly-%: .venv/.nightly tools
 
 docs: $(TEST)  ## write what is generated in docs/
 	$(BIN)/python tests/documents/test_lint.py
+	PYTHONPATH=tests $(BIN)/python -m documents.reference
 
 bench: .venv/.nightly tools $(SELDOM)  ## measure packyard beside other programs
 	$(BIN)/python -m compileall -q builder
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench.py $(ARGS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=tests $(BIN)/python -m bench $(ARGS)
 
 clean:  ## remove everything that the targets made
 	rm -rf web/node_modules .venv .bare .tensorflow .models .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -144,7 +145,7 @@ update-models: .venv/.nightly .cache/uv/bin/uv  #- renew what `test-models` inst
 	$(BIN)/python tests/models/update.py .cache/uv/bin/uv
 
 update-images: $(TEST)  #- write the digest of each image into bases/, overlays/ and packages/, as its registry answers
-	$(BIN)/python tests/images.py
+	$(BIN)/python tests/catalogue/images.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from catalogue.pods import as_pods
 from packyard.core.kubernetes import images
 from packyard.writing.source.package import Package, UseCase
-from pods import as_pods
 from served import Served
 from usecases import Object, build_all, each_use_case, moved, sampled_options, shipped
 

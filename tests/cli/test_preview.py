@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import tiny
+from cli.terminal import on_terminal
 from commandline import done
-from terminal import on_terminal
 
 CONFIG_MAP = "bases/one/cm.yaml"
 

@@ -12,11 +12,10 @@ from contextlib import ExitStack, contextmanager
 from http.server import HTTPServer
 from pathlib import Path
 
-import modelserver
-import openaiserver
 from catalogue.nightly import test_runs
 from controlplane import argo
 from controlplane.api import Api, wait
+from readmes import modelserver, openaiserver
 from usecases import Object
 from workload.environment import environment, words
 from workload.objects import Objects

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-import openaiserver
 import real
 from packyard.core.errors import InputError
 from packyard.using.setters.change import change_setters
+from readmes import openaiserver
 from served import Served
 from usecases import PACKAGES, shipped
 from workload import catalogue, controllers, deploy, zoo

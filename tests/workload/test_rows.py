@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from catalogue.pods import as_pods
 from packyard.writing.source.package import UseCase
-from pods import as_pods
 from usecases import PACKAGES, shipped
 from workload import catalogue
 

@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
+from catalogue.pods import as_pods
 from controlplane.api import Answer, Api
 from packyard.core.kubernetes import requirements
 from packyard.core.kubernetes.pod_security import LEVELS
 from packyard.writing.source.package import Package, UseCase
-from pods import as_pods
 from sample import some
 from served import Served
 from usecases import (

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import count
 
+from catalogue.pods import as_pods
 from controlplane.api import Api, wait
 from controlplane.stored import condition, phase, volume
 from packyard.core.kubernetes import requirements
 from packyard.writing.source.package import Package, UseCase
-from pods import as_pods
 from sample import some
 from served import Served
 from usecases import (

@@ -19,8 +19,8 @@ import pytest
 
 import real
 from commandline import COMMAND, environment
+from core.files.krmfiles import FIELD, FILES, make_package
 from faults import SOMEBODY, WRITING, Faulty, Outcome, become, forked, leftovers, recover
-from krmfiles import FIELD, FILES, make_package
 from packyard.core.errors import ConflictError
 from packyard.core.files.history import History
 from packyard.core.files.tree import Tree

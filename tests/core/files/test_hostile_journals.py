@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from commandline import packyard
+from core.files.krmfiles import FIELD, field_values, make_package
 from faults import forked
-from krmfiles import FIELD, field_values, make_package
 from packyard.core.errors import InputError, PackyardError
 from packyard.core.files.journal import DRAFT, JOURNAL
 from packyard.core.files.tree import Tree

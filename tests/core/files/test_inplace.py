@@ -12,8 +12,8 @@ import pytest
 
 import real
 from commandline import environment
+from core.files.krmfiles import field_values, make_package
 from core.files.packages import set_to
-from krmfiles import field_values, make_package
 from packyard.core.files import inplace
 
 

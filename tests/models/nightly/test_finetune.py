@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-import openaiserver
+from readmes import openaiserver
 from real import free_port, path_with, pinned_program, program
 from served import Served
 from usecases import CATALOGUE, PACKAGES

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-import modelserver
+from cli.terminal import on_terminal
 from commandline import COMMAND, environment, packyard
 from controlplane import argo
 from controlplane.api import Api, Object, wait
@@ -24,8 +24,8 @@ from documents.test_json import documented, seen
 from packyard.running.runs import events, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
+from readmes import modelserver
 from running import made
-from terminal import on_terminal
 
 Verb = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -16,8 +16,8 @@ import pytest
 
 import sample
 import tiny
+from bench.measuring import peak
 from commandline import COMMAND, environment, programs_dir
-from measuring import peak
 from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.index import access, pending
 from packyard.sharing.index.access import Publisher

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import commandline
-import krmfiles
-import optioned
 import tiny
+from core.files import krmfiles
 from packyard.core.bundle.archive import Limits
 from packyard.using.render import every
+from using.options import optioned
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import judged
 from amount import tries
 from commandline import packyard
 from packyard.core.yaml.values import scalar_value
@@ -16,6 +15,7 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.value import faults
 from served import Cfg
+from using.setters import judged
 
 EXAMPLES = tries(2000)
 REAL = tries(100)

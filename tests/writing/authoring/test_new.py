@@ -15,10 +15,10 @@ import real
 import sample
 import tiny
 import workspaces
+from cli.terminal import on_terminal
 from commandline import COMMAND, done, environment
 from packyard.writing.source import offered, workspace
 from packyard.writing.source.offered import BASE
-from terminal import on_terminal
 
 #: Those that call their objects as the base `staging` does.
 _PARTS_OF_STAGING = ("copy", "node-staging")

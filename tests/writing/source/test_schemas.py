@@ -13,8 +13,6 @@ import jsonschema_rs
 import pytest
 import yaml
 
-import everyfield
-import json_schemas
 import real
 from commandline import done
 from packyard.core.errors import PackyardError
@@ -24,6 +22,7 @@ from packyard.using.setters import value
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
 from packyard.writing.source import pod_patch, required, schemas, workspace
+from writing.source import everyfield, json_schemas
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1

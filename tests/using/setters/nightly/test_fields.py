@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from amount import tries
 from commandline import done
-from krmfiles import one_setter
+from core.files.krmfiles import one_setter
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.node import Source

@@ -7,10 +7,11 @@ give the same verdict in the same words.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-_FOLDER = Path(__file__).with_name("cases") / "judgement"
+import real
+
+_FOLDER = real.REPOSITORY / "tests/cases/judgement"
 
 
 def cases(name: str) -> list[Any]:
