@@ -109,7 +109,7 @@ soak: .venv/.nightly tools $(SELDOM)  #- run all tests, with all cases of which 
 
 fuzz: .venv/.nightly  #- run the property tests and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest --dist loadgroup -n $(JOBS) --part all \
-	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|^(from|import) (amount|faults)' tests --include='test_*.py') $(ARGS)
+	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|import .*\b(tries|FUZZ)\b|^(from|import) faults' tests --include='test_*.py') $(ARGS)
 
 coverage: .venv/.nightly  #- run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
 	rm -rf .coverage

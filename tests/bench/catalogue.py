@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import real
-import workspaces
 from bench.measuring import compare, peak, process, void
+from catalogue import workspaces
 from packyard.writing.source import package, workspace
 
 PACKYARD = Path(sys.executable).with_name("packyard")

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 import real
-import workspaces
 from bench.measuring import compare, process
+from catalogue import workspaces
 from packyard.core.yaml.document import parse_file
 from packyard.using.options.folder import PROGRAMS
 

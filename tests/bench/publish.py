@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import real
-import workspaces
 from bench.measuring import compare, peak, process, void
+from catalogue import workspaces
 from packyard.sharing.index import access
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.upload import Packed

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyte
 
-from commandline import COMMAND, environment
+from tiny import COMMAND, environment
 
 _PATIENCE = 300  # seconds for a text to appear, on a busy machine
 

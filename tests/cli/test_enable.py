@@ -10,7 +10,7 @@ import pytest
 import reading
 import real
 import tiny
-from commandline import done, packyard
+from tiny import done, packyard
 from using.options import optioned
 
 

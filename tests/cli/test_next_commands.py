@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import packyard
+from tiny import packyard
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 import tiny
 from cli.terminal import on_terminal
-from commandline import done
+from tiny import done
 
 CONFIG_MAP = "bases/one/cm.yaml"
 

@@ -12,8 +12,8 @@ import pytest
 
 import tiny
 from cli.terminal import on_terminal
-from commandline import done, packyard
 from sharing.servers import Server, answer, answering
+from tiny import done, packyard
 
 LARGE = 200_000  # bytes of a bundle, more than are read at a time
 GATE = 120  # seconds that a server waits at most

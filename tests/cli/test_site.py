@@ -10,7 +10,7 @@ import pytest
 
 import reading
 import tiny
-from commandline import inside, packyard
+from tiny import inside, packyard
 from using.options import optioned
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commandline import packyard
 from packyard.core.errors import suggest
+from tiny import packyard
 from using.options import optioned
 
 

@@ -12,13 +12,13 @@ import pytest
 
 import real
 import tiny
-from commandline import done, packyard
 from documents import pages, reference
 from packyard.cli import rows
 from packyard.cli.complete import flags_of
 from packyard.cli.verbs import VERBS
 from packyard.sharing.trust.keys import SigningKey
 from sharing import rooted
+from tiny import done, packyard
 from writing.source import libraries
 
 NAME = "mnist-fp32-training-k8s"

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from catalogue.pods import as_pods
+from catalogue.usecases import CATALOGUE, PACKAGES, Object, composed_package, shipped
 from models.wheels import CLASSES
-from usecases import CATALOGUE, PACKAGES, Object, composed_package, shipped
 from workload import environment
 from workload.objects import Objects
 

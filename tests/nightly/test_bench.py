@@ -11,7 +11,7 @@ import pytest
 
 import real
 import sample
-from commandline import programs_dir
+from tiny import programs_dir
 
 
 @pytest.mark.nightly

@@ -13,10 +13,10 @@ from http.server import HTTPServer
 from pathlib import Path
 
 from catalogue.nightly import test_runs
+from catalogue.usecases import Object
 from controlplane import argo
 from controlplane.api import Api, wait
 from readmes import modelserver, openaiserver
-from usecases import Object
 from workload.environment import environment, words
 from workload.objects import Objects
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from cli.terminal import on_terminal
-from commandline import packyard
 from controlplane.api import Api, wait
 from packyard.core.errors import InputError
 from packyard.running.runs import logs, status
@@ -18,6 +17,7 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.status import PodStatus, RunStatus
 from running import made
 from running.nightly.test_reading import children, settle, settled, started
+from tiny import packyard
 
 
 class Printer:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from commandline import done
 from packyard.core.yaml.node import Source
 from packyard.running.runs.prepared import prepare
 from packyard.using.render.render import render
 from packyard.using.setters.krmfile import Krmfile
+from tiny import done
 from using.options import optioned
 
 

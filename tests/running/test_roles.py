@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from commandline import COMMAND, done, environment, packyard
 from controlplane import people
 from controlplane.api import Api, Object, wait
 from packyard.core.errors import PackyardError
@@ -24,6 +23,7 @@ from packyard.running.runs import kubectl, roles
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared, prepare
 from packyard.running.runs.roles import Right
+from tiny import COMMAND, done, environment, packyard
 
 #: A right that no verb asks for, and that a Role of the package gives.
 GIVEN = Right("argoproj.io", "workflowtaskresults", "patch")

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import packyard
 from packyard.core.errors import InputError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.stores.content import cache_control, content_type
@@ -21,6 +20,7 @@ from packyard.sharing.web import page, prerender
 from packyard.sharing.web.page import Page
 from packyard.sharing.web.serve import server
 from sharing.examples import add_to_index, bundle
+from tiny import packyard
 
 BUNDLES = (bundle(), bundle(version="2.0"), bundle("gpt"))
 TITLE = 'Our "models" </title><script>alert(1)</script>'

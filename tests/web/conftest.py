@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import real
-from commandline import COMMAND, environment
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.web.page import Page
 from packyard.sharing.web.page import write as write_page
 from programs import machine_path
+from tiny import COMMAND, environment
 
 MNIST, SERVING = "mnist-fp32-training-k8s", "llm-serving"
 #: Debian's chromium is a script, which runs programs that tests have to ask for.

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import real
+from catalogue.usecases import PACKAGES, shipped
 from packyard.core.errors import InputError
 from packyard.using.setters.change import change_setters
 from readmes import openaiserver
-from served import Served
-from usecases import PACKAGES, shipped
+from real import Served
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.models import ADAPTER, MODEL

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from catalogue.nightly import test_runs
-from commandline import packyard
+from catalogue.usecases import LEVELS, PACKAGES, Object, build_all, level, moved, shipped
 from controlplane import people, stored
 from controlplane.api import Api, wait
 from documents import test_json
@@ -26,9 +26,9 @@ from packyard.running.runs import kubectl, roles
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
 from packyard.running.runs.roles import Right
+from real import Served
 from running.patients import deployed, examine, pod, prepared, read, told
-from served import Served
-from usecases import LEVELS, PACKAGES, Object, build_all, level, moved, shipped
+from tiny import packyard
 
 #: How messages end of what cannot be known from here.
 BEYOND = ("resolves and its export can be mounted", "is not part of the search for room")

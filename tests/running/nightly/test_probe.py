@@ -19,7 +19,6 @@ from types import SimpleNamespace
 import pytest
 
 from catalogue.nightly import test_runs
-from commandline import COMMAND, environment
 from controlplane import fates, people
 from controlplane.api import Api, Object, await_quota, wait
 from packyard.cli.running import probe
@@ -30,6 +29,7 @@ from packyard.running.runs import beside, kubectl
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared, prepare
 from packyard.running.runs.run import LABEL
+from tiny import COMMAND, environment
 
 FREE = 3 * 2**20  # KiB
 SERVING = "resnet50v1-5-fp32-inference-k8s", "serving/user-allocated-pvc"

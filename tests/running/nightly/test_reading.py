@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from cli.terminal import on_terminal
-from commandline import COMMAND, environment, packyard
 from controlplane import argo
 from controlplane.api import Api, Object, wait
 from documents.test_json import documented, seen
@@ -26,6 +25,7 @@ from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from readmes import modelserver
 from running import made
+from tiny import COMMAND, environment, packyard
 
 Verb = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -12,7 +12,7 @@ import pytest
 import reading
 import real
 import tiny
-from commandline import inside
+from tiny import inside
 from using.options import optioned
 
 SITE = """\

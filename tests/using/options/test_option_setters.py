@@ -11,8 +11,8 @@ import pytest
 
 import reading
 import real
-from commandline import inside
-from served import Cfg
+from real import Cfg
+from tiny import inside
 from using.options import optioned
 
 KRMFILE = f"{optioned.OPTIONS}/Krmfile"

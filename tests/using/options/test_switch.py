@@ -14,7 +14,7 @@ from packyard.core.errors import BeyondError, ConflictError, InputError, Packyar
 from packyard.using.kustomize.builtin import build, try_components
 from packyard.using.options import switch
 from packyard.using.options.switch import Switched
-from served import Served
+from real import Served
 from using.options import optioned
 
 KUSTOMIZATION = "kustomization.yaml"

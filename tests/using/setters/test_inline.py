@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from packyard.using.setters.inline import InlineChange, list_setters
-from served import Cfg
+from real import Cfg
 
 WHOLE = b'a: p # {"type":"string","x-kustomize":{"setter":{"name":"project"}}}\n'
 PARTS = b'b: q/z # {"type":"string","x-kustomize":{"partialSetters":[{"name":"m"},{"name":"zone","value":"z"}]}}\n'

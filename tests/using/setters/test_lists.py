@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import reading
 import tiny
-from amount import tries
 from packyard.core.bundle.manifest import Manifest
 from packyard.using.upgrade.merge import Versions, merge
+from sample import tries
 from using.functions import resourcelists
 
 KPT, KRM = "# kpt-set: ${L}", '# {"$openapi":"L"}'

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from commandline import packyard
 from packyard.using.setters import patterns
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.refusal import command, describe, explain, refusal
+from tiny import packyard
 from using.setters import judged
 
 

@@ -15,8 +15,6 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import real
-from amount import tries
-from commandline import packyard
 from core.bundle import test_hostile_archives as hostile
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError
@@ -30,6 +28,8 @@ from packyard.using.setters.listing import constraint, kind
 from packyard.using.setters.refusal import describe, explain, is_refused
 from packyard.using.setters.rules.rule import read
 from packyard.using.upgrade import difference, report
+from sample import tries
+from tiny import packyard
 from using.setters.rules.nightly import test_expression_real as rules
 from web import answers
 from web.answers import Ask

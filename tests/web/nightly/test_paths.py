@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import COMMAND, environment, programs_dir
 from controlplane.api import Api
 from packyard.sharing.web.page import Page
 from sharing import buckets
+from tiny import COMMAND, environment, programs_dir
 from web.conftest import MNIST, SERVING, Reader, Zoo, with_page
 
 pytestmark = pytest.mark.nightly

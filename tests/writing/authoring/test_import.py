@@ -16,7 +16,7 @@ import yaml
 
 import reading
 import tiny
-from served import Served
+from real import Served
 from writing.authoring import importing
 from writing.authoring.importing import cases, composed, manifests, objects, run, set_values, write
 

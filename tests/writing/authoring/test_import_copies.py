@@ -12,7 +12,7 @@ import pytest
 
 import reading
 import tiny
-from served import Served
+from real import Served
 from writing.authoring import imported
 from writing.authoring.imported import Imported
 

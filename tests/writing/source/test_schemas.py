@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 import real
-from commandline import done
 from packyard.core.errors import PackyardError
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import source_of
@@ -22,6 +21,7 @@ from packyard.using.setters import value
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
 from packyard.writing.source import pod_patch, required, schemas, workspace
+from tiny import done
 from writing.source import everyfield, json_schemas
 
 KRMFILE = """\

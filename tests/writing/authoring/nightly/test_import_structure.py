@@ -9,7 +9,7 @@ import pytest
 
 import reading
 import tiny
-from served import Served
+from real import Served
 from writing.authoring import importing
 from writing.authoring.importing import cases, composed, run, write
 

@@ -35,8 +35,8 @@ from packyard.writing.source import parts, workspace
 from packyard.writing.source.compose import Composed, ComposedPackage, compose
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import OPTIONS
+from real import Served
 from sample import some
-from served import Served
 
 Object = dict[str, Any]
 
