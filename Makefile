@@ -28,7 +28,7 @@ locked = if command -v uv >/dev/null; then uv pip install --quiet --compile-byte
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
 SELDOM := .tools/fluxoci .tools/helm
 TRUST := .tools/cosign-2 .tools/cosign-3 .tools/policy-tester .tools/source-controller .tools/source-controller-definitions
-WEB := $(addprefix .tools/,kubectl kubernetes kustomize-4 manifests versitygw)
+WEB := $(addprefix .tools/,kubectl kubernetes manifests)
 ORACLE := $(addprefix .tools/,kubectl kubernetes kustomize-3 kustomize-3-server kustomize-4-server kustomize-5-server kwok manifests)
 TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) .tools/open-mpi-5 $(if $(shell command -v npm),$(NPM_TOOLS))
 # What real programs need of pytest, by what they judge; each within the hour.
@@ -38,7 +38,7 @@ PARTS := kustomize clusters stores workload whole
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help venv demo test bare lint nightly $(PARTS:%=nightly-%) docs bench clean
-.PHONY: tools oracle breaks mutants soak fuzz coverage dist web test-models test-tensorflow test-trust test-web update-tools update-models update-images
+.PHONY: tools oracle breaks mutants soak fuzz coverage dist test-models test-tensorflow test-trust test-web update-tools update-models update-images
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -77,7 +77,7 @@ bench: .venv/.nightly tools $(SELDOM)  ## measure packyard beside other programs
 	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=tests $(BIN)/python -m bench $(ARGS)
 
 clean:  ## remove everything that the targets made
-	rm -rf web/node_modules .venv .bare .tensorflow .models .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .bare .tensorflow .models .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find builder tests -name __pycache__ -prune -exec rm -rf {} +
 
 tools: $(TOOLS)  #- build the pinned real programs that tests compare with, into .tools/
@@ -100,9 +100,6 @@ bare: $(TEST) dist  #- install the wheel alone, and do with it what the README a
 	$(PYTHON) tests/programs.py .bare/programs
 	env -i HOME="$(CURDIR)/.bare" LANG=C.UTF-8 PATH="$(CURDIR)/.bare/bin:$(CURDIR)/.bare/programs" sh tests/bare.sh
 	PACKYARD_INSTALLED="$(CURDIR)/.bare/bin/packyard" $(PYTEST) -n $(CPUS) --part bare
-
-web: web/node_modules/.installed  #- build the page of channels from web/ into the package (npm and Node >= 20)
-	cd web && node_modules/.bin/tsc && node build.mjs
 
 soak: .venv/.nightly tools $(SELDOM)  #- run all tests, with all cases of which others run a sample, for hours
 	PACKYARD_SOAK=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --dist loadgroup -n $(JOBS) --part all $(ARGS)
@@ -128,8 +125,7 @@ test-tensorflow: .venv/.nightly .tensorflow/.installed  #- run the MNIST package
 test-trust: .venv/.nightly .tools/registry .tools/referrers-registry .tools/kubernetes $(TRUST)  #- verify what is published with cosign 2 and 3, Flux and policy-controller (half an hour to build)
 	PACKYARD_REQUIRE_TRUST=1 $(ALL_REQUIRED) --part all tests/sharing/nightly/test_cosign.py tests/sharing/nightly/test_flux.py tests/sharing/nightly/test_policy_controller.py $(ARGS)
 
-test-web: .venv/.nightly $(WEB) web/node_modules/.installed .cache/web/.installed  #- run the tests of the page of channels in Chromium, Firefox and Node (npm, Node >= 20, Go; installs Debian's browsers, nginx, wget and curl where they are missing)
-	cd web && node_modules/.bin/tsc
+test-web: .venv/.nightly $(WEB) .cache/web/.installed  #- run the tests of the page of channels in Chromium (Go; installs Debian's where it is missing)
 	PACKYARD_REQUIRE_WEB=1 $(ALL_REQUIRED) --part all tests/web $(ARGS)
 
 update-tools: .cache/uv/bin/uv  #- renew what the targets install: the newest releases that pyproject.toml allows, with their hashes
@@ -172,14 +168,9 @@ update-images: $(TEST)  #- write the digest of each image into bases/, overlays/
 	touch $@
 
 .cache/web/.installed: tests/web/requirements.txt .venv/.nightly
-	for each in chromium firefox-esr nginx wget curl; do command -v $$each >/dev/null || lacking="$$lacking $$each"; done; \
-	test -z "$$lacking" || { apt-get update -q && apt-get install -y -q --no-install-recommends $$lacking; }
+	command -v chromium || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }
 	$(BIN)/python -m $(INSTALL) --require-hashes --requirement $<
 	mkdir -p $(@D) && touch $@
-
-web/node_modules/.installed: web/package.json web/package-lock.json
-	cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-	touch $@
 
 # What trains language models, with all that it needs.
 .models/trainer/.installed: $(MODEL_LOCKS)/trainer.txt | .cache/uv/bin/uv

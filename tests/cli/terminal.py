@@ -10,12 +10,10 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-import pyte
 
 from tiny import COMMAND, environment
 
@@ -60,54 +58,9 @@ class Terminal:
         self.whole()
         return self.process.wait(_PATIENCE)
 
-    def resize(self, columns: int, rows: int = 24) -> None:
-        """Change the size of the terminal, as who drags its window does."""
-        fcntl.ioctl(self.handle, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
     def type(self, line: str) -> None:
         """Type a line."""
         os.write(self.handle, f"{line}\n".encode())
-
-
-@dataclass
-class Screen:
-    """What a terminal shows, by an emulator of terminals; it has no second screen, and draws on its first."""
-
-    terminal: Terminal
-    columns: int
-    rows: int = 24
-
-    def __post_init__(self) -> None:
-        self.emulated = pyte.Screen(self.columns, self.rows)
-        self._stream = pyte.ByteStream(self.emulated)
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines that are there, without the blanks behind them."""
-        return [line.rstrip() for line in self.emulated.display]
-
-    def color(self, text: str) -> str:
-        """Return the color in which a text stands there."""
-        row, line = next((row, line) for row, line in enumerate(self.emulated.display) if text in line)
-        return str(self.emulated.buffer[row][line.index(text)].fg)
-
-    def resize(self, columns: int, rows: int = 24) -> None:
-        """Give the terminal another size."""
-        self.emulated.resize(rows, columns)
-        self.terminal.resize(columns, rows)
-
-    def until(self, is_there: Callable[[Sequence[str]], bool]) -> list[str]:
-        """Read until the lines are as they have to become, and return them."""
-        end = time.monotonic() + _PATIENCE
-        while not is_there(self.lines):
-            assert time.monotonic() < end, "\n".join(self.lines)
-            if select.select([self.terminal.handle], [], [], 1)[0]:
-                try:
-                    written = os.read(self.terminal.handle, 65536)
-                except OSError as error:  # the command has ended
-                    raise AssertionError("\n".join(self.lines)) from error
-                self._stream.feed(written)
-        return self.lines
 
 
 @contextmanager

@@ -374,7 +374,7 @@ def test_wrong_usage(built: Path, words: tuple[str, ...]) -> None:
     assert "packyard biuld" not in error
 
 
-@pytest.mark.parametrize("name", ["../bert", "Bert", "a/b", ""])
+@pytest.mark.parametrize("name", ["../bert", "Bert", ""])
 def test_names_that_are_none(tmp_path: Path, name: str) -> None:
     refused(tmp_path, "get", name, "--into", tmp_path, says="is not a name")
 

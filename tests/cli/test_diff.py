@@ -115,7 +115,7 @@ def test_an_option_that_was_enabled_was_not_edited_by_hand(tmp_path: Path, monke
 
 def test_what_render_wrote_in_a_package_is_no_part_of_it(channel: Path, tmp_path: Path) -> None:
     folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
-    done("render", folder, "--all", "--built-in", "--out", folder / "uses/manifests")
+    done("render", folder, "--built-in", "--out", folder / "uses/manifests")
     assert packyard("diff", folder).stderr == "no difference\n"
     assert done("diff", folder, "-o", "patch") == ""
     assert packyard("diff", folder, folder).stderr == "no difference\n"

@@ -66,7 +66,7 @@ def test_an_assignment_is_never_dir(package: Path) -> None:
         ("explain nowhere A", 1),
         ("enable nowhere", 1),
         ("enable o", 1),
-        ("enable --off nowhere o", 1),
+        ("enable nowhere o --off", 1),
         ("lint nowhere", 1),
         ("setters pkg pkg", 2),
         ("render pkg pkg", 2),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import packyard as installed
 import tiny
+from running import suggested
 from tiny import packyard
 
 
@@ -104,3 +107,16 @@ def test_words_of_authors_and_publishers_that_do_not_fit(
     assert not out
     assert says.replace("FILE", f"{tmp_path}/FILE", says.startswith("FILE")) in said
     assert not (tmp_path / "OUT").exists()
+
+
+@pytest.mark.nightly
+def test_no_message_names_a_verb_or_a_flag_that_there_is_not() -> None:
+    faults, count = [], 0
+    for file in sorted(Path(installed.__file__).parent.rglob("*.py")):
+        for line, words in suggested.of_module(file):
+            count += words[0] == "packyard"
+            why = suggested.check_packyard(words) if words[0] == "packyard" else ""
+            if re.search("no verb|unknown flag", why):
+                faults.append(f"{file}:{line}: {why}")
+    assert not faults
+    assert count > 200, "they are found at all"

@@ -203,7 +203,7 @@ def test_a_folder_inside_of_a_package_is_told_how_to_name_the_whole(channel: Pat
 
 def test_what_render_wrote_is_no_part_of_a_directory(channel: Path, tmp_path: Path) -> None:
     folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
-    done("render", folder, "--all", "--built-in", "--out", folder / "manifests")
+    done("render", folder, "--built-in", "--out", folder / "manifests")
     assert packyard("verify", folder).returncode == 0
     (folder / "notes").touch()
     assert packyard("verify", folder).stdout == "extra    notes\n"

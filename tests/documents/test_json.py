@@ -135,7 +135,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "undo --list": run("undo", use_case, "--list"),
         "undo": run("undo", use_case),
         "undo --redo": run("undo", "--redo", use_case),
-        "render --all": run("render", nfs_volume, "--all", *settings, "--out", tmp_path / "all"),
+        "render --out": run("render", nfs_volume, *settings, "--out", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
         "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),
         "import --propose": run("import", real.REPOSITORY / "bases/single-node", "--propose", *workspace),

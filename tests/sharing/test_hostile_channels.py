@@ -141,7 +141,7 @@ def words(grammar: Grammar, channel: object, into: Path) -> list[object]:
             "list",
             "--from",
             channel,
-            *grammar.random.choice([[], ["--output", "json"], ["--framework", "pytorch"]]),
+            *grammar.random.choice([[], ["--output", "json"], ["pytorch"]]),
         ]
     return ["get", grammar.random.choice(REFERENCES), "--from", channel, "--into", into]
 

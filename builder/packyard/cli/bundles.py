@@ -19,6 +19,7 @@ from packyard.core.files import regular
 if TYPE_CHECKING:
     from packyard.sharing.entry import IndexEntry
     from packyard.sharing.fetching.verify import Proof
+    from packyard.sharing.index.choose import Choice
     from packyard.sharing.stores.store import Store
     from packyard.writing.source.workspace import Workspace
 
@@ -75,19 +76,26 @@ def offer(asked: Reference, source: Setting, store: Store | None = None) -> Offe
     """
     if source.is_carried:
         return Offer(bundle=carried(asked))
-    from packyard.cli.channels import fetching, is_reached, open_to_read
-    from packyard.sharing.fetching.fetch import opened
+    from packyard.cli.channels import open_to_read
 
     store = store or open_to_read(source.value)
-    with opened(store, asked, fetching(source.value, store)) as fetched:
-        output.detail(f"{fetched.choice.entry} from {store.address} ({source.origin}), {fetched.choice.why}")
-        entry = fetched.choice.entry
-        if entry.yanked:
-            output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
-        read = fetched.read()
+    found, choice = chosen(asked, source.value, store)
+    output.detail(f"{choice.entry} from {store.address} ({source.origin}), {choice.why}")
+    if choice.entry.yanked:
+        output.warning(f"{choice.entry} is yanked: {on_one_line(choice.entry.yanked)}")
+    return found
+
+
+def chosen(asked: Reference, address: str, store: Store) -> tuple[Offer, Choice]:
+    """Return what a channel has of what is asked for, verified, and why it is that; nothing is told."""
+    from packyard.cli.channels import fetching, is_reached
+    from packyard.sharing.fetching.fetch import opened
+
+    with opened(store, asked, fetching(address, store)) as fetched:
+        read, versions = fetched.read(), fetched.versions
         reached = is_reached(store)
-        versions = fetched.versions
-        return Offer(bundle=read, proof=fetched.proof, versions=versions, head=fetched.head, is_reached=reached)
+        found = Offer(bundle=read, proof=fetched.proof, versions=versions, head=fetched.head, is_reached=reached)
+        return found, fetched.choice
 
 
 def read(file: Path) -> Bundle:

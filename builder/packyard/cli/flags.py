@@ -117,7 +117,10 @@ class Declared:
             if text is None and not rest:
                 missing = f"flag needs an argument: --{name}"
                 raise UsageError(missing if self.as_kustomize else f"--{name} needs a value")
-            flags.values.setdefault(name, []).append(rest.pop(0) if text is None else text)
+            value, choices = rest.pop(0) if text is None else text, self.values[name]
+            if choices and value not in choices and not self.as_kustomize:
+                raise UsageError(f"--{name} is {', '.join(choices)}, not {value!r}")
+            flags.values.setdefault(name, []).append(value)
         else:
             raise UsageError(f"unknown flag: --{name}" if self.as_kustomize else self._unknown(f"--{name}", flags))
 

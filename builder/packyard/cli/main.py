@@ -85,6 +85,8 @@ def run(words: list[str]) -> int:
         return 0
     verb, *rest = words
     if verb in ("-V", "--version", "version"):
+        if rest not in ([], ["--help"]):
+            raise UsageError(f"packyard version: unexpected argument {rest[0]!r}; type packyard version")
         output.line(f"packyard {__version__}")
         return 0
     if verb not in VERBS and verb != "complete":  # which shells type
@@ -99,14 +101,14 @@ def run(words: list[str]) -> int:
 
 def _tell(words: list[str]) -> None:
     """Take one of the flags that say how much is printed, and in which colors, from the words."""
-    from packyard.cli import watch
+    from packyard.cli import verbosity
 
     flag, _, color = words.pop(0).partition("=")
     level = _BEFORE[flag]
     if level == "color":
-        watch.tell(color=color or (words.pop(0) if words else "?"))
+        verbosity.choose(color=color or (words.pop(0) if words else "?"))
     else:
-        watch.tell(quiet=level == "quiet", verbose=level == "verbose")
+        verbosity.choose(quiet=level == "quiet", verbose=level == "verbose")
 
 
 def _unknown(word: str) -> str:

@@ -200,7 +200,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             _painted(number, place, text) + " " * (widths[place] - cell_len(text) + 2)
             for place, text in enumerate(first)
         )
-        texts = wrap(last, room - indent, break_on_hyphens=False) if room and number else [last]
+        texts = wrap(last, max(room - indent, 1), break_on_hyphens=False) if room and number else [last]
         if is_below and number:
             texts.insert(0, "")
         for text in texts or [""]:
@@ -229,11 +229,6 @@ def _in_words(value: object) -> object:
     if not any("__str__" in vars(each) for each in type(value).__mro__[:-1]):
         raise TypeError(f"{value!r} has no JSON")
     return str(value)
-
-
-def painted_cell(column: int, text: str) -> str:
-    """Color what a reader looks for in a table: names, states, and what must be set."""
-    return colors.painted(text, colors.STATES.get(text, "" if column else "name"))
 
 
 def _cleaned(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import Any, NoReturn
 
-from packyard.cli import declare, output, rows, watch
+from packyard.cli import declare, output, rows, verbosity
 from packyard.cli.flags import unknown
 from packyard.core import ending
 from packyard.core.errors import UsageError, suggest
@@ -55,6 +55,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     example = ""
+    color = False  # from Python 3.14 on argparse would color the help
 
     def _parse_optional(self, arg_string: str) -> Any:
         """Take a word for an argument behind ``--``, which argparse forgets where flags and arguments are mixed."""
@@ -101,11 +102,15 @@ class Parser(argparse.ArgumentParser):
 
 def make(module: Any, verb: str) -> Parser:
     """Return a verb's parser, with the arguments that its module declares."""
-    names = {"prog": f"packyard {verb}", "description": module.__doc__}
-    parser = Parser(**names, formatter_class=Formatter, allow_abbrev=False, add_help=False)
+    parser = Parser(f"packyard {verb}", formatter_class=Formatter, allow_abbrev=False, add_help=False)
+    parser.description, parser.color = module.__doc__, Parser.color
     module.add_arguments(parser)
     rows.add_arguments(parser, module)
     declare.common(parser)
+    for action in parser._actions:
+        if not action.option_strings:
+            action.help = action.help or argparse.SUPPRESS
+            action.required = action.nargs not in ("?", "*")  # as argparse says of "*" only where that has a default
     words = ["%(prog)s", *filter(None, map(_in_usage, parser._actions)), "[flags]"]
     parser.usage = parser.usage or " ".join(words)
     parser.example = getattr(module, "EXAMPLE", "")
@@ -119,8 +124,6 @@ def _in_usage(action: argparse.Action) -> str:
     name = str(action.metavar or action.dest)
     if action.option_strings:
         return f"{action.option_strings[0]} {name}" if action.required else ""
-    action.help = action.help or argparse.SUPPRESS
-    action.required = action.nargs not in ("?", "*")  # as argparse says of "*" only where that has a default
     return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
 
 
@@ -140,6 +143,6 @@ def run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
     vars(parsed).update({name: _plain(value) for name, value in vars(parsed).items()})
     parsed.command = behind if has_command else []
     vars(parsed).update(known)
-    watch.tell(quiet=parsed.quiet, verbose=parsed.verbose, color=parsed.color)
+    verbosity.choose(quiet=parsed.quiet, verbose=parsed.verbose, color=parsed.color)
     with ending.as_interrupt():
         return int(module.run(parsed))

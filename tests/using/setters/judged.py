@@ -1,7 +1,6 @@
 """The cases of tests/cases/judgement/: how values, patterns and rules are judged.
 
-The tests here and those of web/test/ read the same files, so that packyard and the page of a channel
-give the same verdict in the same words.
+Each case has a verdict, and the words of it.
 """
 
 from __future__ import annotations

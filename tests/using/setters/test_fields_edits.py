@@ -47,19 +47,6 @@ def refused(folder: Path, place: str, **values: list[str]) -> None:
 # Keys without a value.
 
 
-def test_a_kpt_comment_behind_a_key_without_a_value_gives_it_one(tmp_path: Path) -> None:
-    (tmp_path / "Kptfile").write_text(
-        "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\n"
-        "pipeline: {mutators: [{image: apply-setters, configMap: {app: ''}}]}\n",
-        "utf-8",
-    )
-    text = 'name: # kpt-set: ${app}\nl:\n- # kpt-set: a-${app}\nother: "" # kpt-set: ${app}\n'
-    (tmp_path / "r.yaml").write_text(text, "utf-8")
-    change_setters(tmp_path, {"app": ["foo"]})
-    given = 'name: foo # kpt-set: ${app}\nl:\n- a-foo # kpt-set: a-${app}\nother: "foo" # kpt-set: ${app}\n'
-    assert (tmp_path / "r.yaml").read_text("utf-8") == given
-
-
 # Lists.
 
 

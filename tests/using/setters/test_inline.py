@@ -9,28 +9,7 @@ import pytest
 from packyard.using.setters.inline import InlineChange, list_setters
 from real import Cfg
 
-WHOLE = b'a: p # {"type":"string","x-kustomize":{"setter":{"name":"project"}}}\n'
-PARTS = b'b: q/z # {"type":"string","x-kustomize":{"partialSetters":[{"name":"m"},{"name":"zone","value":"z"}]}}\n'
 FIELD = '{} # {{"type":"string","x-kustomize":{{"setter":{{"name":"a","value":"p"}}}}}}\n'
-
-
-def test_what_a_comment_leaves_out_is_an_empty_text() -> None:
-    rows = list_setters([("f.yaml", WHOLE + PARTS)])
-    assert [(row.name, row.value, row.count) for row in rows] == [("m", "", 1), ("project", "", 1), ("zone", "z", 1)]
-    text = InlineChange("zone", "y")(InlineChange("project", "new")(WHOLE + PARTS, "f.yaml"), "f.yaml").decode()
-    assert text == (
-        'a: new # {"type":"string","x-kustomize":{"setter":{"name":"project","value":"new"}}}\n'
-        'b: q/y # {"type":"string","x-kustomize":{"partialSetters":[{"name":"m","value":""},'
-        '{"name":"zone","value":"y"}]}}\n'
-    )
-
-
-def test_of_two_partial_setters_with_one_name_the_first_is_set_and_both_stay() -> None:
-    text = b'b: p/q # {"type":"string","x-kustomize":{"partialSetters":[{"name":"n","value":"p"},{"name":"n"}]}}\n'
-    assert InlineChange("n", "x")(text, "f.yaml") == (
-        b'b: x/q # {"type":"string","x-kustomize":{"partialSetters":'
-        b'[{"name":"n","value":"x"},{"name":"n","value":""}]}}\n'
-    )
 
 
 @pytest.mark.parametrize("comment", ['"setter":{"name":1}', '"setter":[]', '"partialSetters":["x"]', '"setBy":{}'])

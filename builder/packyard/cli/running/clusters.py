@@ -11,20 +11,22 @@ from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
-from packyard.cli import declare, output, state
+from packyard.cli import declare, output, progress, state
 from packyard.cli import directory as directories
 from packyard.core.errors import UnavailableError
 from packyard.core.files.tree import Tree
-from packyard.running.runs import kubectl
+from packyard.running.runs import kubectl, status
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared, is_secret, prepare
-from packyard.running.runs.status import RoleStatus
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.status import RoleStatus, RunStatus
 from packyard.using.options import usecases
 
 T = TypeVar("T")
 #: Seconds until a server that does not answer is asked again.
 PAUSES = (1, 2, 4, 8, 8, 8)
+_PAUSE = 1.0  # seconds between two looks at a run
 #: The fields of a reference to an object, in the rows that name some.
 REFERENCE = "apiVersion, kind, namespace, name"
 _FLAGS = ("namespace", "context", "kubeconfig")
@@ -91,7 +93,7 @@ def typed(arguments: argparse.Namespace) -> list[str]:
 
 def _found(arguments: argparse.Namespace) -> Kubectl:
     flags = {name: getattr(arguments, name) for name in _FLAGS}
-    return kubectl.find(os.environ.get("PATH", ""), **flags, tell=lambda command: output.detail(f"$ {command}"))
+    return kubectl.find(os.environ.get("PATH", ""), **flags)
 
 
 @cache
@@ -110,6 +112,25 @@ def patiently(ask: Callable[[], T]) -> T:
             output.note(f"asking again in {pause} s: {error}")
             time.sleep(pause)
     return ask()
+
+
+def wait(client: Kubectl, record: RunRecord, seconds: float, words: Callable[[RunStatus], str]) -> RunStatus:
+    """Return what a run does as soon as it starts no longer, or when the time is over; say ``words`` meanwhile."""
+    begin, before = time.monotonic(), ""
+    try:
+        while True:
+            run_status = patiently(lambda: status.read_one(client, record))
+            progress.waited()
+            if (text := words(run_status)) != before:
+                output.note(text)
+            before = text
+            waited = time.monotonic() - begin
+            if run_status.state != status.STARTING or waited > seconds:
+                return run_status
+            progress.waiting(f"waiting: {text}", waited)
+            time.sleep(_PAUSE)
+    finally:
+        progress.waited()
 
 
 def counted(roles: Iterable[RoleStatus]) -> str:

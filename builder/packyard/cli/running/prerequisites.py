@@ -1,8 +1,11 @@
 """List what packages need installed on a cluster, how it is installed, and whether the cluster here has it.
 
-packyard prerequisites                           for all packages of the catalogue
-packyard prerequisites mnist-fp32-training-k8s   for one, or for those in the folder DIR, with their options
-packyard prerequisites --offline -o json         without asking a cluster
+packyard prerequisites
+    for all packages of the catalogue
+packyard prerequisites mnist-fp32-training-k8s
+    for one, or for those in the folder DIR, with their options
+packyard prerequisites --offline -o json
+    without asking a cluster
 
 What one namespace has to have, such as claims, is for packyard doctor, but for Secrets that authors name. The exit code
 is 1 if something is missing, too old or not alive. Where no cluster is reached, a warning says so, and the list has no

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,7 +32,6 @@ ROWS = Rows(
     "place",
     "run, path, held, copy, to?, files?, bytes?, copied?, left (file, reason)",
 )
-_PAUSE = 1.0  # seconds between two looks at the pod
 _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
 
 
@@ -75,7 +73,7 @@ def _copy_all(client: Kubectl, arguments: argparse.Namespace, places: Sequence[P
         for name, reason in copied.left:
             output.warning(f"{name} is not copied: it {reason}")
         if copied.others:
-            output.warning(f"{output.counted(copied.others, 'link or device')} not copied")
+            output.warning(f"not copied, as they are no files: {copied.others} links or devices")
         if copied.said:
             output.warning(f"{place.path}: {copied.said}")
         more = f"; {copied.there} are here already" if copied.there else ""
@@ -137,25 +135,15 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path
 
 def _started(client: Kubectl, arguments: argparse.Namespace, job: Object) -> str:
     """Return the name of the pod when it runs, and say meanwhile what it waits for."""
-    begin, reason = time.monotonic(), ""
     record = RunRecord(run=name_of(job), number=1, when="", objects=(Reference.of(job, client.namespace),))
-    try:
-        while (look := clusters.patiently(lambda: status.read_one(client, record))).state != status.RUNNING:
-            progress.waited()
-            if look.state != status.STARTING:
-                hint = "--image names another image, with sh and tar: busybox"
-                raise UnavailableError(Problem(f"the pod that copies does not run: {look.reason}", hint=hint))
-            if look.reason != reason:
-                output.note(f"the pod that copies waits: {look.reason}")
-            reason = look.reason
-            progress.waiting(f"waiting: {reason}", time.monotonic() - begin)
-            if time.monotonic() > begin + arguments.timeout:
-                hint = "--timeout 15m waits longer"
-                raise UnavailableError(Problem(f"the pod that copies has not started: {reason}", hint=hint))
-            time.sleep(_PAUSE)
-        return look.pods[0].name
-    finally:
-        progress.waited()
+    seen = clusters.wait(client, record, arguments.timeout, lambda now: f"the pod that copies {now.explained}")
+    if seen.state == status.RUNNING:
+        return seen.pods[0].name
+    if seen.state == status.STARTING:
+        hint = "--timeout 15m waits longer"
+        raise UnavailableError(Problem(f"the pod that copies has not started: {seen.reason}", hint=hint))
+    hint = "--image names another image, with sh and tar: busybox"
+    raise UnavailableError(Problem(f"the pod that copies does not run: {seen.reason}", hint=hint))
 
 
 def _received(client: Kubectl, pod: str, container: str, place: Place, to: Path) -> Copied:

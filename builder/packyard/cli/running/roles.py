@@ -1,7 +1,8 @@
 """Print the Role with which a user may deploy, watch, read, enter and remove runs of packages, and its RoleBinding.
 
 packyard roles mnist-fp32-training-k8s --user ann | kubectl apply -n ml -f -
-packyard roles --group ml-team --cluster            for the whole catalogue, and what doctor reads of the cluster
+packyard roles --group ml-team --cluster  for the whole catalogue, and what
+                                          doctor reads of the cluster
 
 It follows from the kinds that the packages are made of. Nothing here asks a cluster.
 """

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from packyard.cli import declare, output, progress
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.cli.running.clusters import REFERENCE
@@ -30,7 +29,6 @@ ROWS = Rows(
     "state, reason",
 )
 _TIMEOUT = "10m"
-_PAUSE = 1.0  # seconds between two looks at a run
 _SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 
 
@@ -196,26 +194,12 @@ def _tell_all(warnings: Iterable[str]) -> None:
 
 def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStatus:
     """Return what a run does as soon as its pods run, or when the time is over."""
-    begin = time.monotonic()
-    end = begin + arguments.timeout
-    words = ""
     try:
-        while True:
-            run_status = clusters.patiently(lambda: status.read_one(client, plan.record))
-            words, before = _words(run_status), words
-            progress.waited()
-            if words != before:
-                output.note(words)
-            progress.waiting(f"waiting: {words}", time.monotonic() - begin)
-            if run_status.state != status.STARTING or time.monotonic() > end:
-                return run_status
-            time.sleep(_PAUSE)
+        return clusters.wait(client, plan.record, arguments.timeout, _words)
     except (PackyardError, KeyboardInterrupt):
         if not _takes_back(arguments, plan):
             output.notice(f"run {plan.record.run} is deployed, and goes on; {_next(client, plan, 'status')}")
         raise
-    finally:
-        progress.waited()
 
 
 def _words(run_status: RunStatus) -> str:

@@ -1,7 +1,6 @@
 """Delete runs, and wait until they are gone. Claims and volumes stay, and so does all that was written there.
 
-packyard undeploy RUN…                        these runs; packyard status lists
-                                              them
+packyard undeploy RUN...                      packyard status lists them
 packyard undeploy --package NAME              all runs of a package, in one
                                               namespace
 packyard undeploy --all                       all runs of the namespace

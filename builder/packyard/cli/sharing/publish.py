@@ -16,7 +16,7 @@ from pathlib import Path
 
 from packyard.cli import declare, fanout, output, progress, workspaces
 from packyard.cli.channels import BUNDLES, open_channel, publisher, row, show, tell_rootless
-from packyard.cli.sharing import pack, signing
+from packyard.cli.sharing import pack, signing, web
 from packyard.core.bundle import reference
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.sharing.entry import IndexEntry
@@ -27,8 +27,6 @@ from packyard.sharing.publishing.join import join, missing
 from packyard.sharing.publishing.publish import preview, publish
 from packyard.sharing.publishing.upload import Packed
 from packyard.sharing.stores.store import ReadOnly, Store
-from packyard.sharing.web import page
-from packyard.sharing.web.page import Page
 
 ROWS = BUNDLES
 EXAMPLE = "packyard publish --version 1.0.0 --to CHANNEL"
@@ -124,7 +122,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.close and not arguments.version:
         raise UsageError("packyard publish: --close needs the --version that it closes")
     if arguments.web:
-        page.check_address(arguments.to)
+        web.check(arguments.to)
     if arguments.web and (arguments.dry_run or (arguments.shard and not arguments.join)):
         raise UsageError("packyard publish: --web is for the run that lists the packages, and not for --dry-run")
     if arguments.dry_run and (arguments.join or arguments.close):
@@ -165,8 +163,7 @@ def _end(target: _Target, arguments: argparse.Namespace) -> int:
         close(target.store, arguments.version, target.by)
         output.note(f"the release {arguments.version} is closed")
     if arguments.web:
-        page.write(target.store, page.present(target.store) or Page(), {})
-        output.note(f"the page is {target.store.address.rstrip('/')}/{page.INDEX}")
+        web.write(arguments.to, target.store)
     return 0
 
 

@@ -1,119 +1,108 @@
-"""Put a page beside a channel, by which people find, look at, compare, set and verify its packages in a browser.
+"""Write a page for a channel, on which people search its packages, look at them and compose commands in a browser.
 
 packyard web CHANNEL
-    write the page into the channel
+    write it beside the channel: index.html, 404.html and the folder web/
 packyard web CHANNEL --open
     show it on this machine alone, and write nothing
 packyard web CHANNEL --to DIR
-    write it elsewhere; it reads the channel at its https address
-packyard web CHANNEL --single-file FILE NAME …
-    write one file that holds these packages and needs no server
+    write it elsewhere: of a channel that is only read, or a registry
+
+It is as old as the last `packyard web` or `publish --web`.
 """
 
 from __future__ import annotations
 
 import argparse
 import webbrowser
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import declare, output, preferences
-from packyard.cli.channels import listed, open_channel, trust
+from packyard.cli import declare, output, progress
+from packyard.cli.channels import listed, open_channel, open_to_read
 from packyard.cli.rows import Rows
-from packyard.core.bundle.bundle import Bundle
-from packyard.core.bundle.reference import Reference
-from packyard.core.errors import Problem, UnavailableError, UsageError
-from packyard.core.files import regular
+from packyard.cli.sharing import web_content
+from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.store import Store
-from packyard.sharing.trust.keys import LIMIT, PublicKey
-from packyard.sharing.web import page, prerender
-from packyard.sharing.web.export import export
+from packyard.sharing.stores.store import ReadOnly, Store
+from packyard.sharing.web import page
 from packyard.sharing.web.page import Page
 from packyard.sharing.web.serve import HOST, server
 
 ROWS = Rows("file", "file, status", line="{status:<10} {file}")
 EXAMPLE = "packyard web CHANNEL --open"
+_PORTS = 65_536
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("channel", metavar="CHANNEL", help="the channel that the page shows")
-    parser.add_argument("references", metavar="NAME[@VERSION]", nargs="*", help="with --single-file, what it holds")
-    kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--open", action="store_true", help="serve it on 127.0.0.1, and open it in a browser")
-    kind.add_argument("--to", metavar="DIR", help="write the page there; CHANNEL is an https address")
-    kind.add_argument("--single-file", metavar="FILE", help="write a page that is one file, with packages inside")
-    declare.switch(parser, "--prerender", "also write a page per package, readable without scripts")
-    declare.value(parser, "--title TEXT", "what the page is called (default: Packages)")
-    declare.value(parser, "--public-key FILE", "a public key that the page names and verifies with", action="append")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--open", action="store_true", help="serve it on 127.0.0.1, and open it in a browser")
+    where.add_argument("--to", metavar="DIR", help="write the page there")
+    declare.value(parser, "--title TEXT", "what the page is called (default: as before, or Packages)")
     declare.value(parser, "--port PORT", "with --open (default: one that is free)", type=int, default=0)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page, or serve it until it is interrupted."""
-    _check(arguments)
-    store = open_channel(arguments.channel)
-    if arguments.single_file:
-        return _single(arguments, store)
+    if not 0 <= arguments.port < _PORTS:
+        raise UsageError(f"packyard web: --port must be a number from 0 to {_PORTS - 1}, found {arguments.port}")
     if arguments.open:
-        return _open(arguments, store)
-    target: Store = DirectoryStore(Path(arguments.to)) if arguments.to else store
+        return _open(arguments)
+    target = _target(arguments)
+    made = _made(arguments.channel, arguments.title or page.title(target), is_beside=not arguments.to)
     if arguments.to:
         Path(arguments.to).mkdir(parents=True, exist_ok=True)
-    about = _page(arguments, page.present(target) or Page())
-    more, without_scripts = _prerendered(arguments.channel) if arguments.prerender else ({}, "")
-    ROWS.show(list(page.write(target, about, more, without_scripts).items()), arguments.output)
+    ROWS.show(list(page.write(target, made).items()), arguments.output)
     again = f"packyard web {quote(arguments.channel)} --open"
     output.note(f"the page is {target.address.rstrip('/')}/{page.INDEX}; to look at it: {again}")
     return 0
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    """Refuse flags that do not go together."""
-    page.check_address(arguments.channel)
-    if arguments.references and not arguments.single_file:
-        raise UsageError("packyard web: packages are named together with --single-file FILE")
-    if arguments.single_file and not arguments.references:
-        raise UsageError("packyard web --single-file: name the packages that the file holds")
-    if arguments.prerender and (arguments.single_file or arguments.open or arguments.to):
-        raise UsageError("packyard web: --prerender writes pages beside the channel, and goes with none of the others")
-    if arguments.to and not arguments.channel.startswith(("https://", "http://")):
-        raise UsageError("packyard web --to: name the channel by the https address at which browsers read it")
+def write(channel: str, store: Store) -> None:
+    """Write the page of a channel into it."""
+    page.write(store, _made(channel, page.title(store), is_beside=True))
+    output.note(f"the page is {store.address.rstrip('/')}/{page.INDEX}")
 
 
-def _page(arguments: argparse.Namespace, present: Page) -> Page:
-    """Return what the page says: what is asked for, and otherwise what it said before."""
-    keys = present.keys if arguments.public_key is None else tuple(map(_key, arguments.public_key))
-    title = present.title if arguments.title is None else arguments.title
-    return replace(present, title=title, keys=keys, channel=arguments.channel if arguments.to else "")
+def check(channel: str) -> None:
+    """Refuse a channel beside which no page can be written."""
+    if channel.lower().startswith("oci"):
+        hint = f"write it elsewhere: packyard web {quote(channel)} --to DIR"
+        raise InputError(Problem("a registry serves no pages", file=channel, hint=hint))
 
 
-def _key(file: str) -> str:
-    return PublicKey.parse(regular.read(Path(file), limit=LIMIT), file=file).to_pem().decode()
+def _target(arguments: argparse.Namespace) -> Store:
+    """Return where the page is to be, or refuse what cannot be written to."""
+    if arguments.to:
+        return DirectoryStore(Path(arguments.to))
+    check(arguments.channel)
+    store = open_channel(arguments.channel)
+    if isinstance(store, ReadOnly):
+        hint = f"write the page elsewhere: packyard web {quote(arguments.channel)} --to DIR"
+        raise InputError(Problem("is only read over HTTP", file=store.address, hint=hint))
+    return store
 
 
-def _single(arguments: argparse.Namespace, store: Store) -> int:
-    references = [Reference.parse(each) for each in arguments.references]
-    about = replace(_page(arguments, Page()), address=store.address)
-    trusted, memory = trust(arguments.channel), preferences.memory(arguments.channel)
-    data = export(store, references, about, trusted, memory)
+def _made(channel: str, title: str | None, *, is_beside: bool) -> dict[str, bytes]:
+    """Return the files of the page of a channel; beside that, it reads from its own place where the channel is."""
+    store = open_to_read(channel)
+    address = store.address if "://" in store.address else str(Path(store.address).resolve())
+    is_web = address.startswith(("https://", "http://"))
+    about = Page(
+        title=title or "Packages",
+        address="" if is_beside else address,
+        bundles=f"{address.rstrip('/')}/" if is_web else "../../" if is_beside else "",
+    )
+    with progress.busy("reading packages"), output.without("messages"):
+        packages = list(web_content.packages(listed(channel, store), channel, store))
+    return page.files(about, packages)
+
+
+def _open(arguments: argparse.Namespace) -> int:
+    made = _made(arguments.channel, arguments.title, is_beside=False)
     try:
-        Path(arguments.single_file).write_bytes(data)
-    except OSError as error:
-        raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=arguments.single_file)) from error
-    ROWS.show([(arguments.single_file, "written")], arguments.output)
-    return 0
-
-
-def _open(arguments: argparse.Namespace, store: Store) -> int:
-    listed(arguments.channel, store)  # refuses what is no channel
-    present = page.present(store) if isinstance(store, DirectoryStore) else None
-    about = replace(_page(arguments, present or Page()), address=store.address)
-    try:
-        serving = server(store, page.written(about), arguments.port)
+        serving = server(made, arguments.port)
     except OSError as error:
         problem = f"port {arguments.port} of {HOST} cannot be used: {error.strerror}"
         raise UnavailableError(Problem(problem, hint="choose another: --port PORT")) from error
@@ -126,17 +115,3 @@ def _open(arguments: argparse.Namespace, store: Store) -> int:
             webbrowser.open(address)
         serving.serve_forever()
     return 0
-
-
-def _prerendered(address: str) -> tuple[Mapping[str, bytes], str]:
-    """Return a page for each package by its key, and the list of them in HTML."""
-    store = open_channel(address)
-    style = next(key for key in page.assets() if key.endswith(".css"))
-    packages = [each for each in listed(address, store).packages() if each.latest and not each.kind]
-    pages = {}
-    for package in packages:
-        if entry := package.latest:
-            data = store.get(entry.key)
-            entry.verify(data)
-            pages[prerender.key(package.name)] = prerender.prerender(package, Bundle.open(data).members, style)
-    return pages, prerender.listed(packages)

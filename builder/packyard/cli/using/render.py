@@ -12,7 +12,6 @@ from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.cli.using import edits
-from packyard.core.errors import UsageError
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
 from packyard.using.options import usecases
@@ -21,39 +20,36 @@ from packyard.using.render.render import render
 
 FORMS = ("yaml", "json")
 ROWS = Rows("Kubernetes object", "", forms=FORMS)
-ALL = Rows("use case", "file", "--all", line="{file}", forms=FORMS)
+ALL = Rows("use case", "file", "--out", line="{file}", forms=FORMS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME=VALUE...]")
     declare.switch(parser, "--built-in", "use packyard's own builder even if kustomize or kubectl is on PATH")
-    declare.value(parser, "--values FILE", "also as if the values of this file were set")
-    declare.switch(parser, "--all", "render every use case below DIR, into --out")
-    declare.value(parser, "--out NEW", "with --all: a new directory, for a file for each use case")
+    declare.value(parser, "-f --values FILE", "also as if the values of this file were set")
+    declare.value(parser, "--out NEW", "a new folder, for a file for each use case below DIR")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Render with kustomize or kubectl from PATH, otherwise with packyard's own builder."""
-    if bool(arguments.out) != arguments.all:
-        raise UsageError("packyard render: --all and --out belong together; type packyard render DIR --all --out NEW")
     directory, values, words = directories.with_values(arguments.words, "render")
     if arguments.values:
         values = {**directories.file_values(arguments.values), **values}
-    if not arguments.all:
-        usecases.check(directory, "render", words, all_by="--all --out NEW")
+    if not arguments.out:
+        usecases.check(directory, "render", words, all_by="--out NEW")
     state.tell_pending(Tree(directory))
     path = "" if arguments.built_in else os.environ.get("PATH", "")
     flags = ["--built-in"] * arguments.built_in + (["--values", arguments.values] if arguments.values else [])
-    flags += ["--all", "--out", arguments.out] * arguments.all
+    flags += ["--out", arguments.out] if arguments.out else []
     typed = shlex.join(["packyard", "render", str(directory), *flags])
     with every.with_values(directory, values, typed) as source:
-        if arguments.all:
+        if arguments.out:
             written = every.write(every.render_all(source, path=path), Path(arguments.out))
         else:
             rendered = render(source, path=path)
     edits.tell_by_hand(directory)
-    if arguments.all:
+    if arguments.out:
         ALL.show(written, arguments.output)
     elif ROWS.show(_objects(rendered), arguments.output):
         output.data(rendered)

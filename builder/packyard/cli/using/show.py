@@ -5,7 +5,8 @@ packyard show NAME/USECASE         one use case, or those whose folders are
                                    named
 packyard show NAME@VERSION         a version, or a range such as ^1.2
 packyard show NAME --from CHANNEL  in a channel
-packyard show NAME --images        the names of its images, a line each, for crane or skopeo
+packyard show NAME --images        the names of its images, a line each, for
+                                   crane or skopeo
 
 The bundle is read and verified as get does, and kept in the cache. Nothing is unpacked.
 """
@@ -101,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         if USE_CASES.show([_case(offer, case) for case in cases.values()], arguments.output):
             _print(line for case in cases.values() for line in _told_case(offer.bundle, case, names, asked))
         return 0
-    row = _package(offer, source, list(cases.values()))
+    row = described(offer, source, list(cases.values()))
     if ROWS.show([row], arguments.output):
         _print(_told(row, list(cases.values()), names, source, asked))
     return 0
@@ -126,7 +127,8 @@ def _print(lines: Iterator[str]) -> None:
         output.line(line)
 
 
-def _package(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) -> Row:
+def described(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) -> Row:
+    """Return the row of a package."""
     bundle, proof = offer.bundle, offer.proof
     entry = next((each for each in offer.versions if each.version == bundle.version), IndexEntry.of(bundle))
     return {
@@ -174,7 +176,7 @@ def _told(
         yield from _labelled("set:", ", ".join(each.name for each in case.required), use_cases.INDENT)
     yield ""
     yield from _labelled("options", ", ".join(option.name for option in row["options"]))
-    yield from _labelled("cluster", _needs({each for case in cases for each in case.requires}, row["kubernetes"]))
+    yield from _labelled("cluster", needs({each for case in cases for each in case.requires}, row["kubernetes"]))
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
@@ -195,7 +197,7 @@ def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], a
         yield from use_cases.lines(f"set {setter.name}", setter.description + example)
     yield from _labelled("after", ", ".join(names[path] for path in case.after))
     yield from _labelled("values", ", ".join(each.name for each in case.setters if not each.must_be_set))
-    yield from _labelled("cluster", _needs(set(case.requires), ()))
+    yield from _labelled("cluster", needs(set(case.requires), ()))
     missing = [f"{each.name}={quote(each.example) if each.example else '…'}" for each in case.required]
     directory = quote(f"{bundle.name}/{case.path}")
     then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
@@ -204,7 +206,7 @@ def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], a
     yield ""
 
 
-def _needs(requires: set[str], versions: Sequence[str]) -> str:
+def needs(requires: set[str], versions: Sequence[str]) -> str:
     """Return what a cluster has to have: operators by their names, what is left as packyard.json says it."""
     needed = operators.needed(requires)
     words = [f"{each.name} {each.needs}".rstrip() for each in needed]

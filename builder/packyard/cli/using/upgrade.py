@@ -140,7 +140,7 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
     for text in (*_news(folder, outcome), *_kept(merged)):
         output.note(f"  {text}")
     for each in merged.conflicts:
-        output.note(f"  conflict, decided by --conflicts {decision}: {each}")
+        output.note(f"  conflict, decided by --conflicts={decision}: {each}")
     for (where, name), (_, new) in merged.values.items():
         if name != new:
             output.note(f"{folder / where}: {name} is {new} now, with your value")

@@ -35,7 +35,7 @@ def exchange(file: str, data: bytes, expected: Digest | None, *, mode: int, pati
 
     Otherwise raise `ConflictError`. ``patience``: how many seconds it may take until the claims of others are finished.
     """
-    folder, name = os.path.split(file)
+    folder, name = os.path.split(os.path.join(os.curdir, file))
     claim = os.path.join(folder, f".{name}.claim")
     entry = f"{_spelled(expected)}.{os.urandom(8).hex()}"
     _check(file, expected)
@@ -120,7 +120,7 @@ def _entries(claim: str) -> list[str]:
 
 
 def _void(file: str, entry: str) -> str:
-    folder, name = os.path.split(file)
+    folder, name = os.path.split(os.path.join(os.curdir, file))
     return os.path.join(folder, f".{name}.{entry}.void")
 
 

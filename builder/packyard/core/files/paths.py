@@ -21,7 +21,7 @@ MANIFEST, MANIFEST_LIMIT = "packyard.json", 4 << 20
 RECEIPT = ".packyard.json"
 #: The file of a workspace.
 WORKSPACE = "packyard.yaml"
-#: Says that `packyard render --all --out` wrote the folder that it is in.
+#: Says that `packyard render --out` wrote the folder that it is in.
 RENDERED = ".packyard-rendered"
 
 

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
@@ -76,8 +76,7 @@ class Kubectl:
     """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``typed`` the flags that were typed.
 
     Calls of one that ``is_apart`` have sessions of their own, but for `attach`: no signal for our processes ends them.
-    A ``transport`` answers calls in place of the program, but for those that are read as they come. Each call is told
-    to ``tell`` as `by_hand` writes it.
+    A ``transport`` answers calls in place of the program, but for those that are read as they come.
     """
 
     program: str
@@ -88,7 +87,6 @@ class Kubectl:
     typed: tuple[str, ...] = ()
     is_apart: bool = False
     transport: Transport | None = None
-    tell: Callable[[str], None] = field(default=lambda _: None, compare=False)
 
     def __str__(self) -> str:
         return f"context {self.context}, namespace {self.namespace}"
@@ -105,11 +103,6 @@ class Kubectl:
         """Return likewise a command of kubectl, whatever context is the current one by then."""
         return shlex.join(["kubectl", *self.flags, f"--namespace={self.namespace}", *words])
 
-    def _told(self, words: Sequence[str], *flags: str) -> list[str]:
-        """Return the command line of a call that is made now, and tell it; objects on its standard input are ours."""
-        self.tell(self.by_hand(*words))
-        return self.words(*flags, *words)
-
     def call(self, *words: str, data: bytes = b"") -> Done:
         """Call kubectl with ``data`` on its standard input, and return what it gave, whatever that is.
 
@@ -119,12 +112,12 @@ class Kubectl:
 
     def ask(self, words: Sequence[str], data: bytes) -> Done:
         """Have the program answer a call."""
-        command = self._told(words, f"--request-timeout={_REQUEST_TIMEOUT}")
+        command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
         return _run(command, data, start_new_session=self.is_apart)
 
     def follow(self, *words: str, each: Callable[[str], None], data: bytes = b"") -> Done:
         """Do what `call` does, and hand on each line as it is printed, also of a call that is interrupted."""
-        command = self._told(words, f"--request-timeout={_REQUEST_TIMEOUT}")
+        command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
         with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
             stdin.write(data)
             stdin.seek(0)
@@ -177,11 +170,11 @@ class Kubectl:
     def start(self, *words: str, **streams: Any) -> subprocess.Popen[bytes]:
         """Start a call whose output is read as it comes; whoever starts it ends it. ``streams`` are as of Popen."""
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-        return _start(self._told(words), start_new_session=self.is_apart, **pipes)
+        return _start(self.words(*words), start_new_session=self.is_apart, **pipes)
 
     def attach(self, *words: str) -> int:
         """Call kubectl with the terminal of this process, and return its exit code."""
-        with _start(self._told(words)) as process:
+        with _start(self.words(*words)) as process:
             try:
                 return process.wait()
             finally:
@@ -239,14 +232,7 @@ class Kubectl:
         return None
 
 
-def find(
-    path: str,
-    *,
-    kubeconfig: str = "",
-    context: str = "",
-    namespace: str = "",
-    tell: Callable[[str], None] = lambda _: None,
-) -> Kubectl:
+def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str = "") -> Kubectl:
     """Return kubectl, from folders joined as in the variable PATH, held to what kubeconfig says now.
 
     Empty texts ask for what kubectl itself would take: the current context, and the namespace of the context.
@@ -275,7 +261,6 @@ def find(
         namespace=namespace or entry["context"].get("namespace") or "default",
         user=entry["context"].get("user", ""),
         typed=(*chosen[len(flags) :], *flags),
-        tell=tell,
     )
 
 

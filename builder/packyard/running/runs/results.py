@@ -26,7 +26,7 @@ _WAIT = f"sleep {_IDLE}; while grep -qsx tar /proc/[0-9]*/comm; do sleep 60; don
 CONTAINER = _PURPOSE = "results"
 #: Who a pod is: it has to be allowed to read what the run wrote.
 _IDENTITY = ("fsGroup", "fsGroupChangePolicy", "runAsGroup", "runAsNonRoot", "runAsUser", "seLinuxOptions")
-_OF_POD = ("hostUsers", "imagePullSecrets", "nodeSelector", "os", "runtimeClassName", "tolerations")
+_OF_POD = ("hostUsers", "imagePullSecrets", "os", "runtimeClassName", "tolerations")
 _CONFINED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "readOnlyRootFilesystem": True}
 _RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}}
 
@@ -124,10 +124,12 @@ def reader(place: Place, run: str, word: str, image: str = "") -> Object:
         "command": ["/bin/sh", "-c", _WAIT],
         "resources": _RESOURCES,
         "securityContext": _CONFINED,
-        "volumeMounts": [{**{k: v for k, v in place.mount.items() if k != "mountPropagation"}, "readOnly": True}],
+        "volumeMounts": [{**place.mount, "mountPropagation": "None", "readOnly": True}],
     }
+    nodes = mapping(place.pod.get("nodeSelector")).items()
     spec = {
         **{key: value for key in _OF_POD if (value := place.pod.get(key)) is not None},
+        "nodeSelector": {key: value for key, value in nodes if key.startswith("kubernetes.io/")},
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "restartPolicy": "Never",

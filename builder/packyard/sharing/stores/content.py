@@ -17,8 +17,8 @@ _TYPES = {
     ".sha256": "text/plain; charset=utf-8",
 }
 _BYTES = "application/octet-stream"
-#: What never changes: nodes, heads by their numbers, what lies in the folder of a version, scripts named by content.
-_IMMUTABLE = re.compile(r"index/nodes/.*|index/heads/\d+\.json|v?\d[^/]*/[^/]+\.tar\.gz.*|web/[^/]+-[0-9A-Z]{8}\.\w+")
+#: What never changes: nodes, heads by their numbers, what lies in the folder of a version.
+_IMMUTABLE = re.compile(r"index/nodes/.*|index/heads/\d+\.json|v?\d[^/]*/[^/]+\.tar\.gz.*")
 
 
 def content_type(key: str) -> str:

@@ -1,1 +1,1 @@
-"""The page of a channel: static files, built from the folder ``web/`` of the sources by ``make web``."""
+"""The page of a channel: static HTML that `packyard web` writes from what the channel lists and its bundles say."""

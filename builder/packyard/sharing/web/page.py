@@ -1,149 +1,182 @@
-"""The page of a channel: an ``index.html`` beside its folders, and the scripts and styles that it loads from ``web/``.
+"""The page of a channel: an ``index.html`` beside its folders, and a page for each version of each package.
 
-    index.html            the page; what its channel is, and the keys that its host names, stand in it
-    web/app-1A2B3C4D.js   immutable: the name changes with the content
-    web/p/bert.html       a page for readers without scripts, and for previews (`prerender`)
+    index.html              the packages, and a search over what `packyard show` prints of them
+    404.html                so that hosts do not answer with another page for what is missing
+    web/p/bert.html         a package in its latest version
+    web/p/bert_1.2.0.html   a package in one version, also one that was removed
+    web/page.css, page.js   the same for all
 
-The browser reads the channel itself. The page loads nothing from another host, and its Content-Security-Policy says so.
+Packages, indexes and addresses are hostile. Templates escape all that they are given; only `picture` and `readme` make
+HTML of their own. No page has a script or a style in it, and its Content-Security-Policy says so.
 """
 
 from __future__ import annotations
 
 import html
-import json
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from shlex import quote
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem
-from packyard.sharing.stores.store import Store, get_or_none
+from packyard.sharing.stores.store import Store, UnmadeStoreError, get_or_none
+from packyard.sharing.web import picture, readme
+from packyard.sharing.web.picture import Arrow, Thing
 
-INDEX = "index.html"
-LIMIT = 1024 * 1024  # bytes of an index.html
-_SETTINGS = '<script type="application/json" id="packyard">'
-_FOUND = re.compile(re.escape(_SETTINGS) + "(.*?)</script>", re.DOTALL)
-_POLICY = re.compile(r'(http-equiv="Content-Security-Policy" content=")[^"]*')
-_STYLE = re.compile(r'<link rel="stylesheet" href="[^"]*">')
-_PRELOAD = re.compile(r'<link rel="(module)?preload"[^>]*>\n')
-_EARLY = re.compile(r"<(script|style)>.*?</\1>\n", re.DOTALL)
-_SCRIPT = re.compile(r'<script type="module" src="[^"]*"></script>')
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+INDEX, MISSING = "index.html", "404.html"
+FOLDER = "web/p/"
+_LIMIT = 16 * 1024 * 1024  # bytes of an index.html
+_OURS = re.compile('<meta name="generator" content="packyard">\n<title>(.*)</title>')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """What can be set: what it ``takes`` in words, and what the form of a page checks of that."""
+
+    name: str
+    description: str
+    takes: str
+    value: str
+    example: str
+    must_be_set: bool
+    is_list: bool
+    choices: Sequence[str]
+    pattern: str
+    least: float | None
+    most: float | None
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether a shell and `packyard set` read the name as one."""
+        return re.fullmatch(r"[A-Za-z_][\w.-]*", self.name, re.ASCII) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseCase:
+    """What can be deployed: by its ``path`` in the package and a shorter ``name``."""
+
+    path: str
+    name: str
+    description: str
+    after: Sequence[str]
+    needs: str
+    parameters: Sequence[Parameter]
+    rules: Sequence[str]
+    things: Sequence[Thing]
+    arrows: Sequence[Arrow]
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether a shell and `packyard run` read the path as one."""
+        return re.fullmatch(r"[\w./-]+", self.path, re.ASCII) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A version of a package: what `packyard show -o json` prints of it, or the ``problem`` for which it cannot."""
+
+    version: str
+    yanked: str = ""
+    removed: str = ""
+    problem: str = ""
+    row: Mapping[str, Any] | None = None
+    needs: str = ""
+    signed: str = ""
+    readme: str = ""
+    cases: Sequence[UseCase] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """A package, its versions, the newest first, and what the list says of it, with the ``words`` that find it."""
+
+    name: str
+    latest: str
+    title: str
+    facts: Sequence[str]
+    use_cases: Sequence[str]
+    words: Sequence[str]
+    versions: Sequence[Version]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What a page says of itself; ``keys`` are PEM texts of public keys that its host names.
+    """What all pages say: a title, the address in commands (empty: where the page is read), and where bundles lie."""
 
-    ``channel`` is the https address that it reads, empty for the folder in which it lies. ``address`` is the one that
-    it shows in commands, empty for where it is read.
-    """
-
-    title: str = ""
-    channel: str = ""
+    title: str
     address: str = ""
-    keys: Sequence[str] = ()
-
-    @classmethod
-    def parse(cls, data: bytes, *, file: str) -> Page:
-        """Read what an index.html of `written` says, or raise `InputError` if it is somebody else's file."""
-        match = _FOUND.search(data.decode("utf-8", "replace"))
-        if match is None:
-            hint = "move it away, or put the page elsewhere: --to DIR"
-            raise InputError(Problem("is there already, and is not a page of packyard's", file=file, hint=hint))
-        settings = json.loads(match[1])
-        return cls(
-            title=settings.get("title", ""), channel=settings.get("channel", ""), keys=tuple(settings.get("keys", ()))
-        )
-
-    def settings(self) -> dict[str, object]:
-        """Return what the scripts read."""
-        settings = {"title": self.title, "channel": self.channel, "from": self.address, "keys": list(self.keys)}
-        return {key: value for key, value in settings.items() if value}
+    bundles: str = ""
 
 
-def check_address(address: str) -> None:
-    """Refuse a channel that no browser reads."""
-    if address.lower().startswith("oci"):
-        hint = f"copy it to a folder or a bucket: packyard copy {quote(address)} DIR; then packyard web DIR"
-        raise InputError(
-            Problem("a registry serves no pages, and no browser reads its packages", file=address, hint=hint)
-        )
+def key(name: str, version: str = "") -> str:
+    """Return the key of the page of a package, in its latest version or in one; no name has a ``_``."""
+    return f"{FOLDER}{name}_{version}.html" if version else f"{FOLDER}{name}.html"
 
 
-def written(page: Page, listed: str = "") -> dict[str, bytes]:
-    """Return the files of a page by their keys; ``listed`` is HTML for readers without scripts."""
-    text = _with_settings(_site()[INDEX].decode(), page.settings(), page.title)
-    if page.channel:
-        parts = urlsplit(page.channel)
-        text = text.replace("connect-src 'self'", f"connect-src {parts.scheme}://{parts.netloc}")
-    if listed:
-        text = re.sub("<noscript>.*?</noscript>", lambda _: listed, text, flags=re.DOTALL)
-    return {**assets(), INDEX: text.encode()}
+def files(page: Page, packages: Sequence[Package]) -> dict[str, bytes]:
+    """Return the files of a page by their keys; what refers to others comes last."""
+    made = {f"web/{name}": (_folder() / name).read_bytes() for name in ("page.css", "page.js")}
+    package_page = _templates().get_template("package.html")
+    for package in packages:
+        for each in package.versions:
+            text = package_page.render(page=page, package=package, each=each, root="../../").encode()
+            made[key(package.name, each.version)] = text
+            if each.version == (package.latest or package.versions[0].version):
+                made[key(package.name)] = text
+    listed = [each for each in packages if each.latest]
+    made[INDEX] = _templates().get_template("list.html").render(page=page, packages=listed, root="").encode()
+    made[MISSING] = (_folder() / MISSING).read_bytes()
+    return made
 
 
-def single(page: Page, content: Mapping[str, bytes], names: Sequence[str]) -> bytes:
-    """Return a page that is one file, with what it shows inside: it needs no server.
-
-    ``content`` are files of the channel by their keys, ``names`` the packages that it lists.
-    """
-    site = _site()
-    script, style = site["single.js"].decode(), _styles(site)
-    policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
-        "worker-src blob:; base-uri 'none'; form-action 'none'; "
-        "require-trusted-types-for 'script'; trusted-types dompurify packyard"
-    )
-    held = {key: b64encode(data).decode() for key, data in content.items()}
-    text = _with_settings(site[INDEX].decode(), {**page.settings(), "files": held, "names": list(names)}, page.title)
-    text = _POLICY.sub(lambda match: match[1] + policy, text)
-    text = _EARLY.sub("", _PRELOAD.sub("", text))
-    text = _STYLE.sub(lambda _: f"<style>{style}</style>", text)
-    return _SCRIPT.sub(lambda _: f"<script>{script}</script>", text).encode()
-
-
-def write(store: Store, page: Page, more: Mapping[str, bytes], listed: str = "") -> dict[str, str]:
-    """Write a page into a channel; return what was done with each file. ``more`` are further pages."""
+def write(store: Store, made: Mapping[str, bytes]) -> dict[str, str]:
+    """Write the files of a page into a channel; return what was done with each file."""
     states = {}
-    for key, data in {**more, **written(page, listed)}.items():  # the page that refers to the others comes last
-        before = get_or_none(store, key, limit=LIMIT)
+    for name, data in made.items():
+        before = get_or_none(store, name, limit=_LIMIT)
         if before != data:
-            store.swap(key, data, None if before is None else Digest.of(before))
-        states[key] = "unchanged" if before == data else "written"
+            store.swap(name, data, None if before is None else Digest.of(before))
+        states[name] = "unchanged" if before == data else "written"
     return states
 
 
-def present(store: Store) -> Page | None:
-    """Return what the page of a channel says, or None if it has none."""
-    data = get_or_none(store, INDEX, limit=LIMIT)
-    return None if data is None else Page.parse(data, file=f"{store.address}: {INDEX}")
+def title(store: Store) -> str | None:
+    """Return the title of a channel's page, or None where it has none; somebody else's page is an `InputError`."""
+    found = None
+    with suppress(UnmadeStoreError):
+        for name in (MISSING, INDEX):
+            data = get_or_none(store, name, limit=_LIMIT)
+            found = _OURS.search(data.decode("utf-8", "replace")) if data is not None else None
+            if data is not None and found is None:
+                hint = "move it away, or write the page elsewhere: --to DIR"
+                file = f"{store.address}: {name}"
+                raise InputError(Problem("is there already, and is not packyard's", file=file, hint=hint))
+    return html.unescape(found[1]) if found else None
 
 
-def assets() -> Mapping[str, bytes]:
-    """Return the scripts and styles by their keys."""
-    return {key: data for key, data in _site().items() if key.startswith("web/")}
-
-
-def _with_settings(text: str, settings: Mapping[str, object], title: str) -> str:
-    data = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
-    text = _FOUND.sub(lambda _: f"{_SETTINGS}{data}</script>", text)
-    return re.sub('(<title>|href="#/">)Packages<', lambda match: f"{match[1]}{html.escape(title or 'Packages')}<", text)
-
-
-def _styles(site: Mapping[str, bytes]) -> str:
-    return next(data.decode() for key, data in site.items() if key.endswith(".css"))
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+def _folder() -> Path:
+    return Path(__file__).parent / "templates"
 
 
 @cache
-def _site() -> Mapping[str, bytes]:
-    folder = Path(__file__).parent / "site"
-    return {each.relative_to(folder).as_posix(): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+def _templates() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(_folder()),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"shell": quote, "markdown": readme.to_html}
+    made.globals |= {"draw": picture.draw, "key": key}
+    return made

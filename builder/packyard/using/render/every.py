@@ -26,7 +26,7 @@ from packyard.using.setters.change import change_setters
 Values = Mapping[str, Sequence[str]]
 Object = dict[str, Value]
 
-_MARK = b"packyard render --all --out wrote this folder; packyard diff and packyard verify leave it out\n"
+_MARK = b"packyard render --out wrote this folder; packyard diff and packyard verify leave it out\n"
 
 
 def find(directory: Path) -> list[str]:

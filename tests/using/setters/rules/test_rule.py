@@ -42,23 +42,6 @@ def test_a_rule_holds_is_broken_or_waits_for_what_is_required(rule: str, holds: 
     assert (only.broken(found.definitions.setters) is None) == (holds is not False)
 
 
-def test_says_where_the_rule_stands_what_it_says_and_by_which_values_it_is_broken() -> None:
-    assert problems("rules:\n# why\n- rule: N + size(TEXT) <= M\n  message: >-\n    N is\n    at most M.") == [
-        "Krmfile:3:9: N is at most M (the rule is N + size(TEXT) <= M; N is 8, TEXT is '', M is 3)"
-    ]
-    assert problems(one("ODD > N / 2")) == [
-        "Krmfile:2:9: That is so: 'many' is not of type integer (the rule is ODD > N / 2; ODD is many, N is 8)"
-    ]
-
-
-def test_only_rules_about_what_changed_are_looked_at() -> None:
-    found = krmfile(f"{one('N < M')}\n{one('FLAG == false').removeprefix('rules:').strip()}")
-    setters = found.definitions.setters
-    assert [problem.line for problem in find_broken(found.root, setters, ["M", "TEXT"])] == [2]
-    assert [problem.line for problem in find_broken(found.root, setters, ["FLAG"])] == [4]
-    assert not list(find_broken(found.root, setters, ["LIST"]))
-
-
 AMOUNT = "(quantity(NAME) reads an amount; a definition's type: integer makes a number)"
 
 

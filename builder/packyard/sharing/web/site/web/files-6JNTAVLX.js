@@ -1,1 +1,0 @@
-import{b as a,c as b}from"./chunk-SJX2H6H3.js";import"./chunk-7A67DU2F.js";import"./chunk-FRU65WYP.js";import"./chunk-FWYLP57X.js";import"./chunk-FCXQRJPS.js";import"./chunk-XRLGBRBP.js";export{a as files,b as textOf};

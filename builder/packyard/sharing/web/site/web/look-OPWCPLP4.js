@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-K55YLB4N.js";import"./chunk-3VVPPNYK.js";import"./chunk-7A67DU2F.js";import"./chunk-FRU65WYP.js";import"./chunk-FCXQRJPS.js";import"./chunk-XRLGBRBP.js";export{a as look,b as opened};

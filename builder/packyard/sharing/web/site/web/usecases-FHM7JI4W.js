@@ -1,1 +1,0 @@
-import{d as a,e as b}from"./chunk-6T5A4J2A.js";import"./chunk-TQ73I2XP.js";import"./chunk-SJX2H6H3.js";import"./chunk-7A67DU2F.js";import"./chunk-FRU65WYP.js";import"./chunk-FWYLP57X.js";import"./chunk-FCXQRJPS.js";import"./chunk-XRLGBRBP.js";export{b as named,a as useCases};

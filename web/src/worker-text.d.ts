@@ -1,4 +1,0 @@
-declare module "worker-text/*" {
-  const text: string;
-  export default text;
-}

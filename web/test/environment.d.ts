@@ -1,6 +1,0 @@
-/// <reference types="node" />
-
-declare module "*.yaml" {
-  const text: string;
-  export default text;
-}
