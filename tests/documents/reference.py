@@ -17,8 +17,7 @@ PAGE = pages.DOCS / "reference.md"
 END = "a test holds it. -->\n"
 JSON = (
     "With `-o json` (`--output json`) each result is one JSON list of objects. If the command is refused, it prints",
-    "nothing to stdout. `-o yaml` of `setters` is a values file, and of `render` and `roles` the manifests, as without",
-    "`-o`.",
+    "nothing to stdout. `-o yaml` of `setters` is a values file, and of `render` the manifests, as without `-o`.",
 )
 NOTES = (
     "An object that is about the bundle of a library has `kind: Library` as well. `get` without a channel prints no",

@@ -125,7 +125,6 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     nfs_volume, settings = use_case.parents[1] / "nfs-volume", ("--values", tmp_path / "values.yaml")
     results |= {
         "setters": run("setters", use_case),
-        "prerequisites": run("prerequisites", use_case.parents[1], "--offline"),
         "set": run("set", use_case, "NFS_SERVER=10.0.0.5"),
         "set --site": run("set", use_case, f"--site={site}"),
         "explain": run("explain", use_case, "WORKERS"),
@@ -152,7 +151,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "list --libraries": run("list", "--libraries", "--workspace", tmp_path / "ws"),
     }
     table = documented()
-    assert set(table) == {*results, "render", "roles", *ON_CLUSTERS}
+    assert set(table) == {*results, "render", *ON_CLUSTERS}
     for verb, objects in results.items():
         found = seen(objects)
         for field, names in table[verb].items():

@@ -20,7 +20,7 @@ def ask_served(objects: Sequence[Object]) -> Questions:
     return Questions(groups=True, apis=frozenset(version for version, _ in _custom(objects)))
 
 
-def ask_kubernetes(required: Sequence[Required]) -> Questions:
+def ask_kubernetes(required: Sequence[Required], _: Sequence[Object]) -> Questions:
     """Ask for the version of Kubernetes, where authors say which does."""
     return Questions(version=any(each.kubernetes for each in required))
 
