@@ -11,6 +11,7 @@ from typing import Any
 
 from controlplane import fates, stored, webhooks
 from controlplane.api import Api, Object, await_quota, wait
+from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.operators import OPERATORS
 from running import made
 from running.patients import pod, read, running
@@ -342,12 +343,6 @@ kind: ResourceClaim
 metadata: {name: devices}
 spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: nope-<ns>}}]}}
 """
-DENY = """
-apiVersion: networking.k8s.io/v1
-kind: NetworkPolicy
-metadata: {name: deny}
-spec: {podSelector: {}, policyTypes: [Ingress, Egress]}
-"""
 BESIDE = {
     "podAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": [
@@ -431,10 +426,35 @@ def thing(namespace: str) -> list[Object]:
     return [own, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "run"}}]
 
 
-def define(api: Api, version: str, kind: str) -> None:
-    from running.nightly.test_doctor_faults import define as defined
+CUSTOM = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: <resource>.<group>}
+spec:
+  group: <group>
+  scope: Namespaced
+  names: {kind: <kind>, plural: <resource>}
+  versions:
+  - name: <version>
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+"""
 
-    defined(api, version, kind)
+
+def define(api: Api, version: str, kind: str) -> None:
+    """Have the server know a kind."""
+    group, _, number = version.rpartition("/")
+    (item,) = read(CUSTOM, resource=resource_of(kind), group=group, version=number, kind=kind)
+    api.create(item).expect_done()
+    wait(lambda: [] if (version, kind) in _known(api) else [kind])
+
+
+def _known(api: Api) -> set[tuple[str, str]]:
+    api.resources.clear()
+    api.path("v1", "Pod")
+    return {*api.resources}
 
 
 def checked(api: Api, namespace: str) -> None:

@@ -93,7 +93,7 @@ def test_what_a_container_left_stands_behind_how_many_failed_alike() -> None:
     assert [each.reason for each in found.pods] == ["exit code 1: rank a", "exit code 1: rank b"]
 
 
-UNTOUCHED = "nothing has taken up RayJob run yet; packyard prerequisites says whether its operator is there"
+UNTOUCHED = "nothing has taken up RayJob run yet; packyard doctor says which operators are there"
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from commandline import done, packyard
 from controlplane import people
 from controlplane.api import Api
 from packyard.running.doctor import prerequisites
 from packyard.running.doctor.facts import Facts
 from packyard.running.doctor.prerequisites import Prerequisite
 from packyard.using.render import every
+from tiny import done, packyard
 
 JOB_SET = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "a"}}
 DEFINITION = {"kind": "CustomResourceDefinition", "metadata": {"name": "jobsets.jobset.x-k8s.io"}}

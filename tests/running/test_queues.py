@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from catalogue.usecases import Object
 from packyard.running.doctor import queues
 from packyard.running.doctor.facts import Facts
 from running import made
 from running.patients import deployed, pod
 from running.setups import QUEUE, asking
-from usecases import Object
 
 
 def queued(item: Object, **annotations: str) -> Object:

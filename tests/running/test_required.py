@@ -1,4 +1,4 @@
-"""What authors say that a cluster must have: packyard.json, README, `prerequisites` and `doctor` say it."""
+"""What authors say that a cluster must have: packyard.json, README, `show` and `doctor` say it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import done, packyard
 from controlplane.api import Api
 from packyard.core.bundle import shipped
 from packyard.core.bundle.required import Required
@@ -16,6 +15,7 @@ from packyard.core.kubernetes import requirements
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
 from packyard.running.runs.prepared import prepare
+from tiny import done, packyard
 
 RAY_JOB = """\
 apiVersion: ray.io/v1
@@ -83,46 +83,23 @@ def test_packyard_json_and_the_readme_say_it(use_case: Path) -> None:
     assert "--from-literal=token=VALUE`" in readme
 
 
-def test_prerequisites_list_it_with_its_commands(use_case: Path) -> None:
-    told = done("prerequisites", use_case.parents[1], "--offline")
-    assert "# KubeRay 1.2 or later: https://ray.example/kubernetes\nhelm install kuberay\n" in told
-    assert (
-        "# Secret hf-token: A token of Hugging Face.\nkubectl create secret generic hf-token --from-literal=token=VA"
-        in told
-    )
-    assert "Kubernetes 1.31" in told
-
-
-@pytest.mark.nightly
-def test_prerequisites_of_the_catalogue_that_packyard_carries_are_listed_by_its_word() -> None:
-    told = packyard("prerequisites", "--offline", "--from", "carried")
-    assert (told.returncode, told.stdout) == (0, done("prerequisites", "--offline"))
-
-
-def test_a_role_may_read_the_secret_that_the_doctor_looks_for(use_case: Path) -> None:
-    (role,) = json.loads(done("roles", use_case, "-o", "json"))
-    assert {"hf-token"} in [set(rule.get("resourceNames", ())) for rule in role["rules"]]
+@pytest.mark.usefixtures("use_case")
+def test_show_says_it(tmp_path: Path) -> None:
+    done("publish", "p", "--version", "1", "--to", tmp_path / "channel", cwd=tmp_path / "workspace")
+    said = " ".join(done("show", "p", "--from", tmp_path / "channel").split())
+    assert "KubeRay 1.2 or later, Kubernetes 1.31, Secret hf-token" in said
 
 
 def test_a_real_cluster_is_asked_for_it(use_case: Path, cluster: Api, namespace: str) -> None:
     flags = ("--kubeconfig", cluster.folder / "kubeconfig", "-n", namespace, "-o", "json")
 
-    def states() -> dict[str, tuple[str, str]]:
-        rows = json.loads(packyard("prerequisites", use_case.parents[1], *flags).stdout)
-        return {each["name"]: (each["state"], each["message"]) for each in rows}
-
-    found = states()
-    assert found["KubeRay"] == ("error", "is missing: there is no CustomResourceDefinition rayjobs.ray.io")
-    assert found["Kubernetes 1.31"] == ("unknown", "does not tell its version")  # built by go, and not released
-    assert found["Secret hf-token"] == ("error", "is not there")
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hf-token"}, "data": {"other": ""}}
     cluster.create(secret, namespace).expect_done()
-    assert states()["Secret hf-token"] == ("error", "has no key token, only other")
     told = packyard("doctor", use_case, *flags)
     assert told.returncode == 1
     found = {each["about"]: (each["severity"], each["why"], each["fix"]) for each in json.loads(told.stdout)}
     assert found["RayJob of ray.io/v1"] == ("error", "KubeRay 1.2 or later brings it", "helm install kuberay")
-    assert found["Secret hf-token"][0] == "error"
+    assert found["Secret hf-token"] == ("error", "pods wait for it, and never start", found["Secret hf-token"][2])
     (version,) = (name for name in found if name.startswith("Kubernetes "))
     assert found[version][0] == "unknown"
 
@@ -177,11 +154,7 @@ def test_an_option_that_is_enabled_requires_what_its_krmfile_says(use_case: Path
     done("build", "p", "--version", "2", "--out", tmp_path / "out", cwd=root)
     package = use_case.parents[1]
     assert "| Traces requests. Needs Tracer 3.1 or later |" in (package / "README.md").read_text()
-    assert "Tracer" not in done("prerequisites", package, "--offline")
     done("enable", use_case, "tracing")
-    assert "# Tracer 3.1 or later: p says so\n" in done("prerequisites", package, "--offline").replace(
-        str(package), "p"
-    )
     assert [each.operator for each in prepare(use_case, {}, path="").required if each.operator] == ["KubeRay", "Tracer"]
 
 

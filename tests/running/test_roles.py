@@ -1,19 +1,19 @@
-"""Roles of users, on a real API server: with them all verbs work, and nothing in them can be left out."""
+"""The Role of docs/operating.md: in step with the catalogue, and enough for all that users do with runs."""
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
+from functools import cache
+from itertools import product
 from pathlib import Path
+from typing import Any
 
-import pytest
 import yaml
 
-from commandline import COMMAND, done, environment, packyard
+<<<<<<< HEAD
 from controlplane import people
 from controlplane.api import Api, Object, wait
 from packyard.core.errors import PackyardError
@@ -24,190 +24,140 @@ from packyard.running.runs import kubectl, roles
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared, prepare
 from packyard.running.runs.roles import Right
+from tiny import COMMAND, done, environment, packyard
+=======
+import real
+from tiny import COMMAND, environment, packyard
+from controlplane import people
+from controlplane.api import Api
+from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
+from packyard.core.kubernetes.kinds import group_of
+from packyard.core.kubernetes.lenient import kind_of, type_of
+from packyard.core.kubernetes.roles import made_of
+>>>>>>> main
 
-#: A right that no verb asks for, and that a Role of the package gives.
-GIVEN = Right("argoproj.io", "workflowtaskresults", "patch")
+Object = dict[str, Any]
+
+_PAGE = real.REPOSITORY / "docs/operating.md"
+#: What is a source of packages, and no object.
+_SOURCES = ("kustomize.config.k8s.io/v1alpha1", "kustomize.config.k8s.io/v1beta1", "packyard/v1", "any/v1")
+_OWN = ("create", "delete", "get", "list", "patch")
 
 
-@pytest.fixture
-def directory(untarred: Callable[[str], Path]) -> Path:
-    """A use case, to which a server, a Role for its account and a reference to a Secret were added."""
-    found = untarred("mnist-fp32-training-k8s") / "first-run/none"
+@cache
+def role(kind: str) -> Object:
+    """Return the Role or ClusterRole that the page has."""
+    blocks = re.findall(r"```yaml\n(.*?)```", _PAGE.read_text("utf-8"), re.DOTALL)
+    objects = [item for text in blocks for item in yaml.safe_load_all(text)]
+    return next(item for item in objects if item.get("kind") == kind)
+
+
+def rights(of: Object) -> set[tuple[str, str, str]]:
+    """Return the rights of a role: apiGroup, resource, verb."""
+    fields = ("apiGroups", "resources", "verbs")
+    return {right for rule in of["rules"] for right in product(*(rule[field] for field in fields))}
+
+
+@cache
+def catalogue() -> list[Object]:
+    """Return all objects in the sources of packages."""
+    files = [
+        file for folder in ("bases", "overlays", "packages") for file in (real.REPOSITORY / folder).rglob("*.yaml")
+    ]
+    found = [item for file in files for item in yaml.load_all(file.read_text("utf-8"), Loader=yaml.CSafeLoader)]
+    return [
+        each for each in found if isinstance(each, dict) and all(type_of(each)) and each["apiVersion"] not in _SOURCES
+    ]
+
+
+def test_the_role_has_every_kind_of_the_catalogue_and_what_it_is_made_into() -> None:
+    has = rights(role("Role"))
+    kinds = {type_of(item) for item in catalogue()}
+    own = {(group_of(v), resource_of(k), verb) for v, k in kinds if not is_cluster_scoped(v, k) for verb in _OWN}
+    assert sorted(own - has) == []
+    made = {each for item in catalogue() for each in made_of(kind_of(item))}
+    assert sorted({(group_of(v), resource_of(k), "list") for v, k in made} - has) == []
+    own_resources = {resource for _, resource, verb in has if verb == "patch"} - {"workflowtaskresults"}
+    assert sorted(own_resources - {resource for _, resource, _ in own}) == []
+
+
+def test_the_role_has_the_rights_that_roles_of_the_catalogue_give_and_no_wildcard() -> None:
+    given = {each for item in catalogue() if item["kind"] == "Role" for each in rights(item)}
+    assert sorted(given - rights(role("Role"))) == []
+    for kind in ("Role", "ClusterRole"):
+        assert not any("*" in right for right in rights(role(kind)))
+    assert {verb for _, _, verb in rights(role("ClusterRole"))} == {"list"}
+
+
+def test_a_user_with_the_roles_is_refused_nothing(
+    untarred: Callable[[str], Path], cluster: Api, namespace: str, tmp_path: Path
+) -> None:
+    """Nodes are simulated, so that some of it fails after it was admitted."""
+    directory = served(untarred("mnist-fp32-training-k8s") / "first-run/none")
+    config = people.kubeconfig(cluster, namespace, namespace, tmp_path)
+    for kind, name in (("Role", "packyard"), ("ClusterRole", namespace)):
+        given = {**role(kind), "metadata": {"name": name}}
+        bound = {
+            "apiVersion": given["apiVersion"],
+            "kind": f"{kind}Binding",
+            "metadata": {"name": name},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": namespace}],
+        }
+        for item in (given, bound):
+            cluster.create(item, namespace if kind == "Role" else "").expect_done()
+    people.await_right(cluster, namespace, namespace, verb="list", resource="pods", group="")
+    people.await_right(cluster, namespace, verb="list", resource="nodes", group="")
+    use("--kubeconfig", str(config), directory=directory)
+    events = [*people.requests(cluster, namespace)]
+    assert [each["objectRef"] for each in events if each["responseStatus"]["code"] == 403] == []
+
+
+def served(directory: Path) -> Path:
+    """Add a server to a use case, with a port to be forwarded, and a Role for its account."""
     labels = {"app": "server"}
     container = {
         "name": "server",
         "image": "example/server:1",
         "ports": [{"containerPort": 8080}],
-        "env": [{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "a"}}}],
         "resources": {"limits": {"cpu": "1", "memory": "1Gi"}},
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
     context = {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
     pod = {"containers": [container], "securityContext": context}
     spec = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}
-    role: Object = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "Role",
-        "metadata": {"name": "reporter"},
-        "rules": [{"apiGroups": [GIVEN.group], "resources": [GIVEN.resource], "verbs": [GIVEN.verb]}],
-    }
+    rules = [{"apiGroups": ["argoproj.io"], "resources": ["workflowtaskresults"], "verbs": ["create", "patch"]}]
+    reporter = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "reporter"}}
     items = [
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "server"}, "spec": spec},
-        {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": "server"},
-            "spec": {"selector": labels, "ports": [{"port": 8080}]},
-        },
-        role,
-        {**roles.binding(role, [], []), "subjects": [{"kind": "ServiceAccount", "name": "default"}]},
+        {**reporter, "rules": rules},
     ]
-    (found / "more.yaml").write_text(yaml.safe_dump_all(items))
-    kustomization = found / "kustomization.yaml"
+    (directory / "more.yaml").write_text(yaml.safe_dump_all(items))
+    kustomization = directory / "kustomization.yaml"
     kustomization.write_text(kustomization.read_text().replace("resources:\n", "resources:\n- more.yaml\n"))
-    return found
+    return directory
 
 
-@pytest.fixture
-def prepared(directory: Path) -> Prepared:
-    return prepare(directory, {}, path=os.environ["PATH"])
-
-
-@pytest.fixture
-def user(cluster: Api, namespace: str, tmp_path: Path) -> Kubectl:
-    """kubectl as a user who has no rights but those of his role, and is called like the namespace."""
-    config = people.kubeconfig(cluster, namespace, namespace, tmp_path)
-    return kubectl.find(os.environ["PATH"], kubeconfig=str(config))
-
-
-def give(cluster: Api, namespace: str, rights: Iterable[Right]) -> None:
-    """Let the user have just these rights."""
-    role = roles.role(set(rights), "packyard", namespace)
-    for each in (role, roles.binding(role, [namespace], [])):
-        cluster.apply(each, namespace).expect_done()
-
-
-def test_a_user_runs_packages_and_asks_for_just_what_the_role_gives(
-    directory: Path, prepared: Prepared, cluster: Api, namespace: str, user: Kubectl
-) -> None:
-    rights, beyond = roles.needed(prepared.objects)
-    inside, everywhere = held.to_read(doctor.questions(prepared.objects))
-    rights |= inside
-    assert not beyond
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}, "stringData": {"a": "b"}}
-    cluster.create(secret, namespace).expect_done()
-    give(cluster, namespace, rights)
-    wait(lambda: [] if Right("", "pods", "list") in allowed(user) else ["the role is not known yet"])
-    assert {each for each in allowed(user) if each.resource and not is_everybodys(each)} == rights
-    use(user, directory, prepared.run)
-    events = list(people.requests(cluster, namespace))
-    asked = {each for event in events if not is_everybodys(each := right_of(event, rights))}
-    refused = {right_of(event, rights) for event in events if event["responseStatus"]["code"] == 403}
-    assert refused <= everywhere | FIRST_TRIES
-    created = {each for each in rights if each.verb == "create" and each.resource in OWN}  # asked for by a patch
-    assert asked - refused <= rights
-    assert rights - asked - created == {GIVEN, *UNMET}
-
-
-#: The kinds of the use case.
-OWN = ("configmaps", "deployments", "jobs", "rolebindings", "roles", "serviceaccounts", "services")
-#: What kubectl tries before it does what every server admits.
-FIRST_TRIES = {Right("", f"pods/{name}", "get") for name in ("exec", "portforward")}
-#: What is asked for only where a use case has a claim.
-UNMET = {Right("", "persistentvolumeclaims", "get")}
-
-
-def use(user: Kubectl, directory: Path, run: str) -> None:
-    """Do all that users do with runs; nodes are simulated, so that some of it fails after it was admitted."""
-    flags = (user.flags[0], "-n", user.namespace)
+def use(*flags: str, directory: Path) -> None:
+    """Do all that users do with runs."""
     packyard("doctor", directory, "--probe", *flags)
-    assert packyard("deploy", directory, *flags).returncode == 0
-    for words in (["status", run], ["logs", run], ["logs", run, "--events"], ["rollback", run, "--list"]):
-        packyard(*words, *flags)
+    deployed = packyard("deploy", directory, "RUN_NAME=first", *flags)
+    assert deployed.returncode == 0, deployed.stderr
+    run = "mnist-fp32-training-first"
+    for words in (
+        ["status", run],
+        ["logs", run],
+        ["logs", run, "--events"],
+        ["rollback", run, "--list"],
+        ["results", run],
+    ):
+        packyard(words[0], run, *words[1:], *flags)
     packyard("exec", run, "--role", "server", *flags, "--", "true")
-    forward(run, *flags)
-    assert packyard("rollback", run, "1", "--no-wait", *flags).returncode == 0
-    assert packyard("undeploy", run, *flags).returncode == 0
-
-
-def forward(*words: str) -> None:
-    """Forward the port of the server, and stop."""
-    command = [*COMMAND, "forward", *words]
+    command = [*COMMAND, "forward", run, *flags]
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
     process.stdout.readline()
     process.send_signal(signal.SIGINT)
     process.communicate()
-
-
-def allowed(user: Kubectl) -> set[Right]:
-    """Return what `kubectl auth can-i` says of the namespace."""
-    words = [user.program, *user.flags, "auth", "can-i", "--list"]
-    lines = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()[1:]
-    found = set()
-    for line in lines:
-        ((resource, names, verbs),) = re.findall(r"^(\S*)\s+\[.*?\]\s+\[(.*?)\]\s+\[(.*?)\]$", line)
-        whole, _, inner = resource.partition("/")
-        name, _, group = whole.partition(".")
-        for verb in verbs.split():
-            found |= {Right(group, f"{name}/{inner}" if inner else name, verb, each) for each in names.split() or [""]}
-    return found
-
-
-def is_everybodys(right: Right) -> bool:
-    """Say whether everybody has a right, to ask for his own."""
-    return right.resource.startswith("selfsubject")
-
-
-def right_of(event: Object, rights: set[Right]) -> Right:
-    """Return what was asked for: of one object, if there is a right on it alone."""
-    of = event["objectRef"]
-    resource = "/".join(filter(None, (of["resource"], of.get("subresource"))))
-    found = Right(of.get("apiGroup", ""), resource, event["verb"])
-    named = replace(found, name=of.get("name", ""))
-    return named if named in rights else found
-
-
-@pytest.mark.parametrize("resource", [*OWN, GIVEN.resource])
-def test_without_a_right_to_create_or_to_give_a_package_is_refused(
-    resource: str, prepared: Prepared, cluster: Api, namespace: str, user: Kubectl
-) -> None:
-    rights, _ = roles.needed(prepared.objects)
-    lacking = (
-        GIVEN
-        if resource == GIVEN.resource
-        else next(each for each in rights if (each.resource, each.verb) == (resource, "create"))
-    )
-    give(cluster, namespace, rights - {lacking})
-    wait(lambda: [] if Right("", "pods", "list") in allowed(user) else ["the role is not known yet"])
-    with pytest.raises(PackyardError, match=resource):
-        applying.attempt(user, prepared.run, prepared.objects)
-
-
-@pytest.mark.nightly
-def test_rules_are_few_and_have_no_wildcard(untarred: Callable[[str], Path]) -> None:
-    directory = untarred("wide-deep-large-ds-fp32-training-k8s")
-    (role, binding) = yaml.safe_load_all(done("roles", directory, "-n", "ml", "--user", "ann", "--group", "team"))
-    assert (role["metadata"]["name"], role["metadata"]["namespace"]) == ("packyard", "ml")
-    assert [each["name"] for each in binding["subjects"]] == ["ann", "team"]
-    assert not any("*" in texts for rule in role["rules"] for texts in rule.values())
-    keys = [(rule["apiGroups"], rule.get("resourceNames"), rule["verbs"]) for rule in role["rules"]]
-    assert len(keys) == len({repr(each) for each in keys})
-    given = [rule for rule in role["rules"] if "workflowtaskresults" in rule["resources"]]
-    assert given == [{"apiGroups": ["argoproj.io"], "resources": ["workflowtaskresults"], "verbs": ["create", "patch"]}]
-
-
-def test_what_is_left_to_administrators_is_said(tmp_path: Path) -> None:
-    (tmp_path / "kustomization.yaml").write_text("resources: [all.yaml]\n")
-    rules = [{"apiGroups": ["", "apps"], "resources": ["pods"], "verbs": ["*"]}]
-    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "all"}, "rules": rules}
-    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "data"}}
-    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all([role, volume]))
-    told = packyard("roles", tmp_path)
-    assert "PersistentVolume, which has no namespace" in told.stderr
-    assert "Role all, which gives all rights on something" in told.stderr
-    assert not {"roles", "persistentvolumes"} & {
-        name for rule in yaml.safe_load(told.stdout)["rules"] for name in rule["resources"]
-    }
-    (_, cluster_role) = yaml.safe_load_all(done("roles", tmp_path, "--cluster"))
-    assert {verb for rule in cluster_role["rules"] for verb in rule["verbs"]} <= {"get", "list"}
+    assert packyard("rollback", run, "1", "--no-wait", *flags).returncode == 0
+    assert packyard("undeploy", run, *flags).returncode == 0

@@ -46,8 +46,6 @@ CLUSTER = Group(
         "results": ("running.results", "show where results are, or copy them to this computer"),
         "undeploy": ("running.undeploy", "delete runs; claims stay, and so do results"),
         "rollback": ("running.rollback", "deploy a run as it was before; list its records"),
-        "prerequisites": ("running.prerequisites", "list what packages need on a cluster, and whether it is there"),
-        "roles": ("running.roles", "print the roles of users who deploy packages"),
     },
 )
 WRITE = Group(

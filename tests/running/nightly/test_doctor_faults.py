@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import real
+from catalogue.usecases import Object
 from controlplane import shared, stored
 from controlplane.api import Api, await_quota, wait
 from packyard.core.kubernetes.groups import resource_of
@@ -21,7 +22,6 @@ from packyard.running.runs import kubectl
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from running.patients import deployed, examine, pod, read, running, told
-from usecases import Object
 
 
 def create(api: Api, namespace: str, text: str, **names: str) -> list[Object]:

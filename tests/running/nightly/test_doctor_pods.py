@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import real
+from catalogue.usecases import Object
 from controlplane import shared, stored, webhooks
 from controlplane.api import Api, wait
 from packyard.running import doctor
@@ -20,7 +21,6 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
 from running.nightly.test_doctor_faults import CLAIM, add_volume, create, define, mounting, node, phases
 from running.patients import deployed, examine, pod, prepared, read, told
-from usecases import Object
 
 TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
 

@@ -1,6 +1,6 @@
 """Probes on a real control plane: what they are made of, what is read of their pods, and that nothing is left.
 
-What the script in their pods finds is judged by tests/workload/test_probe.py, where pods run as processes.
+What the script in their pods finds is judged by tests/running/test_contract.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from types import SimpleNamespace
 import pytest
 
 from catalogue.nightly import test_runs
-from commandline import COMMAND, environment
 from controlplane import fates, people
 from controlplane.api import Api, Object, await_quota, wait
 from packyard.cli.running import probe
@@ -29,10 +28,14 @@ from packyard.running.probe import answers, jobs
 from packyard.running.runs import beside, kubectl
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared, prepare
+<<<<<<< HEAD
 from packyard.running.runs.run import LABEL
+from tiny import COMMAND, environment
 
 FREE = 3 * 2**20  # KiB
 SERVING = "resnet50v1-5-fp32-inference-k8s", "serving/user-allocated-pvc"
+=======
+>>>>>>> main
 
 
 @pytest.fixture
@@ -75,7 +78,7 @@ def test_what_a_container_says_last_is_read_and_all_is_deleted(
     assert [(each.severity, str(each)) for each in found] == [
         ("passed", "image docker.io/tensorflow/tensorflow:2.15.0"),
         ("passed", "python3"),
-        ("error", "keras_mnist.py: there is no such file"),
+        ("error", "kubernetes.default.svc: the name is not resolved in a pod"),
     ]
     jobs.delete(client, probe)
     wait(left)
@@ -101,9 +104,8 @@ def end(api: Api, namespace: str, pod: Object, message: str) -> None:
     [
         ("unpullable", {}, "cannot be pulled"),
         ("run", {"nodeSelector": {"disk": "none"}}, "no node fits"),
-        ("run", {"hostNetwork": True}, "restricted"),
     ],
-    ids=["image", "node", "level"],
+    ids=["image", "node"],
 )
 def test_says_why_pods_do_not_run_and_leaves_nothing(
     fate: str,
@@ -138,7 +140,7 @@ def test_who_may_not_create_a_probe_hears_of_that_first(
         probe.run(user, prepared, seconds=1)
     said = capsys.readouterr().err
     assert "could not be deleted" in said
-    assert "delete configmap,job,serviceaccount --selector=packyard/run=mnist-fp32-training-first-run-probe-" in said
+    assert "delete job --selector=packyard/run=mnist-fp32-training-first-run-probe-" in said
 
 
 def test_a_probe_that_is_refused_hides_nothing_that_was_found(
@@ -153,52 +155,6 @@ def test_a_probe_that_is_refused_hides_nothing_that_was_found(
     assert re.match(r"pods: could not be tried: jobs.batch \"\S+\" is forbidden: exceeded quota: q", str(found))
     cluster.delete(quota, namespace).expect_done()
     wait(left)
-
-
-@pytest.mark.nightly
-def test_a_probe_is_like_the_pods_of_the_run_and_nothing_selects_it(untarred: Callable[[str], Path]) -> None:
-    package, path = SERVING
-    values = {"PVC_NAME": ["data"], "IMAGE_PULL_SECRET": ["x"]}
-    directory = untarred(package) / path
-    found = prepare(directory, {name: values[name] for name in ("PVC_NAME",)}, path=os.environ["PATH"])
-    (template,) = [pod.template for pod in pods.find_all(found.objects)]
-    template["metadata"]["labels"]["team"] = "vision"
-    template["spec"]["imagePullSecrets"] = [{"name": "registry"}]
-    probe = jobs.make(found, "abcde", seconds=60)
-    copies, (job,) = probe.objects[:-1], probe.objects[-1:]
-    spec, own = job["spec"]["template"]["spec"], template["spec"]
-    for field in ("securityContext", "nodeSelector", "imagePullSecrets", "automountServiceAccountToken"):
-        assert spec[field] == own[field]
-    claims = [each["persistentVolumeClaim"] for each in spec["volumes"] if "persistentVolumeClaim" in each]
-    assert claims == [{"claimName": "data", "readOnly": True}] or claims == [{"claimName": "data"}]
-    for container, of_run in zip(spec["containers"], own["containers"], strict=True):
-        for field in ("image", "volumeMounts", "securityContext"):
-            assert container[field] == of_run[field]
-        assert container["resources"]["limits"]["memory"] == "256Mi"
-    names = {item["kind"]: item["metadata"]["name"] for item in copies}
-    assert spec["serviceAccountName"] == names["ServiceAccount"] != own["serviceAccountName"]
-    assert spec["containers"][0]["envFrom"] == [{"configMapRef": {"name": names["ConfigMap"]}}]
-    labels = job["spec"]["template"]["metadata"]["labels"]
-    own = {"app.kubernetes.io/managed-by": "packyard", "packyard/purpose": "probe", LABEL: probe.name}
-    assert labels == {"team": "vision", **own}
-    selectors = [item["spec"]["selector"] for item in found.objects if item["kind"] in ("Service", "Deployment")]
-    wanted = [each.get("matchLabels", each) for each in selectors]
-    assert not [each for each in wanted if each.items() <= labels.items()]
-
-
-@pytest.mark.nightly
-def test_pods_that_are_alike_are_tried_once_and_own_claims_are_not(untarred: Callable[[str], Path]) -> None:
-    directory = untarred("unet-fp32-training-k8s") / "parameter-server/user-allocated-pvc"
-    values = {"PVC_NAME": ["data"], "IMAGE": ["example/a:1"]}
-    found = prepare(directory, values, path=os.environ["PATH"])
-    assert len(pods.find_all(found.objects)) == 3
-    alike = replace(found, objects=[*found.objects, *found.objects])
-    assert len(jobs.make(alike, "a", seconds=1).checks) == len(jobs.make(found, "a", seconds=1).checks) <= 3
-    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": {}}
-    probe = jobs.make(replace(found, objects=[*found.objects, claim]), "a", seconds=1)
-    assert probe.absent == ["data"]
-    assert {each.kind for checks in probe.checks.values() for each in checks}.isdisjoint({"read", "write", "list"})
-    assert not any("persistentVolumeClaim" in str(item) for item in probe.objects)
 
 
 @pytest.mark.nightly

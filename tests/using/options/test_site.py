@@ -44,7 +44,6 @@ def test_reads_options_and_values_with_their_lines() -> None:
             "values:\n  A: {b: 1}\n  B: [[]]\n  C:\n",
             ["site.yaml:2: A needs", "site.yaml:3: B needs", "site.yaml:4: C has no"],
         ),
-        ("autoscaled: perhaps\n", ["site.yaml:1:13: autoscaled must be true or false"]),
         ("options: queue\n", ["site.yaml:1:10: options must be a list"]),
         ("options: {queue: true}\n", ["site.yaml:1:10: options must be a list"]),
         (

@@ -41,12 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag, default="", help=argparse.SUPPRESS)
 
 
-def add_autoscaled(parser: argparse.ArgumentParser) -> None:
-    """Declare the flag of all verbs that look for nodes."""
-    text = "nodes come on demand: none is a warning"
-    declare.switch(parser, "--autoscaled", text)
-
-
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Declare RUN."""
     parser.add_argument("run", metavar="RUN", help="a run; packyard status lists them")

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     beside = _beside(client, prepared, words, flags)
     with rollout.untouched():
         if not arguments.no_doctor and not arguments.is_examined:
-            doctor.gate(client, prepared, autoscaled=arguments.autoscaled)
+            doctor.gate(client, prepared)
     return rollout.run(client, arguments, partial(deploy.plan, client, prepared, beside=beside), again=again)
 
 

@@ -6,8 +6,9 @@ packyard doctor DIR --probe        also run its pods, small and with another
                                    program, and delete them
 
 What it needs follows from its objects: kinds and their operators, namespace, quotas, claims, Secrets with their keys,
-accounts, nodes with room for all pods at once, and your own rights. Each finding says what is wrong, what comes of it,
-and where there is one, the command that helps. What you may not read counts as unknown, not as an error.
+accounts, a node for each pod, queues, and your own rights; last, the API server says whether it takes the pods. Each
+finding says what is wrong, what comes of it, and where there is one, the command that helps. What you may not read
+counts as unknown, not as an error; what nodes lack is a warning.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from packyard.cli import declare, output
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, probe
-from packyard.cli.using import site
 from packyard.core.errors import Problem, refuse
 from packyard.core.files import atomic
 from packyard.running import doctor
@@ -37,14 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
-    clusters.add_autoscaled(parser)
     probe.add_arguments(parser)
     declare.value(parser, "--record FILE", "write what kubectl answers, without secrets", default="")
 
 
-def gate(client: Kubectl, prepared: Prepared, *, autoscaled: bool) -> None:
+def gate(client: Kubectl, prepared: Prepared) -> None:
     """Ask all that `run` asks, tell what may do harm, and refuse what keeps the run from starting."""
-    findings = _examine(client, prepared, autoscaled=autoscaled)
+    findings = doctor.examine(client, prepared)
     for finding in findings:
         if finding.severity == "warning":
             output.warning(f"{_explained(finding)}" + (f" ({finding.fix})" if finding.fix else ""))
@@ -53,18 +52,13 @@ def gate(client: Kubectl, prepared: Prepared, *, autoscaled: bool) -> None:
     refuse(Problem(_explained(finding), hint=finding.fix) for finding in findings if finding.severity == "error")
 
 
-def _examine(client: Kubectl, prepared: Prepared, *, autoscaled: bool) -> list[Finding]:
-    return doctor.examine(client, prepared, autoscaled=autoscaled or site.is_autoscaled())
-
-
 def _explained(finding: Finding) -> str:
     return f"{finding}; {finding.why}" if finding.why else str(finding)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
-    autoscaled = declare.given(arguments, "autoscaled")
-    flags = [*autoscaled, *declare.given(arguments, "probe")]
+    flags = declare.given(arguments, "probe")
     client, prepared, words = clusters.find_for(arguments, "doctor", flags)
     findings = _recorded(arguments, client, prepared)
     if arguments.probe:
@@ -72,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = any(each.severity == "error" for each in findings)
-    following = ("doctor", *words, *flags) if has_errors else ("deploy", *words, *autoscaled)
+    following = ("doctor", *words, *flags) if has_errors else ("deploy", *words)
     command = client.packyard(*following)
     output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
     return int(has_errors)
@@ -83,7 +77,7 @@ def _recorded(arguments: argparse.Namespace, client: Kubectl, prepared: Prepared
     transcript, findings = Transcript(), list[Finding]()
     asked = transcript.of(client) if arguments.record else client
     try:
-        findings = _examine(asked, prepared, autoscaled=arguments.autoscaled)
+        findings = doctor.examine(asked, prepared)
         return findings
     finally:
         if arguments.record:

@@ -13,12 +13,12 @@ from packyard.cli.running import clusters
 from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
-from packyard.core.kubernetes.outcome import SUCCEEDED
 from packyard.running.runs import deploy, status
 from packyard.running.runs import record as records
 from packyard.running.runs import undeploy as removing
 from packyard.running.runs.deploy import Plan
 from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.outcome import SUCCEEDED
 from packyard.running.runs.record import TakenError
 from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
@@ -44,13 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_of_new(parser: argparse.ArgumentParser) -> None:
     """Declare the flags of verbs that deploy what no record has yet."""
-    clusters.add_autoscaled(parser)
     declare.switch(parser, "--no-doctor", "deploy whatever packyard doctor would find")
 
 
 def typed(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that say how to deploy as the user gave them, for a command to go on with."""
-    given = declare.given(arguments, "force", "atomic", "no-wait", "autoscaled", "no-doctor")
+    given = declare.given(arguments, "force", "atomic", "no-wait", "no-doctor")
     kept = [f"--keep={arguments.keep}"] if arguments.keep != deploy.KEPT else []
     is_default = arguments.timeout == clusters.duration(_TIMEOUT)
     return [*given, *kept, *([] if is_default else [f"--timeout={arguments.timeout}s"])]

@@ -37,7 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("values", metavar="NAME=VALUE", nargs="*", help="set before the run is deployed")
     declare.value(parser, "--from CHANNEL", "the channel that has the package", dest="channel")
     clusters.add_arguments(parser)
-    clusters.add_autoscaled(parser)
     declare.switch(parser, "--no-doctor", "run whatever packyard doctor would find")
 
 
@@ -55,11 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
     named = _named(directory, arguments.values)
     words = [str(directory), *arguments.values, *named]
     there = clusters.typed(arguments)
-    autoscaled = declare.given(arguments, "autoscaled")
-    given = [*there, *autoscaled, *declare.given(arguments, "no-doctor")]
+    given = [*there, *declare.given(arguments, "no-doctor")]
     flags = "".join(f" {shlex.quote(each)}" for each in given) + from_channel
     prepared, _ = clusters.prepared(words, "run", _shown(["run", arguments.use_case]) + flags)
-    if not arguments.no_doctor and (code := _step("doctor", *words, *there, *autoscaled, hide=["messages"])):
+    if not arguments.no_doctor and (code := _step("doctor", *words, *there, hide=["messages"])):
         again = _shown(["run", arguments.use_case, *arguments.values]) + flags
         output.note(f"nothing is set or deployed; once this is mended: {again}")
         return code

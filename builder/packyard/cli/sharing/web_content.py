@@ -82,13 +82,13 @@ def _version(entry: IndexEntry, address: str, store: Store) -> Version:
 
 def _shown(entry: IndexEntry, offer: Offer, source: Setting) -> Version:
     cases = [bundled.use_case(offer.bundle, path) for path in use_cases.names(offer.bundle.manifest)]
-    row = show.described(offer, source, cases)
+    row, requires = show.described(offer, source, cases), {each for case in cases for each in case.requires}
     readme = next((each.data for each in offer.bundle.members if each.path == _README), b"")
     return Version(
         version=entry.version,
         yanked=entry.yanked,
         row=row,
-        needs=show.needs({each for case in cases for each in case.requires}, row["kubernetes"]),
+        needs=show.needs(requires, offer.bundle.manifest, row["kubernetes"]),
         signed=_signed([*row["signers"], *row["listedBy"]]),
         readme=readme.decode("utf-8", "replace"),
         cases=_use_cases(offer, cases),
@@ -115,7 +115,7 @@ def _use_cases(offer: Offer, cases: list[BundledUseCase]) -> list[UseCase]:
                     name=names[case.path],
                     description=case.description,
                     after=[names[path] for path in case.after if path in names],
-                    needs=show.needs(set(case.requires), ()),
+                    needs=show.needs(set(case.requires), offer.bundle.manifest),
                     parameters=[_parameter(each) for each in sorted(case.setters, key=lambda one: not one.must_be_set)],
                     rules=_rules(package_dir / case.path / NAME) if case.setters else (),
                     things=things,

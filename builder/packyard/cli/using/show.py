@@ -25,6 +25,7 @@ from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.kubernetes import images, operators
@@ -104,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     row = described(offer, source, list(cases.values()))
     if ROWS.show([row], arguments.output):
-        _print(_told(row, list(cases.values()), names, source, asked))
+        _print(_told(row, offer.bundle, list(cases.values()), names, source, asked))
     return 0
 
 
@@ -164,7 +165,12 @@ def _brief(case: BundledUseCase) -> tuple[object, ...]:
 
 
 def _told(
-    row: Row, cases: Sequence[BundledUseCase], names: Mapping[str, str], source: Setting, asked: _Asked
+    row: Row,
+    bundle: Bundle,
+    cases: Sequence[BundledUseCase],
+    names: Mapping[str, str],
+    source: Setting,
+    asked: _Asked,
 ) -> Iterator[str]:
     """Yield what people read of a package."""
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
@@ -176,7 +182,8 @@ def _told(
         yield from _labelled("set:", ", ".join(each.name for each in case.required), use_cases.INDENT)
     yield ""
     yield from _labelled("options", ", ".join(option.name for option in row["options"]))
-    yield from _labelled("cluster", needs({each for case in cases for each in case.requires}, row["kubernetes"]))
+    requires = {each for case in cases for each in case.requires}
+    yield from _labelled("cluster", needs(requires, bundle.manifest, row["kubernetes"]))
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
@@ -197,7 +204,7 @@ def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], a
         yield from use_cases.lines(f"set {setter.name}", setter.description + example)
     yield from _labelled("after", ", ".join(names[path] for path in case.after))
     yield from _labelled("values", ", ".join(each.name for each in case.setters if not each.must_be_set))
-    yield from _labelled("cluster", needs(set(case.requires), ()))
+    yield from _labelled("cluster", needs(set(case.requires), bundle.manifest))
     missing = [f"{each.name}={quote(each.example) if each.example else '…'}" for each in case.required]
     directory = quote(f"{bundle.name}/{case.path}")
     then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
@@ -206,9 +213,9 @@ def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], a
     yield ""
 
 
-def needs(requires: set[str], versions: Sequence[str]) -> str:
+def needs(requires: set[str], manifest: Manifest, versions: Sequence[str] = ()) -> str:
     """Return what a cluster has to have: operators by their names, what is left as packyard.json says it."""
-    needed = operators.needed(requires)
+    needed = operators.needed(requires, [*operators.declared(manifest.requires)])
     words = [f"{each.name} {each.needs}".rstrip() for each in needed]
     words += [_in_words(each) for each in sorted(requires - {need for each in needed for need in each.requirements})]
     kubernetes = [f"Kubernetes {versions[0]} to {versions[-1]}"] if len(versions) > 1 else []

@@ -44,11 +44,6 @@ def find(flag: str = "") -> tuple[str, str] | None:
     return (file, "default") if os.path.lexists(file) else None
 
 
-def is_autoscaled() -> bool:
-    """Say whether the site's file, if there is one, says that nodes come on demand."""
-    return find() is not None and _read("")[0].autoscaled
-
-
 def write(directory: Path, words: list[str], parsed: Flags) -> Layered:
     """Write the site's values and options into DIR; say on stderr what stays as it is, and which names are unknown."""
     if words:

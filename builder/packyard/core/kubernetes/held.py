@@ -27,13 +27,14 @@ class Held:
 def find(pod: Pod[Object]) -> Iterator[Held]:
     """Yield what a pod refers to, in its own fields and in the volumes that a mapping above it lists."""
     for part in (pod.spec, *pod.volumes):
-        yield from _held(part)
+        yield from of(part)
 
 
-def _held(value: object) -> Iterator[Held]:
+def of(value: object) -> Iterator[Held]:
+    """Yield what a part of a pod refers to."""
     if isinstance(value, list):
         for item in value:
-            yield from _held(item)
+            yield from of(item)
     for field, member in mapping(value).items():
         if field in HOLDERS and isinstance(member, Mapping):
             kind, names = HOLDERS[field]
@@ -45,4 +46,4 @@ def _held(value: object) -> Iterator[Held]:
                 is_optional=member.get("optional") is True,
             )
         else:
-            yield from _held(member)
+            yield from of(member)

@@ -34,35 +34,28 @@ def amounts(value: object) -> Amounts:
     return {name: amount for name, amount in parsed.items() if amount is not None}
 
 
-def of_container(container: Object, default: Asked) -> Asked:
-    """Return what a container asks for, where a LimitRange gives what it does not say."""
-    resources = mapping(container.get("resources"))
-    limits, own = amounts(resources.get("limits")), amounts(resources.get("requests"))
-    return Asked({**default.requests, **limits, **own}, {**default.limits, **limits})
-
-
-def of(pod: Pod[Object], default: Asked | None = None) -> Asked:
+def of(pod: Pod[Object]) -> Asked:
     """Return what a pod asks for in all."""
-    default = default or Asked()
     running: list[Asked] = []
     starting: list[list[Asked]] = []
     for path, container in pod.container_places:
-        demand = of_container(container, default)
+        demand = _said(container)
         if path[-2] != "initContainers" or container.get("restartPolicy") == "Always":
             running.append(demand)
         else:
             starting.append([*running, demand])  # beside those that were started before and stay
     whole = [Asked(total(e.requests for e in each), total(e.limits for e in each)) for each in (running, *starting)]
-    own = of_pod_itself(pod)
-    requests = {**own.limits, **most(each.requests for each in whole), **own.requests}
-    limits = {**most(each.limits for each in whole), **own.limits}
+    own = amounts(mapping(pod.get("resources")).get("requests"))
+    most_of_pod = amounts(mapping(pod.get("resources")).get("limits"))
+    requests = {**most_of_pod, **most(each.requests for each in whole), **own}
+    limits = {**most(each.limits for each in whole), **most_of_pod}
     return Asked(total([requests, amounts(pod.get("overhead"))]), limits)
 
 
-def of_pod_itself(pod: Pod[Object]) -> Asked:
-    """Return what a pod says in place of its containers."""
-    resources = mapping(pod.get("resources"))
-    return Asked(amounts(resources.get("requests")), amounts(resources.get("limits")))
+def _said(container: Object) -> Asked:
+    resources = mapping(container.get("resources"))
+    limits = amounts(resources.get("limits"))
+    return Asked({**limits, **amounts(resources.get("requests"))}, limits)
 
 
 def total(all_amounts: Iterable[Mapping[str, int]]) -> Amounts:

@@ -1,4 +1,4 @@
-"""Which labels a selector selects, and which nodes a pod may run on: labels, affinity to nodes, taints.
+"""Which nodes a pod may run on: labels, affinity to nodes, taints.
 
 Source of the rules: Kubernetes' documentation of labels and of assigning pods to nodes. A rule that is not understood
 selects nothing.
@@ -15,19 +15,9 @@ _EFFECTS = ("NoSchedule", "NoExecute")
 _CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
-def selects(selector: object, labels: Mapping[str, object]) -> bool:
-    """Say whether a label selector selects what has these labels; an empty one selects all, none selects nothing."""
-    if not isinstance(selector, Mapping):
-        return False
-    match_labels = mapping(selector.get("matchLabels"))
-    return all(labels.get(key) == value for key, value in match_labels.items()) and all(
-        holds(each, labels) for each in mappings(selector.get("matchExpressions"))
-    )
-
-
-def required(pod: Object, affinity: str) -> object:
-    """Return the hard rules of a pod's ``nodeAffinity``, ``podAffinity`` or ``podAntiAffinity``."""
-    return mapping(mapping(pod.get("affinity")).get(affinity)).get(_HARD)
+def required(pod: Object) -> object:
+    """Return the hard rules of a pod's ``nodeAffinity``."""
+    return mapping(mapping(pod.get("affinity")).get("nodeAffinity")).get(_HARD)
 
 
 def admits(pod: Object, node: Object) -> bool:
@@ -35,16 +25,10 @@ def admits(pod: Object, node: Object) -> bool:
     labels = labels_of(node)
     if any(labels.get(key) != value for key, value in mapping(pod.get("nodeSelector")).items()):
         return False
-    rules = required(pod, "nodeAffinity")
+    rules = required(pod)
     if rules is None:
         return True
     return _selects_node(rules, node)
-
-
-def reaches(volume: Object, node: Object) -> bool:
-    """Say whether a node can mount a volume: one of a zone is for the nodes there."""
-    rules = mapping(mapping(volume.get("spec")).get("nodeAffinity")).get("required")
-    return rules is None or _selects_node(rules, node)
 
 
 def intolerable(pod: Object, node: Object) -> list[str]:

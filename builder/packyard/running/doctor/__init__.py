@@ -1,7 +1,13 @@
-"""Will a package run here, now? What it needs is derived from its objects, and looked for on the cluster.
+"""Will a package run here, now? Ten questions about what its objects need; the server itself answers the ninth.
+
+1 the namespace is there and stays; 2 its kinds are served, by an operator that is ready and new enough; 3 Secrets,
+ConfigMaps, their keys and accounts are there; 4 claims are there, bound or waiting, in modes that fit; 5 new claims
+have a class; 6 quotas have room for all pods; 7 some node takes each pod (a warning); 8 queues are there and active;
+9 the server takes the pods in a dry run; 10 you may apply them.
 
 A check is a pair: what it asks of the cluster, and what it makes of the facts. All questions are asked at once, in few
 calls, and no check speaks to the cluster itself. What the user may not read makes a check ``unknown``, and no more.
+What a scheduler, Kueue or a kubelet finds wrong later, `status` explains.
 """
 
 from __future__ import annotations
@@ -14,29 +20,10 @@ from shlex import quote
 
 from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import operator_versions, operators
-from packyard.core.kubernetes.lenient import Object
-from packyard.running.doctor import (
-    admission,
-    apis,
-    autoscaling,
-    facts,
-    images,
-    limits,
-    namespaces,
-    networks,
-    nodes,
-    queues,
-    references,
-    rights,
-    schedulers,
-    stages,
-    storage,
-    volumes,
-    wanted,
-)
-from packyard.running.doctor.admission import Attempt
+from packyard.core.kubernetes.lenient import Object, is_ending, name_of
+from packyard.running.doctor import admission, claims, facts, kinds, nodes, queues, quotas, references, rights, wanted
 from packyard.running.doctor.facts import Facts, Questions, UnreadError
-from packyard.running.doctor.finding import Finding, unknown
+from packyard.running.doctor.finding import Finding, error, passed, unknown
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
 
@@ -52,40 +39,41 @@ class Check:
 
 #: The option that has pods tolerate a taint, and its parameter.
 _POOL, _TAINT = "node-pool", "NODE_TAINT"
-_OTHERS = (
-    Check("classes and Services", references.ask_classes, references.classes),
-    Check("claims of devices", references.ask_devices, references.devices),
-    Check("volumes of claims", storage.ask_classes, storage.bound),
-    Check("access to claims", storage.ask_claims, storage.mountable),
-    Check("new claims", volumes.ask, volumes.bindable),
-    Check("new volumes", volumes.ask, volumes.own),
-    Check("makers of volumes", volumes.ask, volumes.provisioned),
-    Check("drivers of volumes", volumes.ask, volumes.drivers),
-    Check("NFS servers", lambda _: Questions(), volumes.exports),
-    Check("quotas", limits.ask, limits.quotas),
-    Check("limits", limits.ask, limits.ranges),
-    Check("nodes", nodes.ask, nodes.fit),
-    Check("names of images", lambda _: Questions(), images.valid),
-    Check("schedulers", schedulers.ask, schedulers.there),
-    Check("network policies", networks.ask, networks.open_to),
-    Check("your rights", rights.ask, rights.held),
-)
+
+
+def _namespace(objects: Sequence[Object], cluster: Facts) -> Iterator[Finding]:
+    """Find the namespace there, and staying; one that objects bring is made with them."""
+    name = cluster.namespace
+    about, word = f"Namespace {name}", quote(name)
+    namespace = cluster.find("Namespace", name)
+    if namespace and is_ending(namespace):
+        why = "what is created there is refused"
+        yield error("namespace", about, "is being deleted", why=why, fix=f"kubectl get namespace {word} --watch")
+    elif namespace or any((item.get("kind"), name_of(item)) == ("Namespace", name) for item in objects):
+        yield passed("namespace", about)
+    else:
+        why, fix = "nothing can be applied", f"kubectl create namespace {word}"
+        yield error("namespace", about, "is not there", why=why, fix=fix)
 
 
 def every(required: Sequence[Required], objects: Sequence[Object] = ()) -> tuple[Check, ...]:
     """Return all checks, with those of what authors say that a use case needs, and what its objects do."""
     others = (*operators.declared(required), *operator_versions.table(objects))
-    ask_held = partial(references.ask_held, required=required)
+    ask_held = partial(references.ask, required=required)
     return (
-        Check("the namespace", lambda _: Questions(), namespaces.admits),
-        Check("the version of Kubernetes", lambda _: apis.ask_kubernetes(required), partial(apis.kubernetes, required)),
-        Check("kinds", apis.ask_served, partial(apis.served, others=others)),
-        Check("operators", partial(apis.ask_operators, others=others), partial(apis.operated, others=others)),
-        Check("queues", queues.ask, queues.active),
-        Check("claims", storage.ask_claims, storage.claims),
+        Check("the namespace", lambda _: Questions(), _namespace),
+        Check("the version", partial(kinds.ask_kubernetes, required), partial(kinds.kubernetes, required)),
+        Check("kinds", kinds.ask_served, partial(kinds.served, others=others)),
+        Check("operators", partial(kinds.ask_operators, others=others), partial(kinds.operated, others=others)),
         Check("Secrets, ConfigMaps and accounts", ask_held, partial(references.there, required=required)),
         Check("Secrets for registries", ask_held, references.pulling),
-        *_OTHERS,
+        Check("claims", claims.ask, claims.there),
+        Check("access to claims", claims.ask_modes, claims.fit),
+        Check("new claims", claims.ask_classes, claims.have_classes),
+        Check("quotas", quotas.ask, quotas.have_room),
+        Check("nodes", nodes.ask, nodes.take),
+        Check("queues", queues.ask, queues.active),
+        Check("your rights", rights.ask, rights.may_apply),
     )
 
 
@@ -93,39 +81,28 @@ def every(required: Sequence[Required], objects: Sequence[Object] = ()) -> tuple
 _ALL = every(())
 
 
-def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -> list[Finding]:
-    """Return the answer to every question, also of those that passed; ``autoscaled`` says that nodes come on demand.
+def examine(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
+    """Return the answer to every question, also of those that passed.
 
-    What the API server would refuse of the pods is told where nothing else keeps the run from starting.
+    The server is asked last, by a dry run, where nothing else keeps the run from starting; what it would make of the
+    pods is what nodes have to take. Of a run that is there it would count the pods a second time.
     """
     objects = prepared.objects
     checks = every(prepared.required, objects)
-    cluster, attempts = _look(kubectl, objects, questions(objects, checks))
+    cluster = facts.read(kubectl, questions(objects, checks))
     findings = judge(objects, cluster, checks)
-    is_sound = {each.check for each in findings if each.severity == "error"} <= {nodes.CHECK}
-    if is_sound and attempts:
-        if any((each.check, each.severity) == (nodes.CHECK, "error") for each in findings):
-            others = [each for each in findings if each.check != nodes.CHECK]
-            findings = [*others, *nodes.place(admission.admitted(attempts, kubectl), objects, cluster)]
+    if not any(each.severity == "error" for each in findings) and not wanted.there(objects, cluster):
+        attempts = admission.attempt(objects, kubectl)
+        if any(each.check == nodes.CHECK and each.severity == "warning" for each in findings):
+            findings = [each for each in findings if each.check != nodes.CHECK]
+            findings += nodes.judge(admission.admitted(attempts, kubectl), cluster)
         findings += admission.refused(attempts)
-    findings = autoscaling.soften(findings, objects, kubectl, is_autoscaled=autoscaled)
-    return [replace(each, fix=_located(_mending(each, prepared, kubectl), kubectl)) for each in findings]
+    return [replace(each, fix=_located(_mending(each, prepared), kubectl)) for each in findings]
 
 
-def _look(kubectl: Kubectl, objects: Sequence[Object], asked: Questions) -> tuple[Facts, list[Attempt]]:
-    """Return the facts that are needed, and the dry runs: none of a run that is there, or where the user may not."""
-    cluster = facts.read(kubectl, stages.first(asked))
-    is_tried = rights.may_try(cluster) and not wanted.there(objects, cluster)
-    attempts = admission.attempt(objects, kubectl) if is_tried else []
-    cluster = replace(cluster, is_admitting=bool(attempts) and all(each.is_admitted for each in attempts))
-    return cluster.with_more(facts.read(kubectl, stages.rest(asked, objects, cluster))), attempts
-
-
-def _mending(finding: Finding, prepared: Prepared, kubectl: Kubectl) -> str:
-    """Return the command that mends a finding, with the words of this use case and user."""
+def _mending(finding: Finding, prepared: Prepared) -> str:
+    """Return the command that mends a finding, with the words of this use case."""
     there = quote(str(prepared.directory))
-    if finding.fix == rights.FIX:
-        return f"{rights.FIX} {there} --namespace={quote(kubectl.namespace)} --user={quote(kubectl.who())}"
     if not finding.taints:
         return finding.fix
     tolerate = f"packyard set {there} {_TAINT}={quote(finding.taints[0])}"

@@ -12,13 +12,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from shlex import quote
 
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text
-from packyard.running.doctor.finding import Finding, error, passed
 from packyard.running.runs.kubectl import FORBIDDEN, UNKNOWN, Kubectl
 
 #: A kind of an object, and its name.
@@ -41,18 +40,15 @@ class UnreadError(UnavailableError):
 class Questions:
     """What to read: objects by kind and name, all of a kind in the namespace, and all of a kind everywhere.
 
-    The kinds are Kubernetes' own; ``custom`` has resources of other groups, and names, ``lists`` those of which all
-    are read. ``namespace`` asks for the namespace itself, ``groups`` which groups are served in which versions,
-    ``apis`` which kinds these apiVersions have, ``rights`` what the user may do in the namespace, and ``version``
-    which Kubernetes it is.
+    The kinds are Kubernetes' own; ``custom`` has resources of other groups, and names. ``groups`` asks which groups are
+    served in which versions, ``apis`` which kinds these apiVersions have, ``rights`` what the user may do in the
+    namespace, and ``version`` which Kubernetes it is. The namespace itself is read in any case.
     """
 
     named: frozenset[Name] = frozenset()
     custom: frozenset[Name] = frozenset()
-    lists: frozenset[str] = frozenset()
     inside: frozenset[str] = frozenset()
     everywhere: frozenset[str] = frozenset()
-    namespace: bool = True
     groups: bool = False
     apis: frozenset[str] = frozenset()
     rights: bool = False
@@ -68,7 +64,6 @@ class Facts:
 
     ``objects`` has those of a kind, ``groups`` the versions of a group, ``apis`` for an apiVersion the resource of each
     kind, ``rules`` those of a role that would be the user's. ``unread`` says of a resource why it could not be read.
-    ``is_admitting`` says that the server has taken all pods in a dry run.
     """
 
     namespace: str
@@ -79,7 +74,6 @@ class Facts:
     all_rules: bool = True
     version: str = ""
     unread: Mapping[str, str] = field(default_factory=dict)
-    is_admitting: bool = False
 
     @property
     def inside(self) -> str:
@@ -92,20 +86,9 @@ class Facts:
             raise UnreadError(reason)
         return self.objects.get(kind, ())
 
-    def with_more(self, other: Facts) -> Facts:
-        """Return these facts with the objects that were read later."""
-        return replace(self, objects={**self.objects, **other.objects}, unread={**self.unread, **other.unread})
-
     def find(self, kind: str, name: str) -> Object | None:
         """Return an object by its name, None where it is not there, or raise `UnreadError`."""
         return next((item for item in self.all(kind) if name_of(item) == name), None)
-
-    def look_for(
-        self, check: str, kind: str, name: str, *, why: str, fix: str, message: str = "is not there"
-    ) -> Finding:
-        """Find an object by its name, whose absence is an error, or raise `UnreadError`."""
-        about = f"{kind} {name}"
-        return passed(check, about) if self.find(kind, name) else error(check, about, message, why=why, fix=fix)
 
 
 def read(kubectl: Kubectl, questions: Questions) -> Facts:
@@ -137,18 +120,14 @@ def read(kubectl: Kubectl, questions: Questions) -> Facts:
 
 def _calls(questions: Questions, namespace: str) -> Iterator[list[str]]:
     """Yield the words of each call of ``kubectl get``."""
-    named = {(kind.lower(), name) for kind, name in questions.named}
-    named |= {("namespace", namespace)} if questions.namespace else set()
+    named = {("namespace", namespace), *((kind.lower(), name) for kind, name in questions.named)}
     for names in (named, questions.custom):
         if words := [f"{kind}/{name}" for kind, name in sorted(names) if _NAME.fullmatch(name)]:
             yield words
     if questions.inside:
         yield [",".join(sorted(map(resource_of, questions.inside)))]
-    if many := questions.everywhere - {"Pod"}:
-        yield ["--all-namespaces", ",".join(sorted(map(resource_of, many)))]
-    yield from (["--all-namespaces", resource] for resource in sorted(questions.lists))  # each may be unknown
-    if "Pod" in questions.everywhere:  # those that have ended hold nothing
-        yield ["--all-namespaces", "pods", "--field-selector=status.phase!=Succeeded,status.phase!=Failed"]
+    if questions.everywhere:
+        yield ["--all-namespaces", ",".join(sorted(map(resource_of, questions.everywhere)))]
 
 
 def _get(kubectl: Kubectl, words: Sequence[str]) -> tuple[list[Object], dict[str, str]]:

@@ -1,4 +1,4 @@
-"""How many pods a run has at once, which is what quotas and nodes have to have room for, and which it has already."""
+"""How many pods a run has at once, which is what quotas have to have room for, and which it has already."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from packyard.core.kubernetes import pods, requests, roles
+from packyard.core.kubernetes import pods, roles
 from packyard.core.kubernetes.kinds import ARGO, BATCH, JOBSET, TRAINER, of
 from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.kubernetes.requests import Amounts
 from packyard.running.doctor.facts import Facts
 from packyard.running.runs import run as runs
 
@@ -36,11 +35,6 @@ def moments(sets: Sequence[PodSet]) -> list[list[PodSet]]:
     """Return the pods that run at once: all that are no step, with each step in turn."""
     lasting = [each for each in sets if not each.is_step]
     return [[*lasting, each] for each in sets if each.is_step] or ([lasting] if lasting else [])
-
-
-def together(sets: Sequence[PodSet]) -> Amounts:
-    """Return what pods ask for in all."""
-    return requests.total(requests.times(requests.of(each.pod).requests, each.count) for each in sets)
 
 
 def there(objects: Sequence[Object], facts: Facts) -> list[Object]:

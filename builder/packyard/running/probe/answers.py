@@ -11,7 +11,6 @@ from packyard.core.kubernetes.lenient import labels_of, mapping, mappings, text
 from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
 from packyard.running.probe.contract import Check
 from packyard.running.probe.jobs import Probe
-from packyard.running.runs import look as looking
 from packyard.running.runs import status as statuses
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
@@ -20,23 +19,21 @@ from packyard.running.runs.run import LABEL, Reference
 _CHECK = "probe"
 _OF_JOB = "batch.kubernetes.io/job-name"
 _LINE = re.compile(r"(\d{1,3}) ([a-z-]{1,20})(?: (\d{1,15}))?")
-_REFUSED = "FailedCreate"
 #: What a container waits for that no time mends; one whose pod has ended will not start.
 _HOPELESS = frozenset(
     (
         *("CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "ImagePullBackOff"),
-        *("InvalidImageName", "Failed", _REFUSED),
+        *("InvalidImageName", "Failed"),
     )
 )
 _ENDS = "the pod ends as soon as it starts"
-_READS = "the program finds no data"
+_READS = "the program finds no data, unless the run waits for it or makes it"
 _WRITES = "the run ends when it writes its results"
 #: What a check and its result mean, and what comes of it.
 _FAULTS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("program", "missing"): ("the image has no such program", _ENDS),
-    ("module", "missing"): ("the image has no such module", _ENDS),
-    ("script", "missing"): ("there is no such file", _ENDS),
-    ("script", "unreadable"): ("the user of the run may not read it", _ENDS),
+    ("file", "missing"): ("there is no such file", _ENDS),
+    ("file", "unreadable"): ("the user of the run may not read it", _ENDS),
     ("read", "missing"): ("is not there", _READS),
     ("read", "empty"): ("is empty", _READS),
     ("read", "unreadable"): ("the user of the run may not read it, or a folder above it", _READS),
@@ -47,7 +44,6 @@ _FAULTS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("write", "file"): ("a file is in the way of the folder", _WRITES),
     ("write", "failed"): ("nothing can be written there", _WRITES),
     ("list", "unreadable"): ("the user of the run may not read it", ""),
-    ("user", "nameless"): ("the image knows no name for the user of the run", "ssh refuses users without one"),
     ("name", "missing"): ("the name is not resolved in a pod", "the run cannot connect to it"),
 }
 
@@ -66,23 +62,19 @@ class Seen:
 
 
 def look(kubectl: Kubectl, probe: Probe) -> Seen:
-    """Look at what the pods of a probe found so far; one call, and a second one while there are no pods."""
+    """Look at what the pods of a probe found so far, by one call."""
     pods = kubectl.read("get", "pods", f"--selector={LABEL}={probe.name}")
     of_job = {text(labels_of(pod).get(_OF_JOB)): pod for pod in pods}
-    warned = looking.warnings(kubectl) if {job for job, _ in probe.checks} - of_job.keys() else ()
-    refused = {
-        text(mapping(each.get("involvedObject")).get("name")) for each in warned if each.get("reason") == _REFUSED
-    }
     findings, waiting = list[Finding](), dict[str, str]()
     for (job, container), checks in probe.checks.items():
         status = mapping(mapping(of_job.get(job)).get("status"))
         named = (each for each in mappings(status.get("containerStatuses")) if each.get("name") == container)
-        state = mapping(next(named, {}).get("state"))
+        said = next(named, {})
+        state = mapping(said.get("state"))
         if "terminated" in state:
-            findings += read(checks, mapping(state["terminated"]), probe.image(job, container))
+            findings += read(checks, mapping(state["terminated"]), text(said.get("image")))
         else:
             failed = "Failed" if status.get("phase") == "Failed" else ""
-            failed = _REFUSED if job in refused and job not in of_job else failed
             waiting[job] = failed or text(mapping(state.get("waiting")).get("reason"))
     return Seen(list(dict.fromkeys(findings)), waiting)
 
@@ -117,8 +109,7 @@ def _judged(check: Check, result: str, free: int) -> Finding:
     message, why = _FAULTS.get((check.kind, result), ("", ""))
     if result == "found":
         return replace(passed(_CHECK, check.about), message=f"{free / 2**20:.1f} GiB free" if free >= 0 else "")
-    if result in ("missing", "empty") and check.is_awaited:
-        return warning(_CHECK, check.about, message, why="the run waits for it, or makes it")
     if message:
-        return error(_CHECK, check.about, message, why=why)
+        make = warning if check.kind == "read" and result in ("missing", "empty") else error
+        return make(_CHECK, check.about, message, why=why)
     return unknown(_CHECK, check.about, "could not be looked for")

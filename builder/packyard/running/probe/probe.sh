@@ -46,25 +46,9 @@ probe_program() {
   if command -v "$1" >/dev/null 2>&1; then probe_say found; else probe_say missing; fi
 }
 
-# A module of Python: "python3 torch.distributed.run".
-probe_module() {
-  looks='import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)'
-  if "${1%% *}" -c "$looks" "${1#* }" >/dev/null 2>&1; then probe_say found; else probe_say missing; fi
-}
-
 probe_absent() {
   probe_above "$1"
   if [ -d "$probe_at" ] && [ ! -x "$probe_at" ]; then probe_say unreadable; else probe_say missing; fi
-}
-
-probe_script() {
-  if [ ! -e "$1" ]; then
-    probe_absent "$1"
-  elif [ -r "$1" ]; then
-    probe_say found
-  else
-    probe_say unreadable
-  fi
 }
 
 probe_read() {
@@ -84,6 +68,10 @@ probe_read() {
       probe_say closed
     fi
   fi
+}
+
+probe_file() {
+  probe_read "$1"
 }
 
 probe_list() {
@@ -110,11 +98,6 @@ probe_write() {
     *'No space'* | *uota*) probe_say full ;;
     *) probe_say failed ;;
   esac
-}
-
-# ssh and sshd refuse a user without a name.
-probe_user() {
-  if id -un >/dev/null 2>&1; then probe_say found; else probe_say nameless; fi
 }
 
 probe_name() {

@@ -103,6 +103,12 @@ class Kubectl:
         """Return likewise a command of kubectl, whatever context is the current one by then."""
         return shlex.join(["kubectl", *self.flags, f"--namespace={self.namespace}", *words])
 
+    def asking(self, user: str) -> str:
+        """Return whom to ask for rights, and the command that gives a user those of the manual's Role."""
+        give = ("create", "rolebinding", user, "--role=packyard", f"--user={user}", f"--namespace={self.namespace}")
+        command = shlex.join(["kubectl", *give])
+        return f"ask the administrator of namespace {self.namespace}: {command} gives the Role of docs/operating.md"
+
     def call(self, *words: str, data: bytes = b"") -> Done:
         """Call kubectl with ``data`` on its standard input, and return what it gave, whatever that is.
 
@@ -198,9 +204,7 @@ class Kubectl:
             hint = f"packyard needs kubectl 1.24 or newer: {_INSTALLED}"
             return UnavailableError(Problem(f"{self.program} is too old: {errors[0]}", hint=hint))
         if lacks := _NO_RIGHT.search(stderr):
-            prints = shlex.join(["packyard", "roles", "PACKAGE", "-n", self.namespace, f"--user={lacks[1]}"])
-            hint = f"ask the administrator of namespace {self.namespace}: {prints} prints what you need"
-            return RightError(*errors[:-1], Problem(errors[-1], hint=hint))
+            return RightError(*errors[:-1], Problem(errors[-1], hint=self.asking(lacks[1])))
         if absent := NO_NAMESPACE.search(stderr):
             hint = f"{self.by_hand('create', 'namespace', absent[1])} makes it"
             return InputError(*errors[:-1], Problem(errors[-1], hint=hint))

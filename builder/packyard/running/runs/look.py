@@ -120,7 +120,9 @@ def selector(runs: Collection[str]) -> str:
     return f"{LABEL} in ({','.join(sorted(runs))})"
 
 
-def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference] = ()) -> dict[Reference, Object]:
+def read(
+    kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference] = ()
+) -> dict[Reference, dict[str, Any]]:
     """Return those objects that are there, by one call; ``also`` may be of kinds that the cluster does not know.
 
     Raises `InputError` for what is ``wanted`` and of such a kind.
@@ -132,7 +134,7 @@ def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference
     answer = kubectl.call(*words, data=names(references))
     unserved = set(_UNSERVED.findall(answer.errors)) if answer.code else set()
     served = [each for each in references if (each.kind, each.api_version) not in unserved]
-    hint = "packyard prerequisites shows what a package needs, and how to install it"
+    hint = "packyard doctor DIR says what a use case needs, and how it is installed"
     missing = (each for each in wanted if each not in served)
     unknown = (f"{each}: the cluster does not know {each.kind} of {each.api_version}" for each in missing)
     refuse(Problem(text, hint=hint) for text in unknown)
@@ -176,8 +178,7 @@ def may_not(stderr: str) -> frozenset[str]:
 def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError:
     """Return the error for resources that have to be listed, and may not be."""
     problem = f"you may not list {', '.join(sorted(resources))} in namespace {kubectl.namespace}"
-    prints = f"packyard roles PACKAGE -n {kubectl.namespace} --user={kubectl.who()}"
-    return UnavailableError(Problem(problem, hint=f"{prints} prints what you need"))
+    return UnavailableError(Problem(problem, hint=kubectl.asking(kubectl.who())))
 
 
 def _is_unknown(kind: Kind, stderr: str) -> bool:

@@ -4,7 +4,6 @@
     values:
       PVC_NAME: team-data
       USER_ID: 1200
-    autoscaled: true                nodes come on demand there: `packyard doctor` takes it into account
 
 It may name setters and options that one package does not have.
 """
@@ -22,16 +21,15 @@ from packyard.using.setters import valuesfile
 from packyard.using.setters.valuesfile import Given
 
 FILE = "site.yaml"
-_KEYS = ("autoscaled", "options", "values")
+_KEYS = ("options", "values")
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What the file says: the values of setters, and options, each with its place; whether nodes come on demand."""
+    """What the file says: the values of setters, and options, each with its place."""
 
     values: Mapping[str, Given]
     options: Mapping[str, Scalar]
-    autoscaled: bool = False
 
 
 def parse(data: bytes, file: str) -> Site:
@@ -56,11 +54,8 @@ def parse(data: bytes, file: str) -> Site:
         values = _values(root.get("values"), file)
     except InputError as error:
         problems += error.problems
-    scaled = root.get("autoscaled")
-    if scaled is not None and not (isinstance(scaled, Scalar) and scaled.value in ("true", "false")):
-        problems.append(scaled.problem("autoscaled must be true or false"))
     refuse(problems)
-    return Site(values, options, isinstance(scaled, Scalar) and scaled.value == "true")
+    return Site(values, options)
 
 
 def _values(node: Node | None, file: str) -> dict[str, Given]:

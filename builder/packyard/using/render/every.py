@@ -11,20 +11,16 @@ from pathlib import Path
 
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS, Member
-from packyard.core.errors import BeyondError, InputError, PackyardError, Problem, UnavailableError, every
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, every
 from packyard.core.files import paths
-from packyard.core.yaml.node import Source
-from packyard.core.yaml.strict import Value
-from packyard.using.kustomize.objects import parse
 from packyard.using.kustomize.supported import Budget
 from packyard.using.options import folder as options
 from packyard.using.options.option_setters import reach
 from packyard.using.render import reached
-from packyard.using.render.render import build, render
+from packyard.using.render.render import render
 from packyard.using.setters.change import change_setters
 
 Values = Mapping[str, Sequence[str]]
-Object = dict[str, Value]
 
 _MARK = b"packyard render --out wrote this folder; packyard diff and packyard verify leave it out\n"
 
@@ -45,19 +41,6 @@ def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
     use_cases = find(directory)
     rendered = every(lambda use_case: render(directory / use_case, path=path), use_cases)
     return dict(zip(use_cases, rendered, strict=True))
-
-
-def drafts(directory: Path, *, path: str) -> dict[str, list[Object]]:
-    """Return the objects of every use case below a directory as they are, whatever is still to be set."""
-
-    def built(use_case: Path) -> bytes:
-        try:
-            return build(use_case, path="")
-        except BeyondError:  # kustomize may know what our own build does not
-            return build(use_case, path=path)
-
-    texts = {each: built(directory / each).decode() for each in find(directory)}
-    return {each: [item.root for item in parse(Source(each, text))] for each, text in texts.items()}
 
 
 @contextmanager

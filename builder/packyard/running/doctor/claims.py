@@ -1,0 +1,158 @@
+"""Whether claims that pods mount are there, bound or waiting, in modes that fit; and whether new ones have a class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from shlex import quote
+
+from packyard.core.kubernetes import claims as of_claims
+from packyard.core.kubernetes.claims import CLAIM
+from packyard.core.kubernetes.lenient import Object, is_ending, mapping, name_of, text
+from packyard.core.kubernetes.requests import amounts
+from packyard.running.doctor import wanted
+from packyard.running.doctor.facts import Facts, Questions
+from packyard.running.doctor.finding import Finding, error, passed, warning
+
+_CHECK, _CLASS, _VOLUME = "storage", "StorageClass", "PersistentVolume"
+_ONE_POD, _ONE_NODE, _READ_ONLY = "ReadWriteOncePod", "ReadWriteOnce", "ReadOnlyMany"
+_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+_PENDING = "its pods stay Pending"
+
+
+def ask(objects: Sequence[Object]) -> Questions:
+    """Ask for the claims that pods mount and objects do not bring, and for the classes that make volumes."""
+    named = mounted(objects)
+    return Questions(named=frozenset((CLAIM, name) for name in named), everywhere=frozenset({_CLASS} if named else ()))
+
+
+def there(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the claims that pods mount: there, neither lost nor going, and bound or waiting for their first pod."""
+    for name in mounted(objects):
+        claim, about, fix = facts.find(CLAIM, name), f"{CLAIM} {name}", _describe(name, facts)
+        if claim is None:
+            why = f"{_PENDING}; name one that is there with PVC_NAME, or have it created"
+            fix = f"{facts.inside} get persistentvolumeclaims"
+            yield error(_CHECK, about, "is not there", why=why, fix=fix)
+        elif is_ending(claim):
+            yield error(_CHECK, about, "is being deleted", why="new pods cannot mount it", fix=fix)
+        elif _phase(claim) == "Lost":
+            yield error(_CHECK, about, "has lost its volume", why=_PENDING, fix=fix)
+        elif message := _unbound(claim, facts):
+            yield error(_CHECK, about, f"is not bound to a volume; {message}", why=_PENDING, fix=fix)
+        else:
+            yield passed(_CHECK, about)
+
+
+def ask_modes(objects: Sequence[Object]) -> Questions:
+    """Ask for the claims, and for the nodes, of which one is enough for a claim of one node."""
+    named = frozenset((CLAIM, name) for name in mounted(objects))
+    return Questions(named=named, everywhere=frozenset({"Node"} if mounted(objects, brought=True) else ()))
+
+
+def fit(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the access modes of claims, there or brought, good for all pods that mount them."""
+    own = {name_of(item): item for item in of_claims.brought(objects)}
+    for name in mounted(objects, brought=True):
+        if claim := own.get(name) or facts.find(CLAIM, name):
+            is_filed = any(name in of_claims.filed(each.pod) for each in wanted.find(objects))
+            if is_filed and mapping(claim.get("spec")).get("volumeMode") == "Block":
+                message = "is a block device (volumeMode Block), and pods mount it as files"
+                yield error(
+                    _CHECK, f"{CLAIM} {name}", message, why="nodes refuse to mount it", fix=_describe(name, facts)
+                )
+            yield _judge(claim, *_use(name, objects), facts)
+
+
+def ask_classes(objects: Sequence[Object]) -> Questions:
+    """Ask for what new claims are bound by."""
+    return Questions(everywhere=frozenset({_CLASS, _VOLUME} if _new(objects) else ()))
+
+
+def have_classes(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the class of each claim that comes, or a volume that fits it."""
+    volumes = [*facts.all(_VOLUME), *(item for item in objects if item.get("kind") == _VOLUME)] if _new(objects) else []
+    for claim in _new(objects):
+        about = f"{CLAIM} {name_of(claim)}" if name_of(claim) else "claims made for pods"
+        name = mapping(claim.get("spec")).get("storageClassName")
+        classes = (each for each in facts.all(_CLASS) if name_of(each) == name or (name is None and _is_default(each)))
+        if any(classes) or any(_fits(volume, claim) for volume in volumes):
+            yield passed(_CHECK, about)
+            continue
+        what = f"is of the class {name}, which is not there" if name else "is of no class"
+        message = "names no class, and no class is the default" if name is None else what
+        why, fix = "it stays Pending, with its pods", "kubectl get storageclasses"
+        yield error(_CHECK, about, f"{message}, and no volume fits it", why=why, fix=fix)
+
+
+def mounted(objects: Sequence[Object], *, brought: bool = False) -> list[str]:
+    """Return the names of the claims that pods mount, without those that objects bring."""
+    own = {name_of(item) for item in of_claims.brought(objects)}
+    named = {name for each in wanted.find(objects) for name, _ in of_claims.mounts(each.pod)}
+    return sorted(named if brought else named - own)
+
+
+def _unbound(claim: Object, facts: Facts) -> str:
+    """Return of which class a claim is that is not bound and does not wait for a pod; nothing of others."""
+    class_name = text(mapping(claim.get("spec")).get("storageClassName"))
+    storage_class = facts.find(_CLASS, class_name) if _phase(claim) != "Bound" else None
+    if _phase(claim) == "Bound" or (storage_class or {}).get("volumeBindingMode") == "WaitForFirstConsumer":
+        return ""
+    is_missing = class_name and not storage_class
+    return f"its class {class_name} is not there" if is_missing else f"its class is {class_name or 'none'}"
+
+
+def _judge(claim: Object, count: int, is_written: bool, facts: Facts) -> Finding:
+    name, has = name_of(claim), _modes(claim)
+    about, fix, many = f"{CLAIM} {name}", _describe(name, facts), f"{count} pods of the run mount it at once"
+    if is_written and has == {_READ_ONLY}:
+        why = "pods that write to it fail"
+        return error(_CHECK, about, f"is {_READ_ONLY}, and pods write to it", why=why, fix=fix)
+    if count > 1 and has == {_ONE_POD}:
+        return error(_CHECK, about, f"is {_ONE_POD}, and {many}", why="all but one stay Pending", fix=fix)
+    if count > 1 and has and has <= {_ONE_POD, _ONE_NODE} and len(facts.all("Node")) != 1:
+        why = "those on another node than the first stay ContainerCreating; a claim for all nodes is ReadWriteMany"
+        return warning(_CHECK, about, f"is {_ONE_NODE}, and {many}", why=why, fix=fix)
+    return passed(_CHECK, f"access to {about}")
+
+
+def _use(name: str, objects: Sequence[Object]) -> tuple[int, bool]:
+    """Return how many pods mount a claim at once, and whether any writes to it."""
+    counts, is_written = [0], False
+    for moment in wanted.moments(wanted.find(objects)):
+        mounts = [(each.count, writes) for each in moment for one, writes in of_claims.mounts(each.pod) if one == name]
+        counts.append(sum(count for count, _ in mounts))
+        is_written |= any(writes for _, writes in mounts)
+    return max(counts), is_written
+
+
+def _new(objects: Sequence[Object]) -> list[Object]:
+    return [*of_claims.brought(objects), *of_claims.templates(objects)]
+
+
+def _fits(volume: Object, claim: Object) -> bool:
+    """Say whether a volume that no other claim has can be bound to a claim: by class, modes and size."""
+    has, asks = mapping(volume.get("spec")), mapping(claim.get("spec"))
+    return (
+        mapping(has.get("claimRef")).get("name") in (None, name_of(claim))
+        and text(has.get("storageClassName")) == text(asks.get("storageClassName"))
+        and _modes(claim) <= _modes(volume)
+        and of_claims.requested(claim).get("storage", 0) <= amounts(has.get("capacity")).get("storage", 0)
+    )
+
+
+def _is_default(storage_class: Object) -> bool:
+    return mapping(mapping(storage_class.get("metadata")).get("annotations")).get(_DEFAULT) == "true"
+
+
+def _describe(name: str, facts: Facts) -> str:
+    return f"{facts.inside} describe persistentvolumeclaim {quote(name)}"
+
+
+def _phase(claim: Object) -> str:
+    return text(mapping(claim.get("status")).get("phase"))
+
+
+def _modes(claim: Object) -> set[str]:
+    """Return the access modes of a claim or volume: those of its volume, or those that it asks for."""
+    names = mapping(claim.get("status")).get("accessModes") or mapping(claim.get("spec")).get("accessModes")
+    return set(map(text, names)) if isinstance(names, list) else set()

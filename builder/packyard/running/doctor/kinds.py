@@ -1,0 +1,145 @@
+"""Whether the cluster knows the kinds of a package, in the version that is used, and who acts on them is well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from shlex import quote
+
+from packyard.core.bundle.required import Required
+from packyard.core.kubernetes import groups, operators
+from packyard.core.kubernetes.lenient import Object, mapping, text, type_of
+from packyard.core.kubernetes.operators import Operator
+from packyard.running.doctor.facts import Facts, Questions
+from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
+
+_CHECK = "api"
+
+
+def ask_served(objects: Sequence[Object]) -> Questions:
+    """Ask for the groups of all kinds, and for the kinds of those that are not Kubernetes' own."""
+    return Questions(groups=True, apis=frozenset(version for version, _ in _custom(objects)))
+
+
+def ask_kubernetes(required: Sequence[Required], _: Sequence[Object]) -> Questions:
+    """Ask for the version of Kubernetes, where authors say which does."""
+    return Questions(version=any(each.kubernetes for each in required))
+
+
+def kubernetes(required: Sequence[Required], _: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find that the version of Kubernetes is as new as authors ask for."""
+    version = operators.version_of(facts.version) or (0,)
+    about = f"Kubernetes {facts.version.removeprefix('v')}".strip()
+    for requirement in required:
+        oldest = operators.version_of(requirement.kubernetes)
+        if oldest is None:
+            continue
+        if version < (1,):
+            yield unknown(
+                _CHECK, about, "does not tell its version", why=f"the package needs {requirement.kubernetes} or later"
+            )
+        elif version < oldest:
+            yield error(
+                _CHECK,
+                about,
+                f"is older than {requirement.kubernetes}, which the package needs",
+                why=requirement.description,
+            )
+        else:
+            yield passed(_CHECK, about)
+
+
+def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
+    """Find each kind in the version that is used; ``others`` are operators that authors name."""
+    for version, kind in sorted({*map(type_of, objects), *_custom(objects)}) if facts.groups else ():
+        group, _, number = version.rpartition("/")
+        about = f"{kind} of {version}"
+        versions = facts.groups.get(group, ())
+        if not group or (number in versions and kind in facts.apis.get(version, (kind,))):
+            yield passed(_CHECK, about)
+            continue
+        older = [each for each in versions if each != number]
+        message = f"is not served, only {group}/{', '.join(older)}" if older else "is not known to the cluster"
+        operator = _operator(version, kind, others)
+        yield error(
+            _CHECK,
+            about,
+            message,
+            why=f"{_named(operator)} brings it" if operator else "it cannot be applied",
+            fix=operator.fix if operator else "",
+        )
+
+
+def _operator(version: str, kind: str, others: Sequence[Operator]) -> Operator | None:
+    definitions = {name for each in others for name in each.definitions}
+    return operators.of(groups.definition(version, kind, definitions), others)
+
+
+def _named(operator: Operator) -> str:
+    return f"{operator.name} {operator.needs}".rstrip()
+
+
+def ask_operators(objects: Sequence[Object], others: Sequence[Operator] = ()) -> Questions:
+    """Ask for all Deployments, where a kind needs an operator."""
+    return Questions(everywhere=frozenset({"Deployment"} if _operators(objects, others) else ()))
+
+
+def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
+    """Find the operator of each kind: there, with a pod that is ready, and new enough."""
+    for operator, kinds in _operators(objects, others).items():
+        served_kinds = [kind for version, kind in kinds if kind in facts.apis.get(version, ())]
+        if not served_kinds:
+            continue  # what brings the kind brings the operator
+        running = operators.find(operator, facts.all("Deployment"))
+        if not running:
+            yield warning(
+                _CHECK,
+                operator.name,
+                "no Deployment of this cluster runs it",
+                why=f"unless it runs elsewhere, nothing acts on a {served_kinds[0]}: no pod appears, and no error",
+                fix=operator.fix,
+            )
+        for each in running:
+            yield judge(operator, each)
+
+
+def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
+    """Find an operator well: with a pod that is ready, and new enough."""
+    metadata = mapping(running.deployment.get("metadata"))
+    name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
+    about = f"{operator.name} {running.version}".strip()
+    if not mapping(running.deployment.get("status")).get("availableReplicas"):
+        return error(
+            _CHECK,
+            about,
+            f"no pod of Deployment {namespace}/{name} is ready",
+            why="nothing acts on what is applied until it is",
+            fix=f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}",
+        )
+    version, why = operators.version_of(running.version), f"packages need {operator.needs}"
+    if not operator.needs:
+        return passed(_CHECK, about)
+    if version is None:
+        message = f"the image of Deployment {namespace}/{name} does not tell its version"
+        return unknown(_CHECK, about, message, why=why)
+    is_newer = operator.is_passed_by(version)
+    if not operator.admits(version):
+        tested = operator.tested or operator.oldest
+        message = "is too new" if operator.ends and is_newer else "is too old"
+        return error(_CHECK, about, message, why=f"{why}; {tested} is tested" if tested else why, fix=operator.fix)
+    if is_newer:
+        message = f"is newer than {operator.newest}, the newest that was tried"
+        return warning(_CHECK, about, message, why="it may have taken away or renamed what a package uses")
+    return passed(_CHECK, about)
+
+
+def _custom(objects: Sequence[Object]) -> list[tuple[str, str]]:
+    return sorted({each for item in objects for each in groups.custom(*type_of(item))})
+
+
+def _operators(objects: Sequence[Object], others: Sequence[Operator]) -> dict[Operator, list[tuple[str, str]]]:
+    """Return the operators that objects need, each with its kinds."""
+    by_operator: dict[Operator, list[tuple[str, str]]] = {}
+    for each in _custom(objects):
+        if operator := _operator(*each, others):
+            by_operator.setdefault(operator, []).append(each)
+    return by_operator

@@ -1,0 +1,84 @@
+"""Whether quotas of the namespace have room for all pods that a run has at once, and for its objects.
+
+The dry run tries one pod of each form, and a quota admits that one: of ten workers three may come, and only events say
+why. A quota counts what is there already, which is why nothing is said where the run is there. One that counts only
+some pods, by its scopes, is left to the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from packyard.core.kubernetes import claims, requests
+from packyard.core.kubernetes.claims import CLAIM
+from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
+from packyard.core.kubernetes.kinds import group_of
+from packyard.core.kubernetes.lenient import Object, mapping, name_of, type_of
+from packyard.core.kubernetes.requests import Amounts, amounts, number
+from packyard.running.doctor import wanted
+from packyard.running.doctor.facts import Facts, Questions
+from packyard.running.doctor.finding import Finding, error, passed
+from packyard.running.doctor.wanted import PodSet
+
+_CHECK, _KIND = "quota", "ResourceQuota"
+_ONE = 10**9  # of what is counted, in the unit of quantities
+_WHY = "what is beyond it is refused, of pods only events say so"
+#: Resources that a quota counts under their own name as well.
+_COMPUTED = ("cpu", "memory", "ephemeral-storage")
+_OLD_NAMES = ("configmaps", "persistentvolumeclaims", "pods", "resourcequotas", "secrets", "services")
+
+
+def ask(objects: Sequence[Object]) -> Questions:
+    """Ask for quotas, and for pods of the run that count in them."""
+    return Questions(inside=frozenset({_KIND, "Pod"} if objects else ()))
+
+
+def have_room(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find room in each quota for all pods together, and for the objects."""
+    moments = wanted.moments(wanted.find(objects))
+    needs = requests.most([_counts(objects), *map(_together, moments)])
+    for quota in [] if wanted.there(objects, facts) else facts.all(_KIND):
+        about, spec = f"{_KIND} {name_of(quota)}", mapping(quota.get("spec"))
+        if spec.get("scopes") or spec.get("scopeSelector"):
+            continue
+        hard, used = amounts(spec.get("hard")), amounts(mapping(quota.get("status")).get("used"))
+        full = [name for name in sorted(hard) if needs.get(name) and used.get(name, 0) + needs[name] > hard[name]]
+        if full:
+            message = f"has no room: {'; '.join(_over(name, needs, used, hard) for name in full)}"
+            yield error(_CHECK, about, message, why=_WHY, fix=f"{facts.inside} describe resourcequotas")
+        else:
+            yield passed(_CHECK, about)
+
+
+def _together(moment: Sequence[PodSet]) -> Amounts:
+    """Return what pods take at once, by the names that quotas have for it."""
+    asked = [(requests.of(each.pod), each.count) for each in moment]
+    requested = requests.total(requests.times(each.requests, count) for each, count in asked)
+    most = requests.total(requests.times(each.limits, count) for each, count in asked)
+    count = sum(count for _, count in asked) * _ONE
+    return {
+        **{f"requests.{name}": amount for name, amount in requested.items()},
+        **{name: amount for name, amount in requested.items() if name in _COMPUTED},
+        **{f"limits.{name}": amount for name, amount in most.items()},
+        "pods": count,
+        "count/pods": count,
+    }
+
+
+def _counts(objects: Sequence[Object]) -> Amounts:
+    """Return how many objects of each kind there are, with the record of the run, and what claims ask for."""
+    counts = [{"count/configmaps": _ONE, "configmaps": _ONE}]
+    for item in objects:
+        version, kind = type_of(item)
+        resource, group = resource_of(kind), group_of(version)
+        if not is_cluster_scoped(version, kind):
+            counts.append({f"count/{resource}.{group}" if group else f"count/{resource}": _ONE})
+            counts.append({resource: _ONE} if not group and resource in _OLD_NAMES else {})
+        if kind == CLAIM:
+            counts.append({"requests.storage": claims.requested(item).get("storage", 0)})
+    return requests.total(counts)
+
+
+def _over(name: str, needs: Amounts, used: Amounts, hard: Amounts) -> str:
+    free, whole = number(name, max(0, hard[name] - used.get(name, 0))), number(name, hard[name])
+    return f"{name}: {number(name, needs[name])} needed, {free} of {whole} free"

@@ -1,0 +1,76 @@
+"""What `make docs` writes into docs/reference.md: every verb, and the fields of what it prints for programs.
+
+Both are made from what the verbs declare: `tests/documents/test_json.py` holds the page to it, and runs the verbs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+
+from documents import pages
+from packyard.cli import rows
+from packyard.cli.rows import Field, Rows
+from packyard.cli.verbs import GROUPS, VERBS
+
+PAGE = pages.DOCS / "reference.md"
+END = "a test holds it. -->\n"
+JSON = (
+    "With `-o json` (`--output json`) each result is one JSON list of objects. If the command is refused, it prints",
+    "nothing to stdout. `-o yaml` of `setters` is a values file, and of `render` the manifests, as without `-o`.",
+)
+NOTES = (
+    "An object that is about the bundle of a library has `kind: Library` as well. `get` without a channel prints no",
+    "field behind `tar`. Where `publish --dry-run` finds a conflict, the object has `problems`.",
+    "",
+    "Where a channel cannot be reached, what it listed when it was last read is used, and stderr says so:",
+    "`channelReached` is false then, and `headSeen` is the number of the head that was read; both are null where",
+    "no channel was asked. A channel that refuses access (401, 403) is an error. `update` names the channels of",
+    "libraries that were not reached in `unreached`.",
+)
+
+
+def declared() -> dict[str, Rows]:
+    """Return what verbs declare of their rows, by the verb and what tells its declarations apart."""
+    return {
+        f"{verb} {each.when}".strip(): each
+        for verb, (module, _) in VERBS.items()
+        for each in rows.declared(import_module(f"packyard.cli.{module}"))
+    }
+
+
+def made() -> str:
+    """Return what the page has below its first lines."""
+    return "".join(f"{line}\n" for line in [*commands(), "", "## JSON", "", *JSON, "", *table(), "", *NOTES])
+
+
+def commands() -> Iterator[str]:
+    """Yield the verbs with what they do, in the groups of the help."""
+    for group in GROUPS:
+        yield from ("", f"## {group.title}", "", "| command | what it does |", "| --- | --- |")
+        for verb, (_, text) in group.verbs.items():
+            yield f"| `packyard {verb}` | {text.replace('|', chr(92) + '|')} |"
+
+
+def table() -> list[str]:
+    """Return a row for each verb; verbs that declare the same are in one."""
+    verbs: dict[tuple[str, str], list[str]] = {}
+    for name, each in declared().items():
+        verbs.setdefault((each.each, written(rows.fields(each.fields))), []).append(f"`{name}`")
+    lines = [f"| {', '.join(names)} | {each} | {fields} |" for (each, fields), names in verbs.items()]
+    return ["| command | an object for each | fields |", "| --- | --- | --- |", *lines]
+
+
+def written(fields: Sequence[Field]) -> str:
+    texts = (f"`{each.name}` ({written(each.items)})" if each.items else f"`{each.name}`" for each in fields)
+    return ", ".join(texts) or "the Kubernetes object"
+
+
+def rest() -> str:
+    """Return what the page has below its first lines now."""
+    return PAGE.read_text("utf-8").partition(END)[2]
+
+
+if __name__ == "__main__":
+    text = PAGE.read_text("utf-8")
+    PAGE.write_text(text.removesuffix(rest()) + made(), "utf-8")

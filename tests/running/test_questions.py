@@ -1,0 +1,300 @@
+"""What the doctor makes of facts of a cluster; a real one is asked by `test_fault_set`, and recorded there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from packyard.core.kubernetes.operators import OPERATORS
+from packyard.running import doctor
+from packyard.running.doctor.facts import Facts
+from packyard.running.doctor.finding import Finding
+from packyard.running.runs.kubectl import Done, Kubectl
+from packyard.running.runs.run import LABEL
+from running.patients import deployed, pod, prepared, read, running, told
+from running.setups import asking
+
+Object = dict[str, Any]
+
+RULES = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
+TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+POD = "{spec: {containers: [{name: a, resources: {requests: {cpu: '%s'}}}]}}"
+MPI_JOB = f"""
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+metadata: {{name: run}}
+spec:
+  mpiReplicaSpecs:
+    Launcher: {{template: {POD % 1}}}
+    Worker: {{replicas: 2, template: {POD % 4}}}
+"""
+CLAIM = """
+kind: PersistentVolumeClaim
+apiVersion: v1
+metadata: {name: disk}
+spec: {accessModes: [<mode>], storageClassName: <class>, volumeMode: <as>, resources: {requests: {storage: 2Gi}}}
+status: {phase: <phase>}
+"""
+
+
+def node(name: str = "a", labels: Mapping[str, str] | None = None, **fields: Any) -> Object:
+    """Return a node with room; ``fields`` are of its spec, or amounts."""
+    amounts = {"cpu": "4", "memory": "8Gi", "pods": "110"} | fields.pop("amounts", {})
+    status = {"allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}
+    return {"kind": "Node", "metadata": {"name": name, "labels": labels or {}}, "spec": fields, "status": status}
+
+
+def cluster(*items: Object, **fields: Any) -> Facts:
+    """Return a cluster with these objects, in whose namespace the user may do all."""
+    objects: dict[str, list[Object]] = {}
+    for item in ({"kind": "Namespace", "metadata": {"name": "ml"}}, *items):
+        objects.setdefault(item["kind"], []).append(item)
+    return Facts(**{"namespace": "ml", "objects": objects, "rules": RULES, **fields})
+
+
+def found(objects: Sequence[Object], known: Facts) -> list[str]:
+    """Return what is not as it should be."""
+    return told([each for each in doctor.judge(objects, known) if each.severity != "passed"])
+
+
+def claim(mode: str = "ReadWriteMany", of: str = "fast", *, volume: str = "Filesystem", phase: str = "Bound") -> Object:
+    (item,) = read(CLAIM, mode=mode, **{"class": of, "as": volume, "phase": phase})
+    return item
+
+
+def mounting(count: int = 1) -> Object:
+    """Return a Deployment of pods that write to a claim."""
+    volumes = [{"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}]
+    return deployed("run", pod(volumes=volumes, main_volumeMounts=[{"name": "disk", "mountPath": "/disk"}]), count)
+
+
+def test_a_run_that_fits_on_nodes_of_different_sizes_is_not_refused() -> None:
+    """Whoever packs the launcher first, on the larger node, finds no place for the second worker."""
+    nodes = [node("a"), node("b", amounts={"cpu": "5"})]
+    served = {"groups": {"kubeflow.org": ["v2beta1"]}, "apis": {"kubeflow.org/v2beta1": {"MPIJob": "mpijobs"}}}
+    operators = {each.image: each for each in OPERATORS}
+    operator = running(operators["mpi-operator"], "v0.8.0") | {"status": {"availableReplicas": 1}}
+    assert found(read(MPI_JOB), cluster(*nodes, operator, **served)) == []
+
+
+def test_nodes_are_counted_by_what_is_hardest_to_change() -> None:
+    nodes = [node("a"), node("b", taints=[TAINT], amounts={"nvidia.com/gpu": "8"}), node("c", {"pool": "x"})]
+    run = [deployed("run", pod(main_resources=asking(nvidia_com__gpu="1")))]
+    said = "2 have no nvidia.com/gpu, 1 has the taint nvidia.com/gpu=present:NoSchedule"
+    assert found(run, cluster(*nodes)) == [f"warning: Deployment run: none of 3 nodes takes its pods: {said}"]
+    larger = [deployed("run", pod(main_resources=asking(cpu="9"), nodeSelector={"pool": "x"}))]
+    said = "2 lack the labels pool=x, 1 has too little cpu (9 cpu asked for, 4 cpu the most)"
+    assert found(larger, cluster(*nodes)) == [f"warning: Deployment run: none of 3 nodes takes its pods: {said}"]
+    assert found(run, cluster()) == ["warning: Deployment run: there is no node"]
+
+
+@pytest.mark.parametrize(
+    ("taint", "fields", "fix"),
+    [
+        (TAINT, {"setters": frozenset({"NODE_TAINT"})}, "packyard set . NODE_TAINT=nvidia.com/gpu"),
+        (TAINT, {"offered": ["node-pool"]}, "packyard enable . node-pool && packyard set . NODE_TAINT=nvidia.com/gpu"),
+        ({**TAINT, "key": "node.kubernetes.io/disk-pressure"}, {"setters": frozenset({"NODE_TAINT"})}, "kubectl "),
+    ],
+    ids=["enabled", "offered", "of a state that passes"],
+)
+def test_a_taint_comes_with_the_command_that_has_the_pods_tolerate_it(taint: Object, fields: Any, fix: str) -> None:
+    ready = replace(prepared([deployed("run", pod())]), **fields)
+    (warned,) = [each for each in examined(ready, node(taints=[taint])) if each.check == "nodes"]
+    assert warned.fix.startswith(fix)
+
+
+def test_nodes_are_asked_about_pods_as_the_server_would_make_them() -> None:
+    """Admission adds tolerations for devices, on some clouds."""
+    tolerant = {"apiVersion": "v1", "kind": "Pod", "spec": {**pod(), "tolerations": [{"operator": "Exists"}]}}
+    ready = prepared([deployed("run", pod())])
+    assert [each.check for each in examined(ready, node(taints=[TAINT])) if each.severity == "warning"] == ["nodes"]
+    made = examined(ready, node(taints=[TAINT]), tried=tolerant)
+    assert [each for each in made if each.severity == "warning"] == []
+
+
+def examined(ready: Any, *items: Object, tried: Object | None = None) -> list[Finding]:
+    """Return all findings of a cluster that has these objects, and makes a pod as it was asked to, or as ``tried``."""
+    here = [{"kind": "Namespace", "metadata": {"name": "ml"}}, *items]
+
+    def answer(words: Sequence[str], data: bytes) -> Done:
+        if words[0] == "create" and "--dry-run=server" in words:
+            return Done(0, encoded(tried) if tried else data, "", ())
+        if words[0] == "create":
+            return Done(0, encoded({"kind": "Review", "status": {"resourceRules": RULES}}), "", ())
+        if words[1].startswith("--raw"):
+            return Done(0, encoded({"groups": []}), "", ())
+        return Done(0, encoded({"kind": "List", "items": here}), "", ())
+
+    return doctor.examine(Kubectl(program="kubectl", flags=(), context="test", namespace="ml", transport=answer), ready)
+
+
+def encoded(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+@pytest.mark.parametrize(
+    ("item", "count", "said"),
+    [
+        (claim(), 2, []),
+        (claim("ReadOnlyMany"), 1, ["error: {}: is ReadOnlyMany, and pods write to it"]),
+        (claim("ReadWriteOncePod"), 1, []),
+        (claim("ReadWriteOncePod"), 2, ["error: {}: is ReadWriteOncePod, and 2 pods of the run mount it at once"]),
+        (claim("ReadWriteOnce"), 2, ["warning: {}: is ReadWriteOnce, and 2 pods of the run mount it at once"]),
+        (claim(volume="Block"), 1, ["error: {}: is a block device (volumeMode Block), and pods mount it as files"]),
+        (claim(phase="Lost"), 1, ["error: {}: has lost its volume"]),
+        (claim(phase="Pending"), 1, ["error: {}: is not bound to a volume; its class is fast"]),
+        (claim(phase="Pending", of="late"), 1, []),
+        (claim(phase="Pending", of="gone"), 1, ["error: {}: is not bound to a volume; its class gone is not there"]),
+    ],
+)
+def test_claims_are_there_bound_or_waiting_and_their_modes_fit(item: Object, count: int, said: Sequence[str]) -> None:
+    classes = [
+        {"kind": "StorageClass", "metadata": {"name": "fast"}},
+        {"kind": "StorageClass", "metadata": {"name": "late"}, "volumeBindingMode": "WaitForFirstConsumer"},
+    ]
+    about = "PersistentVolumeClaim disk"
+    assert found([mounting(count)], cluster(item, node("a"), node("b"), *classes)) == [s.format(about) for s in said]
+
+
+def test_a_claim_of_one_node_is_no_trouble_where_there_is_one() -> None:
+    assert found([mounting(2)], cluster(claim("ReadWriteOnce"), node())) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "there", "said"),
+    [
+        ({"storageClassName": "nope"}, [], "is of the class nope, which is not there, and no volume fits it"),
+        ({"storageClassName": ""}, [], "is of no class, and no volume fits it"),
+        ({"storageClassName": None}, [], "names no class, and no class is the default, and no volume fits it"),
+        ({"storageClassName": None}, ["default"], ""),
+        ({"storageClassName": "fast"}, ["default"], ""),
+        ({"storageClassName": ""}, ["1Gi"], "is of no class, and no volume fits it"),
+        ({"storageClassName": ""}, ["4Gi"], ""),
+        ({"storageClassName": ""}, ["4Gi of another"], "is of no class, and no volume fits it"),
+    ],
+)
+def test_new_claims_have_a_class_or_a_volume(changes: Object, there: Sequence[str], said: str) -> None:
+    items: list[Object] = []
+    for word in there:
+        size, _, other = word.partition(" of ")
+        spec = {"accessModes": ["ReadWriteMany"], "capacity": {"storage": size}}
+        holder = {"claimRef": {"name": other}} if other else {}
+        volume = {"kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {**spec, **holder}}
+        annotations = {"storageclass.kubernetes.io/is-default-class": "true"}
+        fast = {"kind": "StorageClass", "metadata": {"name": "fast", "annotations": annotations}}
+        items.append(fast if word == "default" else volume)
+    item = claim()
+    item["spec"] = {key: each for key, each in {**item["spec"], **changes}.items() if each is not None}
+    expected = [f"error: PersistentVolumeClaim disk: {said}"] if said else []
+    assert found([item], cluster(*items)) == expected
+
+
+def test_quotas_have_room_for_all_pods_together_and_for_the_objects() -> None:
+    hard = {"pods": "3", "requests.cpu": "1", "count/deployments.apps": "0", "requests.storage": "1Gi", "secrets": "0"}
+    quota = {"kind": "ResourceQuota", "metadata": {"name": "small"}, "spec": {"hard": hard}}
+    quota["status"] = {"used": {"pods": "1"}}
+    run = deployed("run", pod(main_resources=asking(cpu="300m")), 4)
+    default = {"kind": "StorageClass", "metadata": {"name": "fast"}}
+    assert found([run, claim()], cluster(quota, node(), default)) == [
+        "error: ResourceQuota small: has no room: count/deployments.apps: 1 needed, 0 of 0 free; pods: 4 needed, 2 of 3"
+        " free; requests.cpu: 1.2 needed, 1 of 1 free; requests.storage: 2Gi needed, 1Gi of 1Gi free"
+    ]
+    own = {"kind": "Pod", "metadata": {"name": "a", "namespace": "ml", "labels": {LABEL: "run"}}}
+    labelled = {**run, "metadata": {"name": "run", "labels": {"app.kubernetes.io/instance": "run"}}}
+    assert found([labelled], cluster(quota, node(), own)) == []
+    quota["spec"]["scopes"] = ["Terminating"]
+    assert found([run], cluster(quota, node())) == []
+
+
+def of(version: str, kind: str, **labels: str) -> Object:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "run", "labels": labels}, "spec": {}}
+
+
+def test_kinds_operators_and_queues() -> None:
+    operators = {each.image: each for each in OPERATORS}
+    deployments = [
+        running(operators[image], version) | {"status": {"availableReplicas": ready}}
+        for image, version, ready in (
+            ("workflow-controller", "v3.7.0", 0),
+            ("trainer-controller-manager", "v1.9.2", 1),
+            ("lws", "main", 1),
+        )
+    ]
+    for each in deployments:
+        each["metadata"]["namespace"] = "operators"
+    served = {
+        "kubeflow.org/v1": {"MPIJob": "mpijobs", "TFJob": "tfjobs"},
+        "argoproj.io/v1alpha1": {"Workflow": "workflows"},
+        "trainer.kubeflow.org/v1alpha1": {"TrainJob": "trainjobs"},
+        "leaderworkerset.x-k8s.io/v1": {"LeaderWorkerSet": "leaderworkersets"},
+    }
+    groups = {group: [version] for group, _, version in (each.rpartition("/") for each in served)}
+    groups |= {"policy": ["v1"], "batch": ["v1"]}
+    objects = [
+        of("kubeflow.org/v2beta1", "MPIJob"),
+        of("kubeflow.org/v1", "TFJob"),
+        of("argoproj.io/v1alpha1", "Workflow"),
+        of("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+        of("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+        of("nobody.example/v1", "Thing"),
+        of("policy/v1beta1", "PodDisruptionBudget"),
+        of("batch/v1", "Job", **{"kueue.x-k8s.io/queue-name": "team"}),
+    ]
+    known = cluster(*deployments, groups=groups, apis=served)
+    judged = [each for each in doctor.judge(objects, known) if each.check in ("api", "queue")]
+    assert told([each for each in judged if each.severity != "passed"]) == [
+        "error: Argo Workflows v3.7.0: no pod of Deployment operators/workflow-controller is ready",
+        "error: JobSet of jobset.x-k8s.io/v1alpha2: is not known to the cluster",
+        "error: Kubeflow Trainer v1.9.2: is too old",
+        "error: MPIJob of kubeflow.org/v2beta1: is not served, only kubeflow.org/v1",
+        "error: PodDisruptionBudget of policy/v1beta1: is not served, only policy/v1",
+        "error: Thing of nobody.example/v1: is not known to the cluster",
+        "unknown: LeaderWorkerSet main: the image of Deployment operators/lws does not tell its version",
+        "warning: Kubeflow Training Operator: no Deployment of this cluster runs it",
+        "warning: LocalQueue team: there is no Kueue in the cluster",
+    ]
+    fixes = {each.about: each.fix for each in judged}
+    assert fixes["MPIJob of kubeflow.org/v2beta1"].endswith("/v0.8.0/deploy/v2beta1/mpi-operator.yaml")
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_whole", "said"),
+    [
+        (RULES, True, []),
+        (
+            [*RULES[:0]],
+            True,
+            ["error: your rights: you may not create configmaps, list configmaps, create {0}, patch {0}"],
+        ),
+        (
+            [{"apiGroups": ["", "apps"], "resources": ["configmaps", "deployments"], "verbs": ["create", "list"]}],
+            True,
+            ["error: your rights: you may not patch {0}"],
+        ),
+        ([{**RULES[0], "resourceNames": ["a"]}, *RULES], True, []),
+        (
+            [{"apiGroups": [""], "resources": ["*"], "verbs": ["*"]}],
+            False,
+            ["unknown: your rights: the cluster does not tell all of them: you may or may not create {0}, patch {0}"],
+        ),
+    ],
+)
+def test_rights_to_apply_and_to_record(rules: Sequence[Object], is_whole: bool, said: Sequence[str]) -> None:
+    known = cluster(node(), rules=rules, all_rules=is_whole)
+    assert found([deployed("run", pod())], known) == [each.format("deployments.apps") for each in said]
+
+
+def test_what_may_not_be_read_is_unknown_once_for_all_that_need_it() -> None:
+    reason = 'User "ann" cannot list resource "nodes"'
+    known = cluster(claim("ReadWriteOnce"), unread={"nodes": reason})
+    assert found([mounting(2)], known) == [f"unknown: access to claims, nodes: not looked at: {reason}"]
+
+
+@pytest.mark.parametrize("name", ["a/b", "--all-namespaces", "UPPER", "$(reboot)", "x y", "a,b"])
+def test_a_name_that_no_object_can_have_is_not_there(name: str) -> None:
+    (about,) = found([deployed("run", pod(serviceAccountName=name))], cluster(node()))
+    assert about == f"error: ServiceAccount {name}: is not there"
