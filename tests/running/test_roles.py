@@ -13,28 +13,14 @@ from typing import Any
 
 import yaml
 
-<<<<<<< HEAD
-from controlplane import people
-from controlplane.api import Api, Object, wait
-from packyard.core.errors import PackyardError
-from packyard.running import doctor
-from packyard.running.doctor import rights as held
-from packyard.running.runs import apply as applying
-from packyard.running.runs import kubectl, roles
-from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared, prepare
-from packyard.running.runs.roles import Right
-from tiny import COMMAND, done, environment, packyard
-=======
 import real
-from tiny import COMMAND, environment, packyard
 from controlplane import people
 from controlplane.api import Api
 from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import kind_of, type_of
 from packyard.core.kubernetes.roles import made_of
->>>>>>> main
+from tiny import COMMAND, environment, packyard
 
 Object = dict[str, Any]
 

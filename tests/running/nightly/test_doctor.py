@@ -25,16 +25,9 @@ from packyard.running.doctor.finding import Finding
 from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
-<<<<<<< HEAD
-from packyard.running.runs.roles import Right
 from real import Served
-from running.patients import deployed, examine, pod, prepared, read, told
-from tiny import packyard
-=======
 from running.patients import deployed, pod, prepared, read, told
-from real import Served
-from catalogue.usecases import LEVELS, PACKAGES, Object, build_all, level, moved, shipped
->>>>>>> main
+from tiny import packyard
 
 
 @pytest.mark.parametrize("brings_claims", [False, True])

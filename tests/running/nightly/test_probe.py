@@ -28,14 +28,7 @@ from packyard.running.probe import answers, jobs
 from packyard.running.runs import beside, kubectl
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared, prepare
-<<<<<<< HEAD
-from packyard.running.runs.run import LABEL
 from tiny import COMMAND, environment
-
-FREE = 3 * 2**20  # KiB
-SERVING = "resnet50v1-5-fp32-inference-k8s", "serving/user-allocated-pvc"
-=======
->>>>>>> main
 
 
 @pytest.fixture
