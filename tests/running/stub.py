@@ -48,6 +48,9 @@ def main() -> int:
             _keep(objects)
         case "logs":
             print("Epoch 1/1")
+            if "--follow" in flags:
+                _fail(objects)
+                _keep(objects)
         case "exec":
             print("here")
         case "port-forward":
@@ -132,6 +135,18 @@ def _pod(job: Object) -> Object:
             "containerStatuses": [status],
         },
     }
+
+
+def _fail(objects: list[Object]) -> None:
+    """End Jobs and their pods: a log that is followed ends with them."""
+    for item in objects:
+        if item["kind"] == "Job":
+            item["status"] = {"conditions": [{"type": "Failed", "status": "True"}]}
+        if item["kind"] == "Pod":
+            status = item["status"]
+            status["phase"] = "Failed"
+            ended = {"exitCode": 7, "reason": "Error", "finishedAt": _WHEN}
+            status["containerStatuses"][0] |= {"ready": False, "state": {"terminated": ended}}
 
 
 def _typed() -> list[Object]:

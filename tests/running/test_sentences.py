@@ -17,9 +17,8 @@ import pytest
 
 from controlplane import people, webhooks
 from controlplane.api import Api, Object, wait
-from packyard.core.kubernetes import trouble
 from packyard.running.doctor import admission, facts
-from packyard.running.runs import deploy, kubectl, look
+from packyard.running.runs import deploy, kubectl, look, trouble
 from packyard.running.runs.kubectl import Kubectl, listed, split
 from running.setups import define
 from running.wanted import config_map, deployment, item, job, secret

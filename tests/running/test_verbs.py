@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from commandline import packyard, process
 from running import stub
 from running.wanted import config_map, item, job
+from tiny import packyard, process
 
 
 class Cluster:
@@ -89,6 +89,12 @@ def test_verbose_prints_each_command_of_kubectl_which_does_the_same_when_it_is_t
         == done.stdout
         == "Epoch 1/1\n"
     )
+
+
+def test_a_log_that_is_followed_ends_with_the_run_and_fails_where_that_failed(deployed: Cluster) -> None:
+    said = deployed.run("logs first -f", code=1)
+    assert said.startswith("Epoch 1/1\n")
+    assert said.endswith("run first has failed: exit code 7\n")
 
 
 def test_a_port_that_nobody_names_is_one_of_the_pod(deployed: Cluster) -> None:

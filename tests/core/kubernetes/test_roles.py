@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from packyard.core.kubernetes import outcome, roles
-from packyard.core.kubernetes.lenient import kind_of
+from packyard.core.kubernetes import roles
 from packyard.core.kubernetes.roles import Role
 
 Object = dict[str, Any]
@@ -79,37 +76,3 @@ def test_a_second_try_of_a_step_is_the_same_role() -> None:
         step = pod({"workflows.argoproj.io/workflow": "run"})
         step["metadata"]["annotations"] = {"workflows.argoproj.io/node-name": node}
         assert roles.of_pod(step, workflow, []) == ("train", None)
-
-
-def test_a_deployment_fails_only_where_it_makes_no_progress() -> None:
-    stuck = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "too slow"}
-    deployment = item("Deployment", "apps/v1")
-    assert outcome.of_object({**deployment, "status": {"conditions": [stuck]}}) == ("failed", "too slow")
-    assert outcome.of_object({**deployment, "status": {"conditions": [{**stuck, "reason": "x"}]}}) == ("", "")
-    changed = {**deployment, "metadata": {"generation": 2}, "status": {"observedGeneration": 1, "conditions": [stuck]}}
-    assert outcome.of_object(changed) == ("", "")  # that is of what it was before
-    assert outcome.is_endless(kind_of(deployment))
-
-
-@pytest.mark.parametrize(
-    ("kind", "spec", "status", "far"),
-    [
-        ("Deployment", {}, {"observedGeneration": 1}, "its controller has yet to look at the change"),
-        ("Deployment", {}, {"observedGeneration": 2, "replicas": 3}, "0 of 3 pods are as they are to be"),
-        ("Deployment", {}, {"observedGeneration": 2, "replicas": 2, "updatedReplicas": 2}, ""),
-        ("Deployment", {}, {}, ""),
-        ("Deployment", {"paused": True}, {"observedGeneration": 2, "replicas": 3}, ""),
-        ("StatefulSet", {}, {"observedGeneration": 2, "replicas": 2, "updatedReplicas": 1}, "1 of 2 pods"),
-        (
-            "StatefulSet",
-            {"updateStrategy": {"type": "OnDelete"}},
-            {"observedGeneration": 2, "replicas": 2, "updatedReplicas": 1},
-            "",
-        ),
-        ("DaemonSet", {}, {"observedGeneration": 2, "desiredNumberScheduled": 2}, "0 of 2 pods"),
-    ],
-)
-def test_how_far_the_change_of_a_workload_is(kind: str, spec: Object, status: Object, far: str) -> None:
-    item = {"apiVersion": "apps/v1", "kind": kind, "metadata": {"generation": 2}, "spec": spec, "status": status}
-    assert outcome.updating(item).startswith(far)
-    assert bool(outcome.updating(item)) is bool(far)

@@ -18,11 +18,11 @@ from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, events
 from packyard.cli.running.interrupts import INTERRUPTED
 from packyard.core.errors import UsageError
-from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import logs, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.logs import Following
+from packyard.running.runs.outcome import FAILED
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.status import PodStatus, RunStatus
 

@@ -13,12 +13,12 @@ from packyard.cli.running import clusters
 from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
-from packyard.core.kubernetes.outcome import SUCCEEDED
 from packyard.running.runs import deploy, status
 from packyard.running.runs import record as records
 from packyard.running.runs import undeploy as removing
 from packyard.running.runs.deploy import Plan
 from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.outcome import SUCCEEDED
 from packyard.running.runs.record import TakenError
 from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus

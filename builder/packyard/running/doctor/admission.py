@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from packyard.core.kubernetes import pods, trouble
+from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.lenient import Object, mapping
 from packyard.running.doctor import wanted
 from packyard.running.doctor.finding import Finding, error, unknown
 from packyard.running.doctor.wanted import PodSet
+from packyard.running.runs import trouble
 from packyard.running.runs.kubectl import FORBIDDEN, NO_NAMESPACE, Done, Kubectl, split
 
 _CHECK = "admission"

@@ -10,9 +10,10 @@ import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
-from packyard.core.kubernetes import updates
+from packyard.core.kubernetes import lifetimes
 from packyard.core.kubernetes.kinds import BATCH, CORE, JOBSET, LASTING, TRAINER, of
 from packyard.core.kubernetes.lenient import is_ending, labels_of, mapping, text
 from packyard.running.runs import apply as applying
@@ -152,7 +153,7 @@ def _plan(
     as_admitted = {Reference.of(item, kubectl.namespace): _content(item) for item in admitted}
     unchanged = frozenset(each for each, item in as_admitted.items() if each in own and item == _content(there[each]))
     changed = [each for each in as_admitted if each in own and each not in unchanged]
-    started = [each for each in own if updates.runs_once(each.group_kind)]
+    started = [each for each in own if lifetimes.runs_once(each.group_kind)]
     hint = "; ".join(filter(None, (f"{anew} deletes it, then deploy it again", beside)))
     refuse(_unheeded(changed, started, as_admitted, there, hint), ConflictError)
     return replace(planned, warnings=warnings, unchanged=unchanged)
@@ -254,7 +255,7 @@ def _unheeded(
             yield Problem(f"{each} changes, and its pods stay as they were made", hint=hint)
 
 
-def _work(item: Object) -> Object:
+def _work(item: Mapping[str, Any]) -> Object:
     """Return what pods are made of, or read: all but names, labels and whether something is suspended."""
     kept = {key: value for key, value in item.items() if key not in ("metadata", "suspend")}
     return {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}

@@ -120,7 +120,9 @@ def selector(runs: Collection[str]) -> str:
     return f"{LABEL} in ({','.join(sorted(runs))})"
 
 
-def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference] = ()) -> dict[Reference, Object]:
+def read(
+    kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference] = ()
+) -> dict[Reference, dict[str, Any]]:
     """Return those objects that are there, by one call; ``also`` may be of kinds that the cluster does not know.
 
     Raises `InputError` for what is ``wanted`` and of such a kind.

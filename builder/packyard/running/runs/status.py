@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.errors import InputError, IntegrityError, Problem, suggest
-from packyard.core.kubernetes import outcome, trouble
 from packyard.core.kubernetes.lenient import (
     Object,
     finalizers,
@@ -22,11 +21,12 @@ from packyard.core.kubernetes.lenient import (
     name_of,
     text,
 )
-from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
+from packyard.core.kubernetes.lifetimes import is_endless
 from packyard.core.kubernetes.roles import CHIEFS
-from packyard.running.runs import look, results, waiting, workloads
+from packyard.running.runs import look, outcome, results, trouble, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Seen
+from packyard.running.runs.outcome import FAILED, SUCCEEDED
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
 from packyard.running.runs.waiting import Known, Sources
@@ -180,7 +180,7 @@ class _Run:
             pods=[_pod_status(each, known) for workload in self.workloads for each in workload.pods],
             missing=missing,
             unread=sorted({each.kind for each in self.record.objects if self.seen.is_unread(each)}),
-            is_endless=any(outcome.is_endless(kind_of(each.item)) for each in self.workloads),
+            is_endless=any(is_endless(kind_of(each.item)) for each in self.workloads),
         )
 
     def _roles(self) -> Iterator[RoleStatus]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from packyard.core.bundle import tar
 from packyard.core.bundle.tar import FoundEntry
@@ -139,7 +140,7 @@ def _write(entry: FoundEntry, file: Path, staged: Path, arrived: Callable[[int],
         part.unlink(missing_ok=True)
 
 
-def _printed(stderr: tempfile._TemporaryFileWrapper[bytes]) -> str:
+def _printed(stderr: IO[bytes]) -> str:
     stderr.seek(0)
     return clients.without_log(stderr.read())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from packyard.core.kubernetes import claims, pods, trouble
+from packyard.core.kubernetes import claims, pods
 from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.kinds import KUEUE
 from packyard.core.kubernetes.lenient import (
@@ -22,7 +22,7 @@ from packyard.core.kubernetes.lenient import (
     owners_of,
     text,
 )
-from packyard.running.runs import look
+from packyard.running.runs import look, trouble
 from packyard.running.runs.kubectl import Kubectl
 
 #: The label that names the queue of a workload.

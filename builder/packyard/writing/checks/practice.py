@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from packyard.core.kubernetes import images, pods
 from packyard.core.kubernetes.kinds import CORE, KUBEFLOW, LASTING, RAY, RBAC, is_kind, kind_of, names, of
-from packyard.core.kubernetes.outcome import is_endless
+from packyard.core.kubernetes.lifetimes import is_endless
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, items, mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar

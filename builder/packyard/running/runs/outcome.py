@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, RAY, TRAINER, Kind, of
+from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, RAY, TRAINER, Kind, of
 from packyard.core.kubernetes.lenient import Object, condition, kind_of, mapping, mappings, text
+from packyard.core.kubernetes.lifetimes import is_endless
 
 SUCCEEDED, FAILED = "succeeded", "failed"
 
@@ -24,8 +25,6 @@ _CONDITIONS: Mapping[Kind, tuple[str, str]] = {
 }
 #: Phases that say of a kind that it is over, badly; ``Succeeded`` is well.
 _PHASES: Mapping[Kind, tuple[str, ...]] = {(ARGO, "Workflow"): ("Failed", "Error"), (CORE, "Pod"): ("Failed",)}
-#: Kinds that go on until they are deleted.
-_ENDLESS = frozenset((*of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), (LWS, "LeaderWorkerSet")))
 _STUCK = ("Progressing", "ProgressDeadlineExceeded")
 _RAY_JOB = (RAY, "RayJob")
 #: The fields of a status that count the pods of a workload, and those of them that are as it says now.
@@ -33,11 +32,6 @@ _UPDATED: Mapping[Kind, tuple[str, str]] = {
     **dict.fromkeys(of(APPS, "Deployment", "StatefulSet"), ("replicas", "updatedReplicas")),
     (APPS, "DaemonSet"): ("desiredNumberScheduled", "updatedNumberScheduled"),
 }
-
-
-def is_endless(kind: Kind) -> bool:
-    """Say whether a workload goes on until it is deleted."""
-    return kind in _ENDLESS
 
 
 def of_object(item: Object) -> tuple[str, str]:
@@ -52,7 +46,7 @@ def of_object(item: Object) -> tuple[str, str]:
     good, bad = _CONDITIONS.get(kind, ("", ""))
     for each in mappings(status.get("conditions")):
         why = text(each.get("message")) or text(each.get("reason"))
-        if kind in _ENDLESS and (each.get("type"), each.get("reason")) == _STUCK and not is_unseen(item):
+        if is_endless(kind) and (each.get("type"), each.get("reason")) == _STUCK and not is_unseen(item):
             return FAILED, why
         if each.get("status") == "True" and each.get("type") in (good, bad):
             return (SUCCEEDED, "") if each.get("type") == good else (FAILED, why)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.core.kubernetes import trouble
+from packyard.running.runs import trouble
 
 Object = dict[str, object]
 
