@@ -70,10 +70,11 @@ $(PARTS:%=nightly-%): nightly-%: .venv/.nightly tools
 
 docs: $(TEST)  ## write what is generated in docs/
 	$(BIN)/python tests/documents/test_lint.py
+	PYTHONPATH=tests $(BIN)/python -m documents.reference
 
 bench: .venv/.nightly tools $(SELDOM)  ## measure packyard beside other programs
 	$(BIN)/python -m compileall -q builder
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench.py $(ARGS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=tests $(BIN)/python -m bench $(ARGS)
 
 clean:  ## remove everything that the targets made
 	rm -rf .venv .bare .tensorflow .models .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -105,7 +106,7 @@ soak: .venv/.nightly tools $(SELDOM)  #- run all tests, with all cases of which 
 
 fuzz: .venv/.nightly  #- run the property tests and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest --dist loadgroup -n $(JOBS) --part all \
-	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|^(from|import) (amount|faults)' tests --include='test_*.py') $(ARGS)
+	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|import .*\b(tries|FUZZ)\b|^(from|import) faults' tests --include='test_*.py') $(ARGS)
 
 coverage: .venv/.nightly  #- run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
 	rm -rf .coverage
@@ -140,7 +141,7 @@ update-models: .venv/.nightly .cache/uv/bin/uv  #- renew what `test-models` inst
 	$(BIN)/python tests/models/update.py .cache/uv/bin/uv
 
 update-images: $(TEST)  #- write the digest of each image into bases/, overlays/ and packages/, as its registry answers
-	$(BIN)/python tests/images.py
+	$(BIN)/python tests/catalogue/images.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -18,6 +18,7 @@ import packyard
 
 Case = TypeVar("Case")
 
+FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
 WHOLE = os.environ.get("PACKYARD_SOAK") == "1"
 SEED = os.environ.get("PACKYARD_SEED") or packyard.__version__
 
@@ -50,3 +51,8 @@ def places(step: int, *, of: str) -> Iterator[int]:
     """Count from 1 without end: all numbers in `make soak`, else each ``step``-th, from one that ``of`` chooses."""
     first = 1 if WHOLE else Random(f"{SEED} {of}").randrange(1, step + 1)
     return count(first, 1 if WHOLE else step)
+
+
+def tries(all_of_them: int) -> int:
+    """Return how many cases of a property or a generator to try: a tenth, all in `make soak`, FUZZ in `make fuzz`."""
+    return FUZZ or (all_of_them if WHOLE else all_of_them // 10)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import real
-from usecases import PACKAGES
+from catalogue.usecases import PACKAGES
 from workload import controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.objects import Object

@@ -11,7 +11,7 @@ import pytest
 
 import real
 import sample
-from commandline import programs_dir
+from tiny import programs_dir
 
 
 @pytest.mark.nightly
@@ -21,8 +21,8 @@ def test_each_benchmark_measures(tmp_path: Path) -> None:
         real.seldom_program(name)
     found = {name: real.program(name) for name in ("curl", "git", "grep", "gzip", "sha256sum", "tar")}
     folder = programs_dir(tmp_path / "programs", {**found, "kubectl": real.pinned_program("kubectl")})
-    env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-    command = (sys.executable, real.REPOSITORY / "tests/bench.py", "1", "1")
+    env = {**os.environ, "PYTHONPATH": str(real.REPOSITORY / "tests"), "PATH": f"{folder}:{os.environ['PATH']}"}
+    command = (sys.executable, "-m", "bench", "1", "1")
     result = subprocess.run(command, env=env, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "packyard doctor, " in result.stdout

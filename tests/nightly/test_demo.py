@@ -14,8 +14,8 @@ import pytest
 
 import real
 import sample
-import workspaces
-from commandline import programs_dir
+from catalogue import workspaces
+from tiny import programs_dir
 
 pytestmark = pytest.mark.nightly
 

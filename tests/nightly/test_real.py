@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import reading
-from served import Served
+from real import Served
 
 
 def test_kustomize3_is_3_8_7_and_sets(kustomize3: Path, tmp_path: Path) -> None:

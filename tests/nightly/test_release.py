@@ -28,10 +28,10 @@ import yaml
 
 import real
 import tiny
-from commandline import SOURCE_ROOT, done
 from packyard import __version__
 from packyard.core.bundle import lock
 from packyard.writing.source import library
+from tiny import SOURCE_ROOT, done
 
 pytestmark = pytest.mark.nightly
 

@@ -10,10 +10,10 @@ import grp
 import pwd
 from collections.abc import Callable, Mapping, Sequence
 
+from catalogue.usecases import Directory, shipped
 from packyard.core.kubernetes import requirements
 from packyard.writing.source.package import Package, UseCase
-from served import Served
-from usecases import Directory, shipped
+from real import Served
 from workload.controllers import NAMESPACE
 from workload.objects import Object
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-import openaiserver
 import real
+from catalogue.usecases import PACKAGES, shipped
 from packyard.core.errors import InputError
 from packyard.using.setters.change import change_setters
-from served import Served
-from usecases import PACKAGES, shipped
+from readmes import openaiserver
+from real import Served
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.models import ADAPTER, MODEL

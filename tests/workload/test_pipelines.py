@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import real
-from served import Served
-from usecases import PACKAGES
+from catalogue.usecases import PACKAGES
+from real import Served
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.controllers import NODE_NAME

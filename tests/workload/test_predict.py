@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import modelserver
 import real
-from modelserver import ModelServer
+from readmes import modelserver
+from readmes.modelserver import ModelServer
 
 CLIENT = real.REPOSITORY / "packages/wide-deep-large-ds-fp32-training-k8s/files/predict.py"
 MODEL = "wide-deep-large-ds-fp32-training"

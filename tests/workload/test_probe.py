@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 
 import real
+from catalogue.pods import as_pods
+from catalogue.usecases import PACKAGES, USE_CASES
 from packyard.running.doctor.finding import Finding
 from packyard.running.probe import answers, jobs
 from packyard.running.probe.contract import Check
 from packyard.running.runs.prepared import Prepared
 from packyard.running.runs.record import RunRecord
 from packyard.writing.source.package import Package, UseCase
-from pods import as_pods
 from sample import some
-from usecases import PACKAGES, USE_CASES
 from workload import catalogue, controllers, deploy, volume, zoo
 from workload.cluster import Cluster
 from workload.objects import Object

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from catalogue.pods import as_pods
+from catalogue.usecases import PACKAGES, shipped
 from packyard.writing.source.package import UseCase
-from pods import as_pods
-from usecases import PACKAGES, shipped
 from workload import catalogue
 
 #: train.csv and eval.csv of the large Kaggle Display Advertising Challenge dataset.

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import real
+from catalogue.usecases import each_package, shipped
 from packyard.writing.source.package import Package
-from usecases import each_package, shipped
 from workload import deploy
 from workload.image import FRAMEWORKS
 from workload.pod import PATIENCE

@@ -6,8 +6,8 @@ import os
 import subprocess
 import sys
 
-import openaiserver
 import real
+from readmes import openaiserver
 from workload.pod import PATIENCE
 
 _PROGRAM = real.REPOSITORY / "bases/smoke-test/smoke_test.py"

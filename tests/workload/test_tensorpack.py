@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import real
+from catalogue.usecases import PACKAGES
 from packyard.writing.source.package import Package, UseCase
-from served import Served
-from usecases import PACKAGES
+from real import Served
 from workload import catalogue, deploy
 from workload.cluster import Cluster
 from workload.nightly.test_use_cases import seen_from_here

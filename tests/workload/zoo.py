@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pods import as_pods
+from catalogue.pods import as_pods
 from real import free_port
 from workload import volume
 from workload.cluster import Cluster

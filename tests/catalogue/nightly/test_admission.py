@@ -18,14 +18,8 @@ from typing import Any
 
 import pytest
 
-from controlplane.api import Answer, Api
-from packyard.core.kubernetes import requirements
-from packyard.core.kubernetes.pod_security import LEVELS
-from packyard.writing.source.package import Package, UseCase
-from pods import as_pods
-from sample import some
-from served import Served
-from usecases import (
+from catalogue.pods import as_pods
+from catalogue.usecases import (
     USE_CASES,
     Directory,
     Object,
@@ -38,6 +32,12 @@ from usecases import (
     sampled_options,
     shipped,
 )
+from controlplane.api import Answer, Api
+from packyard.core.kubernetes import requirements
+from packyard.core.kubernetes.pod_security import LEVELS
+from packyard.writing.source.package import Package, UseCase
+from real import Served
+from sample import some
 
 pytestmark = pytest.mark.oracle
 

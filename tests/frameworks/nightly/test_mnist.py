@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from usecases import PACKAGES, shipped
+from catalogue.usecases import PACKAGES, shipped
 from workload import catalogue, controllers, deploy
 from workload.cluster import Cluster
 from workload.objects import Object

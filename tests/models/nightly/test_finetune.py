@@ -19,10 +19,9 @@ from pathlib import Path
 
 import pytest
 
-import openaiserver
-from real import free_port, path_with, pinned_program, program
-from served import Served
-from usecases import CATALOGUE, PACKAGES
+from catalogue.usecases import CATALOGUE, PACKAGES
+from readmes import openaiserver
+from real import Served, free_port, path_with, pinned_program, program
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.models import MODEL, tensors

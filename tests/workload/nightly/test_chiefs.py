@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 import real
+from catalogue.usecases import of_bases_with
 from packyard.writing.source.package import Package, UseCase
 from sample import WHOLE
-from usecases import of_bases_with
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.environment import environment

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from catalogue.usecases import PACKAGES, level, shipped
 from controlplane.api import Api, wait
 from packyard.writing.source.package import Package, UseCase
-from usecases import PACKAGES, level, shipped
 from workload import catalogue, controllers, deploy
 from workload.objects import Object
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from catalogue.usecases import PACKAGES
 from packyard.writing.source.package import Package, UseCase
-from usecases import PACKAGES
 from workload import catalogue, controllers, deploy
 from workload.cluster import Cluster
 from workload.objects import Object

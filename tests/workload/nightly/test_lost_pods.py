@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+from catalogue.usecases import CATALOGUE, PACKAGES
 from packyard.writing.source.package import Package, UseCase
-from usecases import CATALOGUE, PACKAGES
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.objects import Object

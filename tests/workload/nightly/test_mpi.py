@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
+from catalogue.usecases import PACKAGES, shipped
 from packyard.core.errors import InputError
-from served import Served
-from usecases import PACKAGES, shipped
+from real import Served
 from workload import catalogue, controllers, deploy
 from workload.cluster import Cluster
 from workload.deploy import MpiRun

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from catalogue.usecases import PACKAGES
 from packyard.writing.source.package import Package, UseCase
-from usecases import PACKAGES
 from workload import catalogue, deploy
 from workload.cluster import Cluster
 from workload.nightly.test_use_cases import seen_from_here

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from usecases import PACKAGES, shipped
+from catalogue.usecases import PACKAGES, shipped
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.objects import Object

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from usecases import PACKAGES
+from catalogue.usecases import PACKAGES
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.objects import Object

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from catalogue.usecases import PACKAGES, Object
 from packyard.writing.source.package import Package, UseCase
-from usecases import PACKAGES, Object
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster
 from workload.nightly.test_use_cases import READ_ONLY, seen_from_here

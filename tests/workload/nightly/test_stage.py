@@ -21,8 +21,8 @@ import pytest
 import yaml
 
 import real
+from catalogue.usecases import PACKAGES
 from packyard.writing.source.package import Package, UseCase
-from usecases import PACKAGES
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.objects import Object

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from catalogue.usecases import PACKAGES, USE_CASES, each_use_case, with_option
 from packyard.writing.source.package import Package, UseCase
+from real import Served
 from sample import some
-from served import Served
-from usecases import PACKAGES, USE_CASES, each_use_case, with_option
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.deploy import MpiRun
