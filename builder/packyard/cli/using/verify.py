@@ -70,12 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
     what = Path(arguments.what)
     if what.is_dir():
         beside = ("rebuild", "identity", "issuer", "trusted-root", "workspace")
-        declare.alone(arguments, "verify", "a folder: name the .tar.gz that it came from", *beside)
+        declare.alone(arguments, "verify", "beside a folder: name the .tar.gz that it came from", *beside)
         return _directory(what, arguments.channel, arguments.output)
     if bool(arguments.identity) != bool(arguments.issuer) or (arguments.trusted_root and not arguments.identity):
         raise UsageError("packyard verify: --identity and --issuer belong together, --trusted-root to them")
     if not arguments.rebuild:
-        declare.alone(arguments, "verify", "a file without --rebuild", "workspace")
+        declare.alone(arguments, "verify", "without --rebuild", "workspace")
     checked = verify_file(what, arguments.channel)
     proof = checked.proof
     if arguments.identity:
