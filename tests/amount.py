@@ -1,4 +1,4 @@
-"""How many cases a property or a generator tries: a tenth in `make test`, all in `make soak`, FUZZ in `make fuzz`."""
+"""How many cases a property or a generator tries: a tenth in `make test`, all in the nightly, FUZZ in `make fuzz`."""
 
 from __future__ import annotations
 
