@@ -32,7 +32,7 @@ TOOLS := $(filter-out $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildca
 # What takes long or asks real programs, by what they judge; each within the hour. `samples` are the tests of `make test` that try
 # some cases there, with all of them.
 PARTS := kustomize clusters stores workload whole
-SAMPLED := grep -rlE '^(from|import) (amount|faults|sample)\b' tests --include='test_*.py'
+SAMPLED := grep -rlE '^(from|import) (faults|sample)\b' tests --include='test_*.py'
 
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
@@ -74,10 +74,11 @@ nightly-samples: $(TEST)
 
 docs: $(TEST)  ## write what is generated in docs/
 	$(BIN)/python tests/documents/test_lint.py
+	PYTHONPATH=tests $(BIN)/python -m documents.reference
 
 bench: .venv/.nightly tools  ## measure packyard beside other programs
 	$(BIN)/python -m compileall -q builder
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench.py $(ARGS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=tests $(BIN)/python -m bench $(ARGS)
 
 clean:  ## remove everything that the targets made
 	rm -rf .venv .bare .tensorflow .models .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -141,7 +142,7 @@ update-models: .venv/.nightly .cache/uv/bin/uv  #- renew what `test-models` inst
 	$(BIN)/python tests/models/update.py .cache/uv/bin/uv
 
 update-images: $(TEST)  #- write the digest of each image into bases/, overlays/ and packages/, as its registry answers
-	$(BIN)/python tests/images.py
+	$(BIN)/python tests/catalogue/images.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

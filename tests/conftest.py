@@ -16,13 +16,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-import confined
 import real
 import sample
-from commandline import RELEASE, done
 from controlplane import shared
 from controlplane.api import Api
-from served import Cfg, Served, serving
+from real import Cfg, Served, serving
+from tiny import RELEASE, done
 
 settings.register_profile("tests", deadline=None)  # how long an example takes depends on the machine
 settings.load_profile("tests")
@@ -61,7 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    confined.confine(config)
+    real.confine(config)
     named = os.environ.get("PACKYARD_CORPUS")
     if named and not Path(named).is_dir():
         raise pytest.UsageError(f"PACKYARD_CORPUS={named}: there is no such folder")

@@ -50,7 +50,7 @@ class Watched:
 @contextmanager
 def watched(folder: Path) -> Iterator[Watched]:
     """Start the process that commands are forked from; state and cache are below ``folder``."""
-    from commandline import environment
+    from tiny import environment
 
     env = environment(XDG_STATE_HOME=f"{folder}/state", XDG_CACHE_HOME=f"{folder}/cache", HOME=f"{folder}/home")
     command = [sys.executable, __file__]

@@ -2,7 +2,7 @@
 
 All that is on PATH while tests run is one folder: this Python, its scripts, and the machine's programs of `PLAIN`. So a
 test that starts a program past ``real``, or leaves it to a shell, finds nothing, on the machine of whoever has it too.
-``confined`` puts that in force.
+``real`` puts that in force.
 
     python3 tests/programs.py FOLDER [NAME …]    # makes such a folder, with further programs
 """

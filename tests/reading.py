@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.events import DocumentEndEvent, DocumentStartEvent, ScalarEvent
 
-from served import Served
+from packyard.core.yaml.values import implicit_type
+from real import Served
 
 _SETTER_COMMENT = re.compile(r'#\s*(\{"\$openapi":.*)$')
 
@@ -104,3 +106,14 @@ def sorted_objects(text: str) -> list[Any]:
     found = [document for document in yaml.load_all(text, yaml.CSafeLoader) if document is not None]
     assert found
     return sorted(found, key=lambda item: (item["kind"], item["metadata"]["name"]))
+
+
+def content(text: str) -> list[tuple[str, ...]]:
+    """Return a text's events, by PyYAML; the types of plain scalars are those of kustomize."""
+    return [
+        (event.value, implicit_type(event.value) if event.implicit[0] else "string")
+        if isinstance(event, ScalarEvent)
+        else (type(event).__name__,)
+        for event in yaml.parse(text, Loader=yaml.CBaseLoader)
+        if not isinstance(event, DocumentStartEvent | DocumentEndEvent)
+    ]

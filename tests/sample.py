@@ -19,6 +19,7 @@ import packyard
 
 Case = TypeVar("Case")
 
+FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
 WHOLE = os.environ.get("PACKYARD_WHOLE") == "1"
 SEED = os.environ.get("PACKYARD_SEED") or packyard.__version__
 
@@ -51,3 +52,8 @@ def places(step: int, *, of: str) -> Iterator[int]:
     """Count from 1 without end: all numbers in the nightly, else each ``step``-th, from one that ``of`` chooses."""
     first = 1 if WHOLE else Random(f"{SEED} {of}").randrange(1, step + 1)
     return count(first, 1 if WHOLE else step)
+
+
+def tries(all_of_them: int) -> int:
+    """Return how many cases of a property or a generator to try: a tenth, all in the nightly, FUZZ in `make fuzz`."""
+    return FUZZ or (all_of_them if WHOLE else all_of_them // 10)

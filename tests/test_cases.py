@@ -35,9 +35,9 @@ import yaml
 
 import tiny
 from casefiles import Case, cases
-from commandline import inside
-from contents import content
-from served import Served
+from reading import content
+from real import Served
+from tiny import inside
 
 CASES = cases("*/*")
 OF_CFG = [case for case in CASES if case.id.startswith("cfg/")]

@@ -1,14 +1,126 @@
-"""The smallest workspace: a base ``one`` and a package ``p``; and the command line in this process."""
+"""Running ``packyard``, in this process or as users do in one of its own, and the smallest workspace to run it on.
+
+The code is what this checkout has, wherever it is. The workspace has a base ``one`` and a package ``p``.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import argparse
+import gc
 import io
+import os
 import shutil
+import subprocess
+import sys
 import tarfile
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
-from packyard.cli import main
+import packyard as imported
+from packyard.cli import main, parser
+
+#: The command, in front of its words; it works in every directory.
+COMMAND = [sys.executable, "-m", "packyard"]
+_LEVELS = ("-q", "--quiet", "-v", "--verbose", "--color")
+#: The release that the catalogue is published as, for all tests; users know …/models/v2_7_0/NAME.tar.gz.
+RELEASE = "v2_7_0"
+SOURCE_ROOT = Path(imported.__file__).resolve().parents[1]
+
+
+class _Noting(argparse.Namespace):
+    """Arguments that note which of them a verb reads."""
+
+    __slots__ = ("was_read",)
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("_") and name != "was_read":
+            self.was_read.add(name)
+        return super().__getattribute__(name)
+
+
+def _run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
+    """Run a verb; that it succeeds and did not read a flag that was typed is a fault, in all tests in this process."""
+    noting = _Noting.__new__(_Noting)
+    noting.was_read = set()
+    flags: dict[str, str] = {}
+
+    def parse(made: parser.Parser, typed: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+        parsed, rest = _parse(made, typed)
+        names = {word.partition("=")[0] for word in typed if not isinstance(word, parser._Argument)}
+        flags.update({each.dest: name for each in made._actions for name in names.intersection(each.option_strings)})
+        vars(noting).update(vars(parsed))
+        noting.was_read.clear()
+        return noting, rest
+
+    with mock.patch.object(parser.Parser, "parse_known_intermixed_args", parse):
+        code = _run_verb(module, verb, words, **known)
+    unread = [name for dest, name in flags.items() if dest not in noting.was_read]
+    assert code or not unread, f"packyard {verb} takes {unread[0]}, and ignores it: {[*words]}"
+    return code
+
+
+_parse, _run_verb = parser.Parser.parse_known_intermixed_args, parser.run
+parser.run = _run
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return this process' environment with the code on Python's path, and ``changes``."""
+    return {**os.environ, "PYTHONPATH": str(SOURCE_ROOT), "PYTHONDONTWRITEBYTECODE": "1", **changes}
+
+
+def packyard(*words: object, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line and return what it printed, whatever its exit code.
+
+    In this process, which is many times as fast, but where a level or a colour would stay on.
+    """
+    if any(str(word).startswith(_LEVELS) for word in words):
+        return process(*words, cwd=cwd, **env)
+    with mock.patch.dict(os.environ, env):
+        return inside(*words, cwd=cwd)
+
+
+def process(*words: object, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line as users do, as a process of its own, and return what it printed, whatever its exit code."""
+    command = [*COMMAND, *map(str, words)]
+    return subprocess.run(command, cwd=cwd, env=environment(**env), capture_output=True, text=True, timeout=300)
+
+
+def done(*words: object, cwd: Path | None = None, **env: str) -> str:
+    """Run a command line that has to succeed, and return its standard output."""
+    found = packyard(*words, cwd=cwd, **env)
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def inside(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command line in this process."""
+    from packyard.cli.main import main
+
+    printed = [io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape") for _ in range(2)]
+    before = Path.cwd()
+    os.chdir(cwd or before)
+    try:
+        with redirect_stdout(printed[0]), redirect_stderr(printed[1]):
+            code = main([str(word) for word in words])
+    finally:
+        os.chdir(before)
+        gc.enable()
+    stdout, stderr = (stream.buffer.getvalue().decode() for stream in printed)  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess([str(word) for word in words], code, stdout, stderr)
+
+
+def programs_dir(folder: Path, programs: Mapping[str, Path]) -> Path:
+    """Make ``folder`` a directory for PATH: ``packyard``, and each program by the name that users call it by."""
+    folder.mkdir()
+    (folder / "packyard").write_text(f'#!/bin/sh\nPYTHONPATH={SOURCE_ROOT} exec {" ".join(COMMAND)} "$@"\n')
+    (folder / "packyard").chmod(0o755)
+    for name, program in programs.items():
+        (folder / name).symlink_to(program)
+    return folder
+
 
 TREES = Path(__file__).with_name("trees")
 
@@ -62,7 +174,7 @@ def replace(file: Path, old: str, new: str) -> None:
 def run(*words: object) -> tuple[int, str, str]:
     """Run a command line here, and return its exit code, and what it printed on stdout and stderr."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with redirect_stdout(out), redirect_stderr(err):
         code = main.main([str(word) for word in words])
     return code, *(stream.buffer.getvalue().decode("utf-8", "surrogateescape") for stream in (out, err))
 

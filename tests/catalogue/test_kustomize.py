@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 import real
-from commandline import done
+from catalogue.usecases import Object, each_use_case, sampled_options, shipped
 from packyard.writing.source.package import Package, UseCase
-from usecases import Object, each_use_case, sampled_options, shipped
+from tiny import done
 
 
 @pytest.fixture(scope="session")

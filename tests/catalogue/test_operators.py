@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from catalogue.usecases import Object, build_all, each_use_case, shipped
 from packyard.core.kubernetes import groups, operator_versions, operators, schemas
 from packyard.core.kubernetes.lenient import type_of
 from packyard.writing.source.package import Package, UseCase
-from served import Served
-from usecases import Object, build_all, each_use_case, shipped
+from real import Served
 
 
 @each_use_case

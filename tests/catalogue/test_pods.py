@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from catalogue.pods import as_pods
+from catalogue.usecases import Object, build_all, each_use_case, moved, sampled_options, shipped
 from packyard.core.kubernetes import images
 from packyard.writing.source.package import Package, UseCase
-from pods import as_pods
-from served import Served
-from usecases import Object, build_all, each_use_case, moved, sampled_options, shipped
+from real import Served
 
 #: Volumes that a kubelet makes, whose directories it may enter as root.
 _OWN = ("configMap", "downwardAPI", "emptyDir", "projected", "secret")

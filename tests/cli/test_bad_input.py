@@ -16,10 +16,9 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from commandline import packyard
 from packyard.core.digest import Digest
 from sharing.examples import list_otherwise
-from tiny import TREES, composing
+from tiny import TREES, composing, packyard
 
 PACKAGE_FILE = "packages/bert/package.yaml"
 USE_CASE = "bert/quickstart/mlops/single-node/nfs"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commandline import inside
+from tiny import inside
 
 OURS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init", "annotate")
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import done, packyard
 from packyard.sharing.index import access
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
 from sharing.examples import bundle, list_otherwise
+from tiny import done, packyard
 
 
 @pytest.fixture

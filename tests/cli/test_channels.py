@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from commandline import done, packyard
 from packyard.core.digest import Digest
 from sharing import hostile
 from sharing.examples import lose_index
+from tiny import done, packyard
 
 FILES = {
     "packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: w\nprefix: uses\nlicense: LICENSE\n",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tiny
-from commandline import done, packyard
+from tiny import done, packyard
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1

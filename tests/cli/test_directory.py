@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import done, inside, packyard
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
+from tiny import done, inside, packyard
 
 KRMFILE = tiny.text("directory/Krmfile")
 

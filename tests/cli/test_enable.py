@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import optioned
 import reading
 import real
 import tiny
-from commandline import done, packyard
+from tiny import done, packyard
+from using.options import optioned
 
 
 @pytest.fixture

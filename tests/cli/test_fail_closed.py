@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import done, packyard
 from packyard.core.bundle import lock as locks
 from sharing.test_provenance import KEY, OTHER
+from tiny import done, packyard
 
 PEM = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from commandline import done, environment, packyard
 from packyard.core.bundle import lock
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import bundle
 from sharing.servers import Script, answer, answering
+from tiny import done, environment, packyard
 
 #: What makes bundles, and the libraries that it needs.
 MAKERS = (

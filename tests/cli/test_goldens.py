@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import packyard
 from running import stub
+from tiny import packyard
 
 GOLDENS = Path(__file__).with_name("goldens")
 #: What a verb is called with, in the order of a day of work. DIR is the use case, OUT where bundles are.

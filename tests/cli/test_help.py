@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-from commandline import COMMAND, done, environment, inside, packyard
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import flags_of
 from packyard.cli.verbs import FOREIGN, VERBS
+from tiny import COMMAND, done, environment, inside, packyard
 
 PAGES = {
     **{verb: (verb, "--help") for verb in VERBS},

@@ -11,10 +11,10 @@ import pytest
 
 import real
 import tiny
-from commandline import done, packyard
 from packyard.core.work.memo import Memo
 from packyard.writing.build import assemble
 from packyard.writing.source import workspace
+from tiny import done, packyard
 
 
 def git(folder: Path, *words: str) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-import commandline
 import faults
 import reading
 import real
@@ -39,7 +38,7 @@ def _typing(folder: Path, *before: str) -> Iterator[subprocess.Popen[bytes]]:
     os.mkfifo(folder / "never")
     (folder / "tmp").mkdir()
     env = {**os.environ, "TMPDIR": str(folder / "tmp"), "PATH": f"{folder}:{os.environ['PATH']}"}
-    command = [*before, *commandline.COMMAND, "test", "p", "--workspace", str(root)]
+    command = [*before, *tiny.COMMAND, "test", "p", "--workspace", str(root)]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as packyard:
         try:
             until = time.monotonic() + 60

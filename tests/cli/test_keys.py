@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import COMMAND, done, environment, packyard
+from tiny import COMMAND, done, environment, packyard
 
 UNSET = ("PACKYARD_KEY_PASSPHRASE", "PACKYARD_SIGNING_KEY", "PACKYARD_CHANNEL")
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-import libraries
 import tiny
 from cli.test_get import served
 from packyard.core.bundle import lock
@@ -22,6 +21,7 @@ from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY
 from packyard.writing.source.shelf import Shelf
 from sharing.servers import answering
+from writing.source import libraries
 from writing.source.test_repository import commit, git
 
 CONFIG_MAP = "bases/below/cm.yaml"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import optioned
 import real
 import tiny
+from using.options import optioned
 
 MULTITOOL = real.TOOLS / "sarif-multitool/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool"
 TEXT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a, b:c%\ndata:\n  a: 1\n"

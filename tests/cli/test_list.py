@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import done, packyard
+from catalogue.usecases import PACKAGES
 from packyard.cli import complete
 from packyard.core.digest import Digest
 from packyard.sharing import stores
 from packyard.sharing.entry import IndexEntry
 from packyard.writing.source.package import Package
 from sharing.examples import add_to_index
-from usecases import PACKAGES
+from tiny import done, packyard
 
 DIGEST = Digest.of(b"")
 MODELS = {

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from commandline import done, inside, packyard
+from cli.terminal import on_terminal
 from packyard import __version__
 from packyard.cli.verbs import VERBS
-from terminal import on_terminal
+from tiny import done, inside, packyard
 
 NAME = "A_VERY_LONG_NAME_OF_A_PARAMETER_THAT_NOBODY_WOULD_CHOOSE_BUT_SOMEBODY_HAS"
 KRMFILE = f"""\

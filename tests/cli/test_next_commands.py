@@ -13,8 +13,8 @@ import pytest
 
 import packyard as installed
 import tiny
-from commandline import packyard
 from running import suggested
+from tiny import packyard
 
 
 @pytest.fixture

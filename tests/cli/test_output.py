@@ -13,7 +13,7 @@ import pytest
 
 import real
 import tiny
-from commandline import COMMAND, done, environment, inside, packyard
+from tiny import COMMAND, done, environment, inside, packyard
 
 #: Sequences that set the title and the color, DEL, what turns or hides text, line separators, a carriage return.
 EVIL = "d\x1b]0;TITLE\x07 \x9b31m \x7f \u202egnp.exe \u2066 \u2028 \u2029 \u200b \ufeff \r \b"

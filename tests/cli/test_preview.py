@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import done
-from terminal import on_terminal
+from cli.terminal import on_terminal
+from tiny import done
 
 CONFIG_MAP = "bases/one/cm.yaml"
 

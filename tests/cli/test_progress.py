@@ -11,9 +11,9 @@ from threading import Event
 import pytest
 
 import tiny
-from commandline import done, packyard
+from cli.terminal import on_terminal
 from sharing.servers import Server, answer, answering
-from terminal import on_terminal
+from tiny import done, packyard
 
 LARGE = 200_000  # bytes of a bundle, more than are read at a time
 GATE = 120  # seconds that a server waits at most

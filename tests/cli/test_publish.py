@@ -14,13 +14,13 @@ import pytest
 
 import reading
 import tiny
-from commandline import COMMAND, done, environment, packyard
 from packyard.sharing.index import access, pending
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
 from packyard.sharing.trust.keys import NOBODY, SigningKey
 from sharing.servers import answer, answering
+from tiny import COMMAND, done, environment, packyard
 
 NAMES = ("p", "q", "r")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import done, packyard
+from tiny import done, packyard
 
 
 @pytest.fixture

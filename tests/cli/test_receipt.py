@@ -13,13 +13,13 @@ import pytest
 
 import real
 import tiny
-from commandline import done, packyard
 from packyard.core.bundle import bundle, receipt
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.servers import Server, answer, answering
+from tiny import done, packyard
 
 VERSIONS = ("1.0.0", "1.1.0", "1.2.0")
 

@@ -12,8 +12,8 @@ import pytest
 import reading
 import real
 import tiny
-from commandline import done, packyard
 from sharing import registries
+from tiny import done, packyard
 
 ROOT = """\
 apiVersion: packyard/v1

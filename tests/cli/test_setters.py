@@ -12,12 +12,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amount import tries
-from commandline import COMMAND, done, environment, packyard
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.using.setters import valuesfile
+from sample import tries
+from tiny import COMMAND, done, environment, packyard
 
 DEFINITION = """\
     io.k8s.cli.setters.{name}:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import done, packyard
 from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
+from tiny import done, packyard
 
 NAME = "llm-serving"
 ONE = f"{NAME}/one-node"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import optioned
 import reading
 import tiny
-from commandline import inside, packyard
+from tiny import inside, packyard
+from using.options import optioned
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import COMMAND, environment
+from tiny import COMMAND, environment
 
 PACKYARD = shlex.join(COMMAND)
 KRMFILE = """\

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import optioned
-from commandline import packyard
 from packyard.core.errors import suggest
+from tiny import packyard
+from using.options import optioned
 
 
 @pytest.mark.parametrize(

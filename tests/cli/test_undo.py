@@ -11,7 +11,7 @@ import pytest
 
 import reading
 import tiny
-from commandline import COMMAND, done, environment, packyard
+from tiny import COMMAND, done, environment, packyard
 
 KRMFILE = tiny.text("undo/Krmfile")
 RESOURCE = 'a:   a # {"$openapi":"n"}\r\nb: v # why\nc: v:1 # é\n\nd: a-x # {"$openapi":"s"}'

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 import tiny
-from commandline import done, packyard
 from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
+from tiny import done, packyard
 
 SETTER = """\
     io.k8s.cli.setters.{name}:

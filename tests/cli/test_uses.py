@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import programs_dir
+from tiny import programs_dir
 
 COMPONENT = "# A cache.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 OPTION = """\

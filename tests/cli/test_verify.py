@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import done, packyard
 from packyard.core.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.files import git
@@ -19,6 +18,7 @@ from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import large_bundle
+from tiny import done, packyard
 
 KEY = SigningKey.new()
 

@@ -14,14 +14,14 @@ from types import ModuleType
 import pytest
 
 import tiny
-from amount import FUZZ, tries
-from commandline import SOURCE_ROOT, environment
 from packyard.cli import parser
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import flags_of
 from packyard.cli.completion import SHELLS
 from packyard.cli.verbs import VERBS
 from packyard.core.errors import UsageError
+from sample import FUZZ, tries
+from tiny import SOURCE_ROOT, environment
 
 #: What may stand anywhere: folders, files, names, values and what is none of these.
 _PLAIN = """

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import everyfield
 from documents import pages
 from packyard.core.yaml.fields import Fields
+from writing.source import everyfield
 
 PAGE = (pages.DOCS / "authoring.md").read_text("utf-8")
 

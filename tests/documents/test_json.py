@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-import libraries
 import real
-import reference
 import tiny
-from commandline import done, packyard
-from documents import pages
+from documents import pages, reference
 from packyard.cli import rows
 from packyard.cli.complete import flags_of
 from packyard.cli.verbs import VERBS
 from packyard.sharing.trust.keys import SigningKey
 from sharing import rooted
+from tiny import done, packyard
+from writing.source import libraries
 
 NAME = "mnist-fp32-training-k8s"
 #: Verbs that print no rows: other verbs one after another, files, scripts, and what other programs print.
@@ -51,7 +50,7 @@ def documented() -> dict[str, dict[str, set[str]]]:
 
 
 def test_the_page_has_what_every_verb_declares() -> None:
-    assert reference.rest() == reference.made(), "python tests/reference.py writes it"
+    assert reference.rest() == reference.made(), "make docs writes it"
 
 
 def test_a_verb_declares_what_it_prints() -> None:

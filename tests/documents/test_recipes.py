@@ -14,12 +14,12 @@ import yaml
 
 import real
 import tiny
-from commandline import environment, programs_dir
 from packyard.sharing.entry import PROVENANCE
 from packyard.sharing.index import access
 from packyard.sharing.stores import open_store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import SigningKey, Trust
+from tiny import environment, programs_dir
 
 RECIPES = real.REPOSITORY / "docs" / "recipes"
 KEY = SigningKey.new()

@@ -11,7 +11,7 @@ import pytest
 
 import real
 import tiny
-from commandline import done, packyard
+from tiny import done, packyard
 
 PAGE = (real.REPOSITORY / "docs/stolen-key.md").read_text()
 PUBLISH = ("publish", "--workspace", "sources", "--to", "channel", "--version")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import real
-from confined import hand_out
+from real import hand_out
 from workload.conftest import namespaces, new_machine
 
 __all__ = ["namespaces", "new_machine"]

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from catalogue.pods import as_pods
+from catalogue.usecases import CATALOGUE, PACKAGES, Object, composed_package, shipped
 from models.wheels import CLASSES
-from pods import as_pods
-from usecases import CATALOGUE, PACKAGES, Object, composed_package, shipped
 from workload import environment
 
 _ARGUMENT = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")

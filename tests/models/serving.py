@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import real
-from usecases import PACKAGES
+from catalogue.usecases import PACKAGES
 from workload import controllers, zoo
 from workload.environment import Object
 from workload.machine import Machine, Pod

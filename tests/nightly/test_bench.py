@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import programs_dir
+from tiny import programs_dir
 
 
 @pytest.mark.nightly

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import programs_dir
+from tiny import programs_dir
 
 pytestmark = pytest.mark.nightly
 

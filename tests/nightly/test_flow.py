@@ -15,10 +15,10 @@ import pytest
 
 import reading
 import real
-from commandline import RELEASE, done, packyard, programs_dir
+from catalogue.usecases import each_package
 from packyard.writing.source.package import Package
-from served import Served
-from usecases import each_package
+from real import Served
+from tiny import RELEASE, done, packyard, programs_dir
 
 NAME = "resnet50v1-5-fp32-training-k8s"
 PREFIX = "quickstart/mlops"

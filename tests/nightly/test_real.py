@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import reading
-from served import Served
+from real import Served
 
 SETTER = """\
 apiVersion: config.k8s.io/v1alpha1

@@ -28,11 +28,11 @@ import yaml
 
 import real
 import tiny
-from commandline import SOURCE_ROOT, done
 from packyard import __version__
 from packyard.core.bundle import lock
 from packyard.writing.source import library
 from sample import WHOLE
+from tiny import SOURCE_ROOT, done
 
 pytestmark = pytest.mark.nightly
 

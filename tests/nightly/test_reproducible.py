@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import SOURCE_ROOT
 from packyard.writing.source import workspace
 from sample import SEED, WHOLE, some
+from tiny import SOURCE_ROOT
 
 pytestmark = pytest.mark.nightly
 

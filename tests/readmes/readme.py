@@ -7,12 +7,12 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from commandline import RELEASE
+from catalogue.usecases import Directory, Object, level, shipped
 from packyard.core.kubernetes.operators import OPERATORS
 from packyard.writing.source.package import Package, UseCase
 from readmes.commands import blocks, in_sentences
-from served import Served
-from usecases import Directory, Object, level, shipped
+from real import Served
+from tiny import RELEASE
 
 #: What an administrator types once for a cluster, and whether the tests have what it downloads.
 _INSTALLING = {command: bool(each.tested) for each in OPERATORS for command in each.install}

@@ -16,8 +16,7 @@ from readmes.internet import Internet
 from readmes.reader import Reader
 from readmes.readme import Readme
 from readmes.world import World, log_line
-from real import free_port
-from served import Served
+from real import Served, free_port
 
 #: What a sentence means that leaves a word out, or has one in capitals in its place; where a use case has to be named.
 MEANT = {

@@ -12,12 +12,11 @@ from contextlib import ExitStack, contextmanager
 from http.server import HTTPServer
 from pathlib import Path
 
-import modelserver
-import openaiserver
 from catalogue.nightly import test_runs
+from catalogue.usecases import Object
 from controlplane import argo
 from controlplane.api import Api, wait
-from usecases import Object
+from readmes import modelserver, openaiserver
 from workload.environment import environment, words
 
 _KWOK = "kwok.x-k8s.io/v1alpha1"

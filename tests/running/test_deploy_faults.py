@@ -18,10 +18,9 @@ from typing import Any
 
 import pytest
 
-import commandline
 import real
 import sample
-from commandline import inside
+import tiny
 from controlplane import people, webhooks
 from controlplane.api import Api, Object
 from packyard.core.errors import ConflictError
@@ -33,6 +32,7 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from running.wanted import WHEN, config_map, deploy, deployment, item, job, prepared
 from sharing import buckets
+from tiny import inside
 
 RUN = "app"
 
@@ -233,9 +233,9 @@ def interrupted_midway(api: Api, namespace: str, by: signal.Signals, *words: obj
         return "" if request["dryRun"] else "too late"
 
     with webhooks.asked(api, namespace, ["jobs"], slow):
-        command = [*commandline.COMMAND, *map(str, words)]
+        command = [*tiny.COMMAND, *map(str, words)]
         with subprocess.Popen(
-            command, env=commandline.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command, env=tiny.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
             assert begun.wait(60)
             process.send_signal(by)
@@ -372,9 +372,9 @@ def test_several_runs_at_once(cluster: Api, namespace: str, config: Path, tmp_pa
             each["metadata"]["labels"] = {"app.kubernetes.io/instance": f"run-{number}"}
         (folder / "objects.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
         (folder / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
-        command = [*commandline.COMMAND, "deploy", str(folder), "--kubeconfig", str(config), "--no-wait"]
+        command = [*tiny.COMMAND, "deploy", str(folder), "--kubeconfig", str(config), "--no-wait"]
         started.append(
-            subprocess.Popen(command, env=commandline.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            subprocess.Popen(command, env=tiny.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         )
     for process in started:
         _, said = process.communicate(timeout=300)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commandline import packyard
+from cli.terminal import on_terminal
 from controlplane.api import Api, wait
 from packyard.core.errors import InputError
 from packyard.running.runs import logs, status
@@ -18,7 +18,7 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.status import PodStatus, RunStatus
 from running import made
 from running.nightly.test_reading import children, settle, settled, started
-from terminal import on_terminal
+from tiny import packyard
 
 
 class Printer:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import optioned
-from commandline import done
 from packyard.core.yaml.node import Source
 from packyard.running.runs.prepared import prepare
 from packyard.using.render.render import render
 from packyard.using.setters.krmfile import Krmfile
+from tiny import done
+from using.options import optioned
 
 
 @pytest.fixture

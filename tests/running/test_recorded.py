@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from commandline import packyard
 from packyard.core.errors import UnavailableError
 from packyard.running import doctor
 from packyard.running.doctor.transcript import Transcript
@@ -18,6 +17,7 @@ from running import recordings
 from running.fault_set import FAULTS, Fault
 from running.patients import pod, prepared
 from running.setups import job
+from tiny import packyard
 
 
 def named(fault: Fault) -> str:

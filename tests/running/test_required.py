@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import done, packyard
 from controlplane.api import Api
 from packyard.core.bundle import shipped
 from packyard.core.bundle.required import Required
@@ -16,6 +15,7 @@ from packyard.core.kubernetes import requirements
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
 from packyard.running.runs.prepared import prepare
+from tiny import done, packyard
 
 RAY_JOB = """\
 apiVersion: ray.io/v1

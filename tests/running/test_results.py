@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import tiny
-from commandline import packyard
 from controlplane.api import Api, Object, wait
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.running.runs import results, transfer
@@ -21,6 +20,7 @@ from packyard.running.runs.transfer import Copied
 from running import made
 from running.nightly.test_reading import settled, started
 from running.wanted import config_map
+from tiny import packyard
 
 RUN = "train"
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amount import tries
 from packyard.core.kubernetes.lenient import kind_of, name_of
 from packyard.running.runs import status
 from packyard.running.runs.look import Seen, key_of
 from packyard.running.runs.run import Reference
 from packyard.running.runs.waiting import Sources
 from running import made
+from sample import tries
 
 _ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(["True", "Failed", "1", "run"]),

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import packyard
-from commandline import inside
 from controlplane.api import Api
 from packyard.running.runs.kubectl import Kubectl
 from running import made, suggested
+from tiny import inside
 
 _CODE = Path(packyard.__file__).parent
 _MODULES = sorted([*(_CODE / "running").rglob("*.py"), *(_CODE / "cli/running").rglob("*.py")])

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from commandline import packyard, process
 from running import stub
 from running.wanted import config_map, item, job
+from tiny import packyard, process
 
 
 class Cluster:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commandline import done
 from controlplane.api import Api, wait
+from tiny import done
 
 pytestmark = pytest.mark.oracle
 

@@ -19,9 +19,9 @@ from itertools import product
 from pathlib import Path
 
 import tiny
-from commandline import COMMAND, environment
 from packyard.sharing.index import access
 from packyard.sharing.stores import open_store
+from tiny import COMMAND, environment
 
 SIZE = 1000
 VERSION = "1.0.0"

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-import commandline
 import real
+import tiny
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.sharing.stores import open_store
@@ -141,7 +141,7 @@ def test_what_is_repeated_ends_before_the_deadline_and_says_why(open_at: Callabl
 def test_an_interrupt_ends_a_call_at_once(open_at: Callable[..., Store], kind: str) -> None:
     with answering(FAULTS["says nothing"][0]) as server:
         address = open_at(kind, server.address).address
-        command = [*commandline.COMMAND, "get", "x", "--from", address]
+        command = [*tiny.COMMAND, "get", "x", "--from", address]
         with subprocess.Popen(command, stderr=subprocess.PIPE) as asking:
             while not server.requests:
                 assert asking.poll() is None

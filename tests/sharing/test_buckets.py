@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import done, packyard
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.sharing.publishing.publish import publish
@@ -24,6 +23,7 @@ from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFou
 from sharing.buckets import BucketServer, Opener, versitygw
 from sharing.examples import bundle
 from sharing.store_contract import StoreContract
+from tiny import done, packyard
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

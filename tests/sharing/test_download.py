@@ -15,7 +15,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from commandline import environment
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, UnavailableError
 from packyard.sharing.fetching import download as downloading
@@ -24,6 +23,7 @@ from packyard.sharing.fetching.download import Wanted, download
 from packyard.sharing.stores.http import HTTPStore
 from packyard.sharing.stores.store import NotFoundError
 from sharing.servers import Script, answer, answering, for_ever, slowly
+from tiny import environment
 
 DATA = bytes(range(256)) * 4000
 WANTED = Wanted(digest=Digest.of(DATA), size=len(DATA), what="bert@1.0")

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 import sample
-from commandline import done, packyard
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
@@ -40,6 +39,7 @@ from sharing import buckets
 from sharing.buckets import BucketServer
 from sharing.examples import FailingStore, bundle, fetch
 from sharing.test_fsck import BUNDLES, attest
+from tiny import done, packyard
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)

@@ -19,7 +19,6 @@ from pathlib import Path
 
 import pytest
 
-from commandline import environment
 from packyard.core.bundle.archive import Member, pack
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
@@ -36,6 +35,7 @@ from sharing import hostile
 from sharing.examples import fetch, lose_index
 from sharing.hostile import FILES, Grammar
 from sharing.servers import answering
+from tiny import environment
 
 FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
 CASES = max(150, FUZZ // 250) if FUZZ else 15

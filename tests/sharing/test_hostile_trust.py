@@ -16,7 +16,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amount import tries
 from packyard.core.bundle import record
 from packyard.core.errors import InputError, IntegrityError
 from packyard.sharing import configuration
@@ -25,6 +24,7 @@ from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keyring import TrustedKey
 from packyard.sharing.trust.keys import NOBODY, PublicKey, SigningKey
 from packyard.sharing.trust.provenance import PAYLOAD_TYPE, Provenance
+from sample import tries
 from sharing.test_provenance import BERT, KEY, MADE, OTHER, SIGNED, TRUST
 
 EXAMPLES = tries(300)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import images
+from catalogue import images
 from packyard.core.digest import Digest
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.registry import Registry

@@ -13,7 +13,6 @@ from threading import Barrier, Event, Lock
 
 import pytest
 
-from commandline import COMMAND, done, environment, packyard
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
@@ -28,6 +27,7 @@ from packyard.sharing.publishing import fsck
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.many_names import entry_of, name_of
 from sharing.servers import Script, answer, answering
+from tiny import COMMAND, done, environment, packyard
 
 MANY = 5000
 TREES = Path(__file__).parents[1] / "trees"

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from amount import tries
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
 from packyard.sharing.stores.oci import registry
 from packyard.sharing.stores.oci.address import ArtifactAddress
 from packyard.sharing.stores.oci.repositories import OCIStore
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError, TooLongError
+from sample import tries
 from sharing.servers import Script, Server, answer, answering, for_ever, redirect, slowly
 
 KEY = "1.0/bert.tar.gz"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amount import tries
 from packyard.sharing.stores.oci import spelling
 from packyard.sharing.stores.oci.address import spell, unspell
 from packyard.sharing.stores.oci.spelling import Place, place
+from sample import tries
 
 TAG = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}")
 PART = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,20}", fullmatch=True) | st.sampled_from(

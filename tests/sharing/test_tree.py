@@ -13,11 +13,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from amount import tries
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError
 from packyard.sharing.index import tree
 from packyard.sharing.index.tree import Node, Shape
+from sample import tries
 
 KEYS = st.text("ab0-é\U0001f600", min_size=1, max_size=6)
 VALUES = st.one_of(st.integers(0, 9), st.text('xy\n"é', max_size=30), st.lists(st.booleans(), max_size=2))

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 
-from commandline import done
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import Bundle, build
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import add_to_index
+from tiny import done
 
 CASE = "train/multi-node"
 KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [job.yaml]\n"

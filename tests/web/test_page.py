@@ -12,11 +12,11 @@ import pytest
 
 import real
 import tiny
-from commandline import done, packyard
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import build
 from packyard.sharing.web import page, readme
 from packyard.sharing.web.serve import server
+from tiny import done, packyard
 from web.pages import CASE, SETTERS, Read, channel, package, written
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>\u202e{{ 7 * 7 }}</title></code>"

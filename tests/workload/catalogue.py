@@ -8,10 +8,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 
+from catalogue.usecases import PACKAGES, Directory, shipped
 from packyard.core.kubernetes import requirements
 from packyard.writing.source.package import Package, UseCase
-from served import Served
-from usecases import PACKAGES, Directory, shipped
+from real import Served
 from workload.controllers import NAMESPACE
 from workload.environment import Object
 

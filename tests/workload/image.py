@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-import openaiserver
+from readmes import openaiserver
 from workload import environment
 from workload.environment import Object
 

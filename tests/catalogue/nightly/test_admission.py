@@ -16,14 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from controlplane.api import Answer, Api
-from packyard.core.kubernetes import requirements
-from packyard.core.kubernetes.pod_security import LEVELS
-from packyard.writing.source.package import Package, UseCase
-from pods import as_pods
-from sample import some
-from served import Served
-from usecases import (
+from catalogue.pods import as_pods
+from catalogue.usecases import (
     USE_CASES,
     Directory,
     Object,
@@ -36,6 +30,12 @@ from usecases import (
     sampled_options,
     shipped,
 )
+from controlplane.api import Answer, Api
+from packyard.core.kubernetes import requirements
+from packyard.core.kubernetes.pod_security import LEVELS
+from packyard.writing.source.package import Package, UseCase
+from real import Served
+from sample import some
 
 pytestmark = pytest.mark.oracle
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from catalogue.usecases import Object, level, of_bases_with, shipped
 from controlplane import argo
 from controlplane.api import Api, wait
 from packyard.writing.source.package import Package, UseCase
-from served import Served
-from usecases import Object, level, of_bases_with, shipped
+from real import Served
 
 _WORKFLOW = "workflows.argoproj.io/workflow"
 _NODE_NAME = "workflows.argoproj.io/node-name"

@@ -10,9 +10,9 @@ import secrets
 import pytest
 
 from catalogue.nightly.test_runs import add_node, condition
+from catalogue.usecases import PACKAGES, Object, level, shipped
 from controlplane.api import Api, wait
 from packyard.core.kubernetes import requirements
-from usecases import PACKAGES, Object, level, shipped
 
 NAME = "mnist-fp32-training-k8s"
 #: What kind asks for its own pods on its node, the control plane among them: 950m CPUs and 290Mi.

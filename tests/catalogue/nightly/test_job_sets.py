@@ -14,10 +14,10 @@ from pathlib import Path
 
 import yaml
 
+from catalogue.usecases import Object, level, of_bases_with, shipped
 from controlplane.api import Api, wait
 from packyard.writing.source.package import Package, UseCase
-from served import Served
-from usecases import Object, level, of_bases_with, shipped
+from real import Served
 
 _KINDS = ("JobSet", "TrainJob")
 _ROLE = "jobset.sigs.k8s.io/replicatedjob-name"

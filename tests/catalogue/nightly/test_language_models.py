@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from catalogue.nightly.test_runs import apply, of_kind, provide
+from catalogue.usecases import USE_CASES, shipped
 from controlplane.api import Api, Object, wait
 from controlplane.stored import condition
-from served import Served
-from usecases import USE_CASES, shipped
+from real import Served
 
 CASES = {each.name: (item, each) for item, each in USE_CASES if item.name == "llm-serving"}
 each_server = pytest.mark.parametrize("name", ["one-node", "several-nodes"])

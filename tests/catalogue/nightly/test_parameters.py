@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import real
+from catalogue.usecases import CATALOGUE, PACKAGES, Directory, shipped
 from packyard.core.errors import InputError
 from packyard.writing.source.package import Package
-from usecases import CATALOGUE, PACKAGES, Directory, shipped
 
 pytestmark = pytest.mark.nightly
 

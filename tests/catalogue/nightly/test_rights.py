@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
+from catalogue.usecases import Object, each_use_case, level, shipped
 from controlplane.api import Api, wait
 from packyard.writing.source.package import Package, UseCase
-from served import Served
-from usecases import Object, each_use_case, level, shipped
+from real import Served
 
 #: apiGroup, resource, verb, and the name of the only object that it is about, if there is one.
 Right = tuple[str, str, str, str]

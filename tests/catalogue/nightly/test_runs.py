@@ -12,14 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import count
 
-from controlplane.api import Api, wait
-from controlplane.stored import condition, phase, volume
-from packyard.core.kubernetes import requirements
-from packyard.writing.source.package import Package, UseCase
-from pods import as_pods
-from sample import some
-from served import Served
-from usecases import (
+from catalogue.pods import as_pods
+from catalogue.usecases import (
     LEVELS,
     USE_CASES,
     Directory,
@@ -32,6 +26,12 @@ from usecases import (
     option_names,
     shipped,
 )
+from controlplane.api import Api, wait
+from controlplane.stored import condition, phase, volume
+from packyard.core.kubernetes import requirements
+from packyard.writing.source.package import Package, UseCase
+from real import Served
+from sample import some
 
 # What the server says of a Service that it looks at while it is being made.
 _OF_THE_SERVER = ("ClusterIPNotAllocated",)

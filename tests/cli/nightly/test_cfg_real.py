@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 import tiny
-from commandline import COMMAND, inside
 from packyard.using.setters.change import change_setters
-from served import Served
+from real import Served
+from tiny import COMMAND, inside
 
 pytestmark = pytest.mark.oracle
 

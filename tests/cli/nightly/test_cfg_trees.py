@@ -23,9 +23,9 @@ import yaml
 
 import real
 import tiny
-from amount import tries
-from commandline import inside
-from served import Cfg
+from real import Cfg
+from sample import tries
+from tiny import inside
 
 SEEDS = tries(1200) // 20
 BATCH = 30

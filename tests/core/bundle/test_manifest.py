@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amount import tries
 from packyard.core.bundle import record
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase, file_digests
 from packyard.core.errors import IntegrityError
+from sample import tries
 
 MEMBERS = [Member(path="README.md", data=b"# bert\n"), Member(path="a/é.yaml", data=b"kind: Job\n")]
 MANIFEST = Manifest(

@@ -18,13 +18,13 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import COMMAND, environment
+from core.files.krmfiles import FIELD, FILES, make_package
 from faults import SOMEBODY, WRITING, Faulty, Outcome, become, forked, leftovers, recover
-from krmfiles import FIELD, FILES, make_package
 from packyard.core.errors import ConflictError
 from packyard.core.files.history import History
 from packyard.core.files.tree import Tree
 from packyard.using.setters.change import change_setters
+from tiny import COMMAND, environment
 
 WHOLE = bool(os.environ.get("PACKYARD_FUZZ"))
 PLACES = 2  # of each kind, command and way, where not all are tried

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from core.files.krmfiles import one_setter
 from faults import Faulty, forked
-from krmfiles import one_setter
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files.history import History
 from packyard.using.setters.change import change_setters

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from commandline import packyard
+from core.files.krmfiles import FIELD, field_values, make_package
 from faults import forked
-from krmfiles import FIELD, field_values, make_package
 from packyard.core.errors import InputError, PackyardError
 from packyard.core.files.journal import DRAFT, JOURNAL
 from packyard.core.files.tree import Tree
 from packyard.using.setters.change import change_setters
+from tiny import packyard
 
 NEW = FIELD.replace(": a", ": b").encode()
 STAGED = ".packyard-new-0123456789abcdef-0"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import environment
+from core.files.krmfiles import field_values, make_package
 from core.files.packages import set_to
-from krmfiles import field_values, make_package
 from packyard.core.files import inplace
+from tiny import environment
 
 
 @pytest.mark.parametrize("sizes", [(5000, 5000), (5000, 9000), (9000, 5000), (10, 5000), (5000, 0)])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from core.files.krmfiles import FILES, field_values, make_package, one_setter
 from faults import at_once, failures, kills, leftovers, recover
-from krmfiles import FILES, field_values, make_package, one_setter
 from packyard.core.errors import ConflictError, UnavailableError
 from packyard.core.files import atomic
 from packyard.core.files.tree import Tree

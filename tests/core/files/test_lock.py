@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from commandline import COMMAND, environment
+from core.files.krmfiles import FIELD, field_values, make_package, one_setter
 from core.files.packages import set_to
 from faults import forked
-from krmfiles import FIELD, field_values, make_package, one_setter
 from packyard.core.errors import UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.using.setters.change import change_setters
+from tiny import COMMAND, environment
 
 
 def test_a_package_of_more_folders_than_descriptors_is_set(tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from commandline import packyard
+from core.files.krmfiles import FIELD, FILES, field_values, make_package, one_setter
 from core.files.packages import edit, set_to
 from faults import Faulty, content, forked, leftovers, recover
-from krmfiles import FIELD, FILES, field_values, make_package, one_setter
 from packyard.core.errors import ConflictError
 from packyard.core.files.tree import Tree
 from packyard.using.setters.change import change_setters
+from tiny import packyard
 
 
 def interrupt(root: Path, *, at: int = 3) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from core.files.krmfiles import FIELD, make_package
 from core.files.packages import edit, set_to
 from faults import content, leftovers
-from krmfiles import FIELD, make_package
 from packyard.core.errors import ConflictError, UnavailableError
 from packyard.core.files import atomic, inplace, replace
 from packyard.core.files.tree import Tree

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from core.files.krmfiles import FIELD, field_values, make_package
 from faults import Faulty, forked, recover
-from krmfiles import FIELD, field_values, make_package
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files.history import History
 from packyard.core.files.tree import Tree

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from core.files.krmfiles import FILES, field_values, make_package
 from faults import SOMEBODY, Outcome, become, forked, leftovers
-from krmfiles import FILES, field_values, make_package
 from packyard.cli.main import main
 
 pytestmark = pytest.mark.nightly  # only root can be another user

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubernetes_objects import objects
+from core.kubernetes.kubernetes_objects import objects
 from packyard.core.kubernetes.images import find, is_valid, parse
 
 

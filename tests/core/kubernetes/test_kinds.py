@@ -13,7 +13,7 @@ from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.builtin import build
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.lint import lint
-from served import Served
+from real import Served
 
 
 def rules(*documents: str) -> set[str]:

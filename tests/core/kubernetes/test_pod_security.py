@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubernetes_objects import HARDENED, objects
+from core.kubernetes.kubernetes_objects import HARDENED, objects
 from packyard.core.kubernetes import pod_security
 from packyard.core.kubernetes.pods import find_all
 

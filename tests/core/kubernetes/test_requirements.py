@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubernetes_objects import HARDENED, MPI_JOB, WORKFLOW, objects
+from core.kubernetes.kubernetes_objects import HARDENED, MPI_JOB, WORKFLOW, objects
 from packyard.core.kubernetes.requirements import find
 
 

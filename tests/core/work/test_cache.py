@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from commandline import environment
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.work.cache import MAX_AGE, Cache
+from tiny import environment
 
 KEY = Digest.of(b"key")
 OTHER = Digest.of(b"other")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from commandline import environment
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.core.work import executor
+from tiny import environment
 
 TASKS = [str(number) for number in range(40)]
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from tree_sitter import Language, Node, Parser
 
 import real
-from amount import tries
+from core.yaml.yaml_files import File, files
 from packyard.core.yaml.document import parse_text, walk
 from packyard.core.yaml.node import Entry, Item, MappingNode, Scalar, SequenceNode, Source
-from yaml_files import File, files
+from sample import tries
 
 PARSER = Parser(Language(tree_sitter_yaml.language()))
 SCALARS = {"plain_scalar", "double_quote_scalar", "single_quote_scalar"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from amount import tries
+from core.yaml.yaml_files import COMMENT, File, files
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import parse_file, parse_one, parse_text, walk
 from packyard.core.yaml.node import Node, Scalar, Source
-from yaml_files import COMMENT, File, files
+from sample import tries
 
 
 def scalars(node: Node | None) -> list[Scalar]:

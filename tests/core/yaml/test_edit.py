@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from krmfiles import one_setter
+from core.files.krmfiles import one_setter
 from packyard.using.setters.change import change_setters
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
-from served import Served
+from real import Served
 
 KRMFILE = one_setter()
 COMMENT = '# {"$openapi":"V"}'

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import workspaces
-from commandline import environment
+from catalogue import workspaces
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, PackyardError
 from packyard.core.work.memo import Memo
@@ -19,6 +18,7 @@ from packyard.core.yaml.sources import Observed, Sources
 from packyard.writing.build.assemble import assemble
 from packyard.writing.source import workspace
 from sample import SEED, WHOLE
+from tiny import environment
 
 Ask = Callable[[Sources], object]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from usecases import PACKAGES, shipped
+from catalogue.usecases import PACKAGES, shipped
 from workload import catalogue, controllers
 from workload.environment import Object
 from workload.machine import Machine, Pod, wait_until

@@ -19,9 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from real import free_port, path_with, pinned_program, program
-from served import Served
-from usecases import CATALOGUE, PACKAGES
+from catalogue.usecases import CATALOGUE, PACKAGES
+from real import Served, free_port, path_with, pinned_program, program
 from workload import catalogue, controllers, zoo
 from workload.environment import Object
 from workload.machine import Machine, wait_until

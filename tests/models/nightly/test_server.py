@@ -15,7 +15,7 @@ import pytest
 from models import named, serving
 from models.nightly.test_finetune import PROVERBS, loaded, trained
 from models.serving import answer, ask
-from served import Served
+from real import Served
 from workload import catalogue
 from workload.environment import Object
 from workload.machine import Machine, Pod

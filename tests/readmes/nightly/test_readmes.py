@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import programs_dir
+from catalogue.usecases import PACKAGES, each_package, shipped
 from controlplane import shared
 from controlplane.api import Api
 from packyard.core.kubernetes import requirements
@@ -27,8 +27,8 @@ from readmes.internet import internet
 from readmes.reader import Reader
 from readmes.readme import Readme
 from readmes.visit import CHANNEL, Visit
-from served import Served
-from usecases import PACKAGES, each_package, shipped
+from real import Served
+from tiny import programs_dir
 
 #: What operators' releases install, by the module whose version the tests pin.
 RELEASES = {

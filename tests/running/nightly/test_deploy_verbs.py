@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from commandline import inside
 from controlplane import people, stored
 from controlplane.api import Api, wait
 from documents.test_json import documented, seen
 from packyard.cli.running import rollout
 from running import made
+from tiny import inside
 
 RUN = "mnist-fp32-training-first-run"
 BOARD = "mnist-fp32-training-tensorboard-pvc"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from catalogue.nightly import test_runs
-from commandline import packyard
+from catalogue.usecases import LEVELS, PACKAGES, Object, build_all, level, moved, shipped
 from controlplane import people, stored
 from controlplane.api import Api, wait
 from documents import test_json
@@ -25,9 +25,9 @@ from packyard.running.doctor.finding import Finding
 from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
+from real import Served
 from running.patients import deployed, pod, prepared, read, told
-from served import Served
-from usecases import LEVELS, PACKAGES, Object, build_all, level, moved, shipped
+from tiny import packyard
 
 
 @pytest.mark.parametrize("brings_claims", [False, True])

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from commandline import packyard
 from controlplane.api import Api
+from tiny import packyard
 
 Config = dict[str, Any]
 

@@ -19,7 +19,6 @@ from types import SimpleNamespace
 import pytest
 
 from catalogue.nightly import test_runs
-from commandline import COMMAND, environment
 from controlplane import fates, people
 from controlplane.api import Api, Object, await_quota, wait
 from packyard.cli.running import probe
@@ -29,6 +28,7 @@ from packyard.running.probe import answers, jobs
 from packyard.running.runs import beside, kubectl
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared, prepare
+from tiny import COMMAND, environment
 
 
 @pytest.fixture

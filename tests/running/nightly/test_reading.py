@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-import modelserver
-from commandline import COMMAND, environment, packyard
+from cli.terminal import on_terminal
 from controlplane import argo
 from controlplane.api import Api, Object, wait
 from documents.test_json import documented, seen
 from packyard.running.runs import events, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
+from readmes import modelserver
 from running import made
-from terminal import on_terminal
+from tiny import COMMAND, environment, packyard
 
 Verb = Callable[..., "subprocess.CompletedProcess[str]"]
 

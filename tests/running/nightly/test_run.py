@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from commandline import inside
 from controlplane import fates
 from controlplane.api import Api, wait
 from running.nightly.test_reading import started
+from tiny import inside
 
 PACKAGE = "mnist-fp32-training-k8s"
 

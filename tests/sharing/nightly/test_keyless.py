@@ -11,11 +11,11 @@ from sigstore.errors import TUFError
 from sigstore.verify import Verifier
 
 import real
-from commandline import packyard
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
 from packyard.sharing.trust import keyless
 from sharing.test_sigstore import BERT, ENTRY, attest
+from tiny import packyard
 
 pytestmark = pytest.mark.nightly  # the signature is of a pinned module
 

@@ -16,8 +16,8 @@ import pytest
 
 import sample
 import tiny
-from commandline import COMMAND, environment, programs_dir
-from measuring import peak
+from bench.measuring import peak
+from catalogue.usecases import PACKAGES, shipped
 from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.index import access, pending
 from packyard.sharing.index.access import Publisher
@@ -29,7 +29,7 @@ from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, SigningKey
 from sharing.buckets import BUCKET, BucketServer
 from sharing.servers import answering, slowly
-from usecases import PACKAGES, shipped
+from tiny import COMMAND, environment, programs_dir
 
 pytestmark = pytest.mark.nightly
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-import commandline
 import sample
+import tiny
 from packyard.sharing.entry import bundle_key
 from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
@@ -37,10 +37,10 @@ STORES = {"directory": 3, "versitygw": 3, "registry3": 40}
 @contextmanager
 def running(kind: str, address: str, folder: Path, name: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run a process of `soaking` as long as the block does."""
-    path = os.pathsep.join([str(commandline.SOURCE_ROOT), str(Path(__file__).parents[2])])
+    path = os.pathsep.join([str(tiny.SOURCE_ROOT), str(Path(__file__).parents[2])])
     command = [sys.executable, soaking.__file__, kind, address, str(folder), name]
     with (folder / f"{name}.errors").open("ab") as errors:
-        process = subprocess.Popen(command, env=commandline.environment(PYTHONPATH=path), stderr=errors)
+        process = subprocess.Popen(command, env=tiny.environment(PYTHONPATH=path), stderr=errors)
     try:
         yield process
     finally:
@@ -81,9 +81,9 @@ def check_flat(lines: list[dict[str, Any]]) -> None:
 
 def check_commands(address: str, names: set[str], folder: Path) -> None:
     """Check that the command line lists what was published, and gets some of it."""
-    listed = commandline.done("list", "--from", address, "-o", "json")
+    listed = tiny.done("list", "--from", address, "-o", "json")
     assert all(f'"{name.partition("@")[0]}"' in listed for name in names)
-    commandline.done("get", min(names), "--from", address, "--into", folder / "got")
+    tiny.done("get", min(names), "--from", address, "--into", folder / "got")
 
 
 @pytest.mark.nightly

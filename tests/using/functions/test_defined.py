@@ -13,7 +13,7 @@ from packyard.core.errors import InputError
 from packyard.using.functions import function
 from packyard.using.functions.function import FunctionOutput
 from packyard.using.setters.change import change_setters
-from resourcelists import resource_list
+from using.functions.resourcelists import resource_list
 
 KRMFILE = """\
 # The parameters.

@@ -21,14 +21,14 @@ import pytest
 import yaml
 
 import real
-import resourcelists
-from amount import tries
 from casefiles import Case, cases
-from commandline import COMMAND, environment
 from packyard.core.errors import PackyardError
 from packyard.using.functions import function
 from packyard.using.functions.resourcelist import ResourceList
-from resourcelists import HEAD, resource_list, said
+from sample import tries
+from tiny import COMMAND, environment
+from using.functions import resourcelists
+from using.functions.resourcelists import HEAD, resource_list, said
 
 SEEDS = tries(2400) // 10
 BATCH = 60

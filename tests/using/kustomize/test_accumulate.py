@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import real
-import workspaces
+from catalogue import workspaces
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import parse_text

@@ -14,7 +14,7 @@ from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
 from packyard.using.kustomize.builtin import build
-from served import Served
+from real import Served
 
 RESOURCES = "resources: [a.yaml]\n"
 HEAD = "apiVersion: v1\nkind: X\nmetadata: {name: x}\n"

@@ -12,7 +12,7 @@ import yaml
 import tiny
 from packyard.core.errors import BeyondError, PackyardError
 from packyard.using.kustomize.builtin import build
-from served import Served
+from real import Served
 
 HEADER = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 OBJECTS = tiny.text("render/objects.yaml")

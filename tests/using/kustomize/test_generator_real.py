@@ -15,7 +15,7 @@ from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import builtin
 from packyard.using.kustomize.accumulate import accumulate
 from packyard.writing.source import parts
-from served import Served
+from real import Served
 
 TEXTS = [
     *("print(1)\n", "no line end", "two\n\n\n", " indented\n", "\nempty first\n", "tab\there\n", "a\n\n  b # c\n: d\n"),

@@ -21,7 +21,7 @@ from packyard.using.kustomize import selector
 from packyard.using.kustomize.builtin import build
 from packyard.writing.checks import folder
 from packyard.writing.source import parts
-from served import Served
+from real import Served
 
 FIELDS: dict[str, str] = json.loads(tiny.text("kustomize-fields.json"))
 KINDS = tuple(VERSIONS)

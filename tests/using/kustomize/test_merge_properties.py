@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tiny
-from amount import tries
 from packyard.core.errors import InputError
 from packyard.using.kustomize.builtin import build
-from served import Served
+from real import Served
+from sample import tries
 
 KINDS = {
     ("apps/v1", "Deployment"): ("template", "spec"),

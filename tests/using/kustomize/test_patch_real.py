@@ -13,7 +13,7 @@ from packyard.core.yaml import layout
 from packyard.core.yaml.sources import Sources
 from packyard.writing.source import parts
 from packyard.writing.source.compose import accumulate
-from served import Served
+from real import Served
 
 BASE = tiny.text("parts/patched.yaml")
 

@@ -23,7 +23,7 @@ from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize.accumulate import accumulate
 from packyard.using.kustomize.builtin import build
 from packyard.writing.source import parts
-from served import Served
+from real import Served
 
 BUILT, REFUSED = (
     pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from served import Served
+from real import Served
 from using.options import shipped
 from using.options.shipped import Catalogue
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import yaml
 
+from catalogue.usecases import CATALOGUE, PACKAGES, composed_package
 from packyard.using.kustomize.builtin import build
 from packyard.writing.source.compose import ComposedPackage
-from served import Served
-from usecases import CATALOGUE, PACKAGES, composed_package
+from real import Served
 
 Object = dict[str, Any]
 

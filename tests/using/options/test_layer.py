@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import optioned
 import reading
 import real
 import tiny
-from commandline import inside
+from tiny import inside
+from using.options import optioned
 
 SITE = """\
 options: [queue, spread]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import optioned
 import reading
 import real
-from commandline import inside
-from served import Cfg
+from real import Cfg
+from tiny import inside
+from using.options import optioned
 
 KRMFILE = f"{optioned.OPTIONS}/Krmfile"
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-import optioned
 import reading
 import tiny
 from packyard.core.errors import BeyondError, ConflictError, InputError, PackyardError
 from packyard.using.kustomize.builtin import build, try_components
 from packyard.using.options import switch
 from packyard.using.options.switch import Switched
-from served import Served
+from real import Served
+from using.options import optioned
 
 KUSTOMIZATION = "kustomization.yaml"
 OWN = """\

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import commandline
-import krmfiles
-import optioned
 import tiny
+from core.files import krmfiles
 from packyard.core.bundle.archive import Limits
 from packyard.using.render import every
+from using.options import optioned
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def refused(*words: object) -> str:
 def test_every_use_case_is_rendered_into_a_file_of_its_own_and_options_are_none(package: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\nRUN_NAME: second\n")
     before, out = files_of(package), tmp_path / "out"
-    printed = commandline.done("render", package, "--built-in", "--values", tmp_path / "values.yaml", "--out", out)
+    printed = tiny.done("render", package, "--built-in", "--values", tmp_path / "values.yaml", "--out", out)
     assert printed.splitlines() == [
         str(out / f"{path}.yaml") for path in (optioned.MULTI, optioned.SINGLE, f"{optioned.PREFIX}/volume")
     ]
@@ -47,9 +46,9 @@ def test_every_use_case_is_rendered_into_a_file_of_its_own_and_options_are_none(
 def test_a_rendered_file_is_what_render_prints_once_the_values_are_set(package: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
     use_case = package / optioned.SINGLE
-    as_if = commandline.done("render", use_case, "--built-in", "--values", tmp_path / "values.yaml")
-    commandline.done("set", use_case, "PVC_NAME=workdisk")
-    assert commandline.done("render", use_case, "--built-in") == as_if
+    as_if = tiny.done("render", use_case, "--built-in", "--values", tmp_path / "values.yaml")
+    tiny.done("set", use_case, "PVC_NAME=workdisk")
+    assert tiny.done("render", use_case, "--built-in") == as_if
 
 
 def test_everything_that_is_not_set_is_named_at_once_and_nothing_is_written(package: Path, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commandline import COMMAND, packyard
-from krmfiles import one_setter
+from core.files.krmfiles import one_setter
+from tiny import COMMAND, packyard
 
 KRMFILE = one_setter()
 BOUND = 'x: old # {"$openapi":"V"}\n'

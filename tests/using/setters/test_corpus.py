@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import real
-from commandline import inside
-from contents import content
 from packyard.core.errors import InputError
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
+from reading import content
+from tiny import inside
 
 ZOO = real.corpus_files("zoo")
 COMMANDS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init")

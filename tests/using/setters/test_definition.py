@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from amount import tries
-from commandline import COMMAND, environment
 from packyard.core.errors import InputError
 from packyard.using.setters.comment import DefinitionRef
 from packyard.using.setters.definition import Definitions, Setter, Substitution
+from sample import tries
+from tiny import COMMAND, environment
 
 EXAMPLES = tries(2000)
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-import judged
-from amount import tries
-from commandline import packyard
 from packyard.core.yaml.values import scalar_value
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.value import faults
-from served import Cfg
+from real import Cfg
+from sample import tries
+from tiny import packyard
+from using.setters import judged
 
 EXAMPLES = tries(2000)
 REAL = tries(100)

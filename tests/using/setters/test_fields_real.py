@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 import tiny
-from commandline import done
 from packyard.core.errors import InputError
 from packyard.using.setters.change import change_setters
-from served import Cfg, Served
+from real import Cfg, Served
+from tiny import done
 
 TEXTS = [
     *("abc", "a b", "yes", "no", "on", "off", "y", "N", "true", "True", "TRUE", "tRue", "false", "null", "Null", "~"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from packyard.using.setters.inline import InlineChange, list_setters
-from served import Cfg
+from real import Cfg
 
 FIELD = '{} # {{"type":"string","x-kustomize":{{"setter":{{"name":"a","value":"p"}}}}}}\n'
 

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reading
-import resourcelists
 import tiny
-from amount import tries
 from packyard.core.bundle.manifest import Manifest
 from packyard.using.upgrade.merge import Versions, merge
+from sample import tries
+from using.functions import resourcelists
 
 KPT, KRM = "# kpt-set: ${L}", '# {"$openapi":"L"}'
 HEAD = "apiVersion: example.org/v1\nkind: Example\nmetadata:\n  name: e\nspec:\n"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from commandline import done
 from packyard.core.files.tree import Tree
 from packyard.using.setters.packages import read_package
+from tiny import done
 
 OLD = """\
 apiVersion: kpt.dev/v1alpha1

@@ -11,11 +11,11 @@ import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from amount import tries
-from krmfiles import one_setter
+from core.files.krmfiles import one_setter
+from core.yaml.yaml_files import COMMENT, NOT_IN_BLOCKS, VALUES, File, files
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
-from yaml_files import COMMENT, NOT_IN_BLOCKS, VALUES, File, files
+from sample import tries
 
 EXAMPLES = tries(200)
 KRMFILE = one_setter()

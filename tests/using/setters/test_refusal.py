@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import judged
-from commandline import packyard
 from packyard.using.setters import patterns
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.refusal import command, describe, explain, refusal
+from tiny import packyard
+from using.setters import judged
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-import judged
-from amount import tries
-from commandline import COMMAND, environment
 from packyard.using.setters import regexp
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.value import faults
-from served import Cfg
+from real import Cfg
+from sample import tries
+from tiny import COMMAND, environment
+from using.setters import judged
 
 EXAMPLES = tries(120)
 

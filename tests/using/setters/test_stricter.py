@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import judged
-from commandline import packyard
 from packyard.using.setters import value
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.stricter import refuses, whole_number
+from tiny import packyard
+from using.setters import judged
 
 KRMFILE = """\
 openAPI:

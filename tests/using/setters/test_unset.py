@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from commandline import done, packyard
 from packyard.using.setters.definition import Setter
+from tiny import done, packyard
 
 FIELD = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a: "" # {"$openapi":"A"}\n'
 LISTED = 'apiVersion: v1\nkind: X\nmetadata: {name: x}\nargs: # {"$openapi":"A"}\n- a\n- b\n'

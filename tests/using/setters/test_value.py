@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-import judged
-from commandline import done
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.name_forms import SUBDOMAIN
 from packyard.using.setters import formats
 from packyard.using.setters.change import change_setters
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.value import faults
-from served import Cfg
+from real import Cfg
+from tiny import done
+from using.setters import judged
 
 KEYWORDS = judged.cases("keywords")
 

@@ -7,9 +7,9 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amount import tries
 from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import compare
+from sample import tries
 from using.upgrade.test_difference import LIBRARY, PACKAGE
 
 _PIECES = (

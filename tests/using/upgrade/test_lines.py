@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from amount import tries
 from packyard.using.upgrade import lines
 from packyard.using.upgrade.lines import Clash
+from sample import tries
 
 TEXTS = min(tries(100), 3000)
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import real
-from commandline import COMMAND, environment
 from programs import machine_path
+from tiny import COMMAND, environment
 
 MNIST, SERVING = "mnist-fp32-training-k8s", "llm-serving"
 #: Debian's chromium is a script, which runs programs that tests have to ask for.

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import environment, programs_dir
 from controlplane.api import Api
+from tiny import environment, programs_dir
 from web.nightly.conftest import MNIST, SERVING, Reader, Zoo
 from web.pages import CASE, channel, package, written
 

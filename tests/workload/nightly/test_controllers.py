@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from catalogue.usecases import level, shipped
 from controlplane.api import Api, wait
-from usecases import level, shipped
 from workload import catalogue, controllers
 from workload.controllers import of_kind
 from workload.environment import Object

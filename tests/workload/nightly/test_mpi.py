@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import pytest
 import yaml
 
-from served import Served
-from usecases import shipped
+from catalogue.usecases import shipped
+from real import Served
 from workload import catalogue
 from workload.controllers import of_kind
 from workload.environment import Object

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from catalogue.usecases import PACKAGES
 from packyard.writing.source.package import Package, UseCase
-from usecases import PACKAGES
 from workload import catalogue, controllers, zoo
 from workload.controllers import of_kind
 from workload.environment import Object

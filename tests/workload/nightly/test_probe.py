@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import real
+from catalogue.pods import as_pods
+from catalogue.usecases import USE_CASES
 from packyard.running.probe import answers, jobs
 from packyard.running.runs.prepared import Prepared
 from packyard.running.runs.record import RunRecord
 from packyard.writing.source.package import Package, UseCase
-from pods import as_pods
 from sample import some
-from usecases import USE_CASES
 from workload import catalogue, controllers, zoo
 from workload.controllers import of_kind
 from workload.environment import Object

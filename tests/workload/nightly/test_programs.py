@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-import modelserver
-import openaiserver
 import real
+from readmes import modelserver, openaiserver
 from workload.machine import PATIENCE
 
 pytestmark = pytest.mark.nightly("workload")

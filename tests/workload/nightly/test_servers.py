@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 import real
+from catalogue.usecases import PACKAGES
 from packyard.writing.source.package import Package, UseCase
-from served import Served
-from usecases import PACKAGES
+from real import Served
 from workload import catalogue, controllers, zoo
 from workload.controllers import of_kind
 from workload.environment import Object

@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 import pytest
 
 import real
+from catalogue.usecases import of_bases_with
 from packyard.writing.source.package import Package, UseCase
-from usecases import of_bases_with
 from workload import catalogue, controllers, zoo
 from workload.environment import Object, environment
 from workload.machine import Machine, Pod, wait_until

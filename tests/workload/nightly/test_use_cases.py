@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from catalogue.pods import as_pods
+from catalogue.usecases import PACKAGES, USE_CASES, with_option
 from packyard.writing.source.package import Package, UseCase
-from pods import as_pods
+from real import Served
 from sample import some
-from served import Served
-from usecases import PACKAGES, USE_CASES, with_option
 from workload import catalogue, controllers, zoo
 from workload.controllers import of_kind
 from workload.environment import Object, environment

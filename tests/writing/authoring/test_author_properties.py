@@ -8,12 +8,12 @@ import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from amount import tries
 from packyard.core.errors import InputError
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
 from packyard.writing.authoring.create import NewSetter, create_setter
 from packyard.writing.authoring.delete import delete_setter
+from sample import tries
 
 EXAMPLES = tries(200)
 KRMFILE = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-import importing
 import reading
 import tiny
-from importing import cases, composed, manifests, objects, run, set_values, write
-from served import Served
+from real import Served
+from writing.authoring import importing
+from writing.authoring.importing import cases, composed, manifests, objects, run, set_values, write
 
 POD = """apiVersion: v1
 kind: Pod

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-import imported
 import reading
 import tiny
-from imported import Imported
-from served import Served
+from real import Served
+from writing.authoring import imported
+from writing.authoring.imported import Imported
 
 LOST = Path(__file__).with_name("lost.txt")
 NAMES = ("unet", "ranker", "detector")

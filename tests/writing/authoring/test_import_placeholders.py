@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-import importing
 import tiny
-from importing import cases, composed, manifests, run, set_values, write
 from packyard.writing.source import compose, package, workspace
+from writing.authoring import importing
+from writing.authoring.importing import cases, composed, manifests, run, set_values, write
 
 FLAT = "resources: [web.yaml]\n"
 FILLED = """apiVersion: apps/v1

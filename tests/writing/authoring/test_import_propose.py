@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import importing
 import reading
 import tiny
-from importing import composed, run, set_values, write
+from writing.authoring import importing
+from writing.authoring.importing import composed, run, set_values, write
 
 DEPLOYMENT = """apiVersion: apps/v1
 kind: Deployment

@@ -9,9 +9,9 @@ import yaml
 
 import real
 import tiny
-from commandline import done
 from packyard.core.errors import UnavailableError
 from packyard.writing.authoring import init
+from tiny import done
 
 
 @pytest.mark.nightly

@@ -14,11 +14,11 @@ import pytest
 import real
 import sample
 import tiny
-import workspaces
-from commandline import COMMAND, done, environment
+from catalogue import workspaces
+from cli.terminal import on_terminal
 from packyard.writing.source import offered, workspace
 from packyard.writing.source.offered import BASE
-from terminal import on_terminal
+from tiny import COMMAND, done, environment
 
 #: Those that call their objects as the base `staging` does.
 _PARTS_OF_STAGING = ("copy", "node-staging")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import real
+from catalogue.usecases import composed_package, each_package
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.files.tree import Tree
 from packyard.writing.build.assemble import assemble
@@ -14,7 +15,6 @@ from packyard.writing.checks import folder
 from packyard.writing.checks.exception import MARK
 from packyard.writing.source import workspace
 from packyard.writing.source.package import Package
-from usecases import composed_package, each_package
 
 
 @pytest.mark.nightly

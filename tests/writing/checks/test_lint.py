@@ -6,14 +6,14 @@ import json
 
 import pytest
 
+from catalogue.usecases import CATALOGUE, Object, build_all, each_package, each_use_case, sampled_options, shipped
 from packyard.core.kubernetes import schemas as judges
 from packyard.core.kubernetes.schemas import Judge
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import workspace_lint
 from packyard.writing.checks.lint import lint
 from packyard.writing.source.package import Package, UseCase
-from served import Served
-from usecases import CATALOGUE, Object, build_all, each_package, each_use_case, sampled_options, shipped
+from real import Served
 
 
 def test_what_cannot_be_read_is_a_finding_and_the_rest_is_checked() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.lint import lint
-from served import Served
+from real import Served
 
 POD = "spec: {containers: [{name: main, image: 'tools:1', env: [{name: A, value: b}]}]}"
 BASE = f"""\

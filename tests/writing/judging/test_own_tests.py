@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import packyard
+from tiny import packyard
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1

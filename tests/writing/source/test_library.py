@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-import libraries
 import tiny
-from libraries import COMPONENT, CONFIG_MAP, HEAD, KRMFILE, KUSTOMIZATION, define
-from libraries import name as name_libraries
-from libraries import write as write_library
 from packyard.core.bundle import lock
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.errors import PackyardError
 from packyard.core.yaml.sources import Observed
 from packyard.writing.source import library, package, workspace
 from packyard.writing.source.compose import ComposedPackage, compose
+from writing.source import libraries
+from writing.source.libraries import COMPONENT, CONFIG_MAP, HEAD, KRMFILE, KUSTOMIZATION, define
+from writing.source.libraries import name as name_libraries
+from writing.source.libraries import write as write_library
 
 PATCH = "patches: [{path: cm.yaml}]\n"
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import tiny
+from catalogue.usecases import CATALOGUE, PACKAGES
 from packyard.writing.source import package as packages
 from packyard.writing.source import workspace
 from packyard.writing.source.compose import compose
 from packyard.writing.source.package import Package
 from packyard.writing.source.traced import Traced
-from usecases import CATALOGUE, PACKAGES
 
 
 @cache

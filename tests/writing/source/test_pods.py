@@ -15,7 +15,7 @@ from packyard.writing.judging import by_kustomize
 from packyard.writing.source import package as packages
 from packyard.writing.source import workspace
 from packyard.writing.source.compose import ComposedPackage, compose
-from served import Served
+from real import Served
 
 HEAD = "apiVersion: packyard/v1\nkind: PodPatch\n"
 #: A kind that packyard does not know, with two groups of pods.

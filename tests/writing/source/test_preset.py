@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import done
 from packyard.core.errors import InputError
 from packyard.writing.build.assemble import assemble
 from packyard.writing.source import package as packages
 from packyard.writing.source import workspace
 from packyard.writing.source.compose import compose
+from tiny import done
 
 NAME = "resnet50v1-5-fp32-training-k8s"
 NODE = '# Large nodes.\nCPUS: "32" # of 36\nWORKERS: 4\n'

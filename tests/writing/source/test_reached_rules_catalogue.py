@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import real
+from catalogue.usecases import USE_CASES, composed
 from packyard.core.yaml.node import Source
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import parse_krmfile
 from packyard.using.setters.rules.rule import Rule, read
 from packyard.using.setters.value import faults
-from usecases import USE_CASES, composed
 
 #: By the text of each rule: values that break it, and values that keep it; all others are as shipped, or examples.
 TRIED = {

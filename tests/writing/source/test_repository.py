@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import libraries
 import real
 import tiny
 from packyard.core.errors import PackyardError
 from packyard.writing.source import repository
 from packyard.writing.source.library_entry import Entry
+from writing.source import libraries
 
 
 def git(folder: Path, *words: object, given: str = "") -> str:

@@ -13,10 +13,7 @@ import jsonschema_rs
 import pytest
 import yaml
 
-import everyfield
-import json_schemas
 import real
-from commandline import done
 from packyard.core.errors import PackyardError
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import source_of
@@ -24,6 +21,8 @@ from packyard.using.setters import value
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
 from packyard.writing.source import pod_patch, required, schemas, workspace
+from tiny import done
+from writing.source import everyfield, json_schemas
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from libraries import COMPONENT, HEAD, KRMFILE, KUSTOMIZATION, define
+from writing.source.libraries import COMPONENT, HEAD, KRMFILE, KUSTOMIZATION, define
 
 DEPLOYMENT = """\
 apiVersion: apps/v1

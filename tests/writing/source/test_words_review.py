@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from commandline import packyard
+from tiny import packyard
 
 BASE = {
     "bases/one/kustomization.yaml": (

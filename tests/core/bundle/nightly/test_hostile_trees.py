@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import hostiletrees as hostile
-from amount import FUZZ, tries
 from hostiletrees import MEMORY, SECONDS, Watched
+from sample import FUZZ, tries
 
 COUNT = 300 if FUZZ else tries(60)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import commandline
 import real
 import tiny
 
@@ -28,18 +27,18 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("package")
-    commandline.done("get", PACKAGE, "--into", folder, "--quiet")
+    tiny.done("get", PACKAGE, "--into", folder, "--quiet")
     return folder / PACKAGE / "quickstart/mlops"
 
 
 @pytest.fixture
 def run(kpt: Path, package: Path, tmp_path: Path) -> Run:
-    search = commandline.programs_dir(tmp_path / "bin", {"kpt": kpt})
+    search = tiny.programs_dir(tmp_path / "bin", {"kpt": kpt})
     for name in ("ours", "theirs"):
         shutil.copytree(package, tmp_path / name)
 
     def start(*words: object, code: int = 0, cwd: str = "theirs") -> subprocess.CompletedProcess[str]:
-        env = commandline.environment(PATH=f"{search}:{os.environ['PATH']}", XDG_STATE_HOME=str(tmp_path / "state"))
+        env = tiny.environment(PATH=f"{search}:{os.environ['PATH']}", XDG_STATE_HOME=str(tmp_path / "state"))
         command = list(map(str, words))
         done = subprocess.run(command, cwd=tmp_path / cwd, env=env, capture_output=True, text=True, timeout=300)
         assert done.returncode == code, done.stdout + done.stderr

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import commandline
 import tiny
 
 FILES = tiny.read_tree("kpt")
@@ -25,7 +24,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture
 def run(kpt: Path, kustomize5: Path, tmp_path: Path) -> Run:
     programs = {"kpt": kpt, "kustomize": kustomize5}
-    search = commandline.programs_dir(tmp_path / "bin", programs)
+    search = tiny.programs_dir(tmp_path / "bin", programs)
     env = {**os.environ, "PATH": f"{search}:{os.environ['PATH']}"}
 
     def start(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:

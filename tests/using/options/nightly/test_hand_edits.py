@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from served import Cfg, Served
+from real import Cfg, Served
 from using.options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
 
 pytestmark = pytest.mark.oracle

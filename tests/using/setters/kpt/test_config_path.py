@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import reading
-from commandline import packyard
 from packyard.cli import main as command_line
+from tiny import packyard
 
 KPTFILE = """\
 apiVersion: kpt.dev/v1

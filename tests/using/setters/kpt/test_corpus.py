@@ -10,7 +10,7 @@ import pytest
 import real
 from packyard.using.functions import function
 from packyard.using.setters.kpt import tagged
-from resourcelists import resource_list, said
+from using.functions.resourcelists import resource_list, said
 
 CASES = {file.stem: json.loads(file.read_bytes()) for file in real.corpus_files("kpt")}
 RUNS = [name for name, case in CASES.items() if case["kind"] != "unit"]

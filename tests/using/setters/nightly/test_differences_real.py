@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commandline import inside
-from served import Cfg
+from real import Cfg
+from tiny import inside
 
 HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
 SETTER = """\

@@ -10,14 +10,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amount import tries
-from commandline import done
-from krmfiles import one_setter
+from core.files.krmfiles import one_setter
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.node import Source
 from packyard.using.setters import fields
-from served import Cfg, Served
+from real import Cfg, Served
+from sample import tries
+from tiny import done
 
 pytestmark = pytest.mark.oracle
 

@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from amount import tries
 from packyard.core.errors import InputError
 from packyard.core.yaml.node import Source
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules.expression import ExpressionError, parse
 from packyard.using.setters.rules.review import review
 from packyard.using.setters.rules.rule import find_broken, read
+from sample import tries
 
 EXAMPLES = tries(400)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-import judged
 from packyard.using.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
 from packyard.using.setters.rules.expression import ExpressionError, parse
 from packyard.using.setters.rules.types import check
+from using.setters import judged
 
 VALUES: dict[str, Any] = {
     "N": 8,

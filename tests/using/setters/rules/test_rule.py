@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-import judged
 import tiny
 from packyard.core.errors import InputError
 from packyard.core.yaml.node import Source
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules.rule import find_broken, read
+from using.setters import judged
 
 DEFINITIONS = tiny.text("rules/definitions.yaml")
 

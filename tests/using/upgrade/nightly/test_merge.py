@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from amount import tries
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import Problem
 from packyard.using.options.enabled import EnabledOptions
@@ -24,6 +23,7 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, plan
 from packyard.using.upgrade.merge import Merged, Versions, merge
+from sample import tries
 
 MERGES = min(tries(100), 10_000)
 _BATCH = 50

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import importing
 import reading
 import tiny
-from importing import cases, composed, run, write
-from served import Served
+from real import Served
+from writing.authoring import importing
+from writing.authoring.importing import cases, composed, run, write
 
 pytestmark = pytest.mark.usefixtures("kustomize5_in_path")
 

@@ -15,8 +15,7 @@ import pytest
 
 import sample
 import tiny
-import workspaces
-from commandline import COMMAND, done, environment, packyard
+from catalogue import workspaces
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
@@ -24,6 +23,7 @@ from packyard.writing.build import catalogue
 from packyard.writing.build.draft import MARK
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.product import Built
+from tiny import COMMAND, done, environment, packyard
 
 pytestmark = pytest.mark.nightly
 

@@ -10,8 +10,8 @@ import pytest
 
 import real
 import tiny
-from commandline import packyard, programs_dir
 from controlplane.api import Api
+from tiny import packyard, programs_dir
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1

@@ -11,6 +11,15 @@ import pytest
 import yaml
 
 import reading
+from catalogue.usecases import (
+    CATALOGUE,
+    PACKAGES,
+    composed,
+    composed_package,
+    each_package,
+    each_use_case,
+    package_files,
+)
 from packyard.using.render.programs import Program
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, read_krmfile
@@ -19,9 +28,8 @@ from packyard.using.setters.stricter import refuses
 from packyard.using.setters.value import faults
 from packyard.writing.judging import by_kustomize
 from packyard.writing.source.package import Package, UseCase
+from real import Cfg, Served
 from sample import some
-from served import Cfg, Served
-from usecases import CATALOGUE, PACKAGES, composed, composed_package, each_package, each_use_case, package_files
 
 
 def write(files: Mapping[str, bytes], folder: Path) -> Path:

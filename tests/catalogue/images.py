@@ -1,4 +1,4 @@
-"""Write the digests of images into the sources that name them: ``python tests/images.py [FOLDER…]``.
+"""Write the digests of images into the sources that name them: ``python tests/catalogue/images.py [FOLDER…]``.
 
     image: docker.io/library/busybox:1.36    becomes    docker.io/library/busybox:1.36@sha256:…
 
@@ -19,7 +19,7 @@ from packyard.core.kubernetes import images
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.registry import Registry
 
-_REPOSITORY = Path(__file__).resolve().parents[1]
+_REPOSITORY = Path(__file__).resolve().parents[2]
 _SOURCES = [_REPOSITORY / name for name in ("bases", "overlays", "packages")]
 _REFERENCE = re.compile(
     r"(?<![\w./@-])(?P<host>[\w-]+(?:\.[\w-]+)+(?::\d+)?)/(?P<name>[\w./-]+):(?P<tag>\w[\w.-]*)(@sha256:[0-9a-f]{64})?"

@@ -19,16 +19,10 @@ from time import perf_counter
 from typing import Any
 from unittest import mock
 
-import bench_authoring
-import bench_catalogue
-import bench_get
-import bench_lint
-import bench_operating
-import bench_publish
-import measuring
 import real
-from krmfiles import one_setter
-from measuring import peak, process, void
+from bench import authoring, catalogue, get, lint, measuring, operating, publish
+from bench.measuring import peak, process, void
+from core.files.krmfiles import one_setter
 from packyard.core.files import atomic, replace
 from packyard.using.setters.change import change_setters
 from packyard.writing.build.assemble import assemble
@@ -65,7 +59,7 @@ def measure(folder: Path) -> None:
     process(*build, folder)()
     for copy in ("ours", "theirs"):
         shutil.copytree(folder / USE_CASE, folder / copy)
-    catalogue = workspace.read(real.REPOSITORY)
+    sources = workspace.read(real.REPOSITORY)
     python = (sys.executable, "-c", "pass")
 
     def setting(*command: object) -> Callable[[], None]:
@@ -94,17 +88,17 @@ def measure(folder: Path) -> None:
     )
     compare(
         "build a package (library), tar and gzip of the same bytes",
-        lambda: void(assemble(catalogue, NAME, "1.0")),
+        lambda: void(assemble(sources, NAME, "1.0")),
         lambda: tar_and_gzip(folder / NAME),
         goal="-",
     )
     measure_large(folder)
-    bench_get.measure(folder, min(RUNS, 5))
-    bench_authoring.measure(folder, runs=min(RUNS, 5))
-    bench_catalogue.measure(folder / "catalogue", COPIES, min(RUNS, 3))
-    bench_publish.measure(folder / "publish", COPIES, min(RUNS, 3))
-    bench_lint.measure(folder / "lint", 2 * COPIES, 40 * COPIES, min(RUNS, 3))
-    bench_operating.measure(folder, min(RUNS, 5))
+    get.measure(folder, min(RUNS, 5))
+    authoring.measure(folder, runs=min(RUNS, 5))
+    catalogue.measure(folder / "catalogue", COPIES, min(RUNS, 3))
+    publish.measure(folder / "publish", COPIES, min(RUNS, 3))
+    lint.measure(folder / "lint", 2 * COPIES, 40 * COPIES, min(RUNS, 3))
+    operating.measure(folder, min(RUNS, 5))
 
 
 def measure_large(folder: Path) -> None:

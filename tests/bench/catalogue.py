@@ -1,4 +1,4 @@
-"""The catalogue, renamed many times over: built, built again, packed by others.  bench_catalogue.py COPIES RUNS
+"""The catalogue, renamed many times over: built, built again, packed by others.  catalogue.py COPIES RUNS
 
 The copies are packages of other models: no file of theirs but scripts and license has the bytes of another's.
 """
@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import real
-import workspaces
-from measuring import compare, peak, process, void
+from bench.measuring import compare, peak, process, void
+from catalogue import workspaces
 from packyard.writing.source import package, workspace
 
 PACKYARD = Path(sys.executable).with_name("packyard")

@@ -1,6 +1,6 @@
 """Publishing many packages to an S3 server on this machine, against rclone copying the same files.
 
-bench_publish.py COPIES RUNS: the catalogue, renamed so many times over.
+publish.py COPIES RUNS: the catalogue, renamed so many times over.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import real
-import workspaces
-from measuring import compare, peak, process, void
+from bench.measuring import compare, peak, process, void
+from catalogue import workspaces
 from packyard.sharing.index import access
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.upload import Packed

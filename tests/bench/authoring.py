@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-import measuring
 import real
-from measuring import process, void
+from bench import measuring
+from bench.measuring import process, void
 from packyard.cli.verbs import VERBS
 from packyard.writing.build.assemble import assemble
 from packyard.writing.build.preview import Preview

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 import real
+from catalogue.pods import as_pods
 from packyard.core.kubernetes import requirements
 from packyard.core.kubernetes.pod_security import LEVELS
 from packyard.core.work.memo import Memo
@@ -34,9 +35,8 @@ from packyard.writing.source import parts, workspace
 from packyard.writing.source.compose import Composed, ComposedPackage, compose
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import OPTIONS
-from pods import as_pods
+from real import Served
 from sample import some
-from served import Served
 
 Object = dict[str, Any]
 

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 import real
+from bench.measuring import compare, process, void
 from controlplane.api import Api
-from measuring import compare, process, void
 from packyard.running import doctor
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import prepare

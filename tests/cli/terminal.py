@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from commandline import COMMAND, environment
+from tiny import COMMAND, environment
 
 _PATIENCE = 300  # seconds for a text to appear, on a busy machine
 

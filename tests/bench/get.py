@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import measuring
 import real
-from measuring import process
+from bench import measuring
+from bench.measuring import process
 from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
 from packyard.sharing.publishing.publish import publish

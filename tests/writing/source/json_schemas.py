@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import everyfield
 import real
 import tiny
 from documents import pages
@@ -42,6 +41,7 @@ from packyard.writing.source import (
     tests,
     workspace,
 )
+from writing.source import everyfield
 
 FOLDER = real.REPOSITORY / "builder/packyard/writing/source/schemas"
 Schema = dict[str, Any]

@@ -1,6 +1,4 @@
-"""Write docs/reference.md below its first lines: every verb, and the fields of what it prints for programs.
-
-    python tests/reference.py
+"""What `make docs` writes into docs/reference.md: every verb, and the fields of what it prints for programs.
 
 Both are made from what the verbs declare: `tests/documents/test_json.py` holds the page to it, and runs the verbs.
 """

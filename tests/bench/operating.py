@@ -8,11 +8,10 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import bench_doctor
-import measuring
+from bench import doctor, measuring
+from bench.measuring import process
 from controlplane import shared
 from controlplane.api import Api
-from measuring import process
 from packyard.running.runs import kubectl
 from packyard.running.runs.apply import apply
 from packyard.running.runs.kubectl import Kubectl
@@ -46,7 +45,7 @@ def measure(folder: Path, runs: int) -> None:
         compare(f"packyard status, {_RUNS} runs, its calls by kubectl", process(_PACKYARD, "status", *flags),
                 process("sh", "-c", script), goal="2 x the time")  # fmt: skip
         _apply(client, folder, runs)
-        bench_doctor.measure(api, client, folder, runs)
+        doctor.measure(api, client, folder, runs)
 
 
 def _apply(client: Kubectl, folder: Path, runs: int) -> None:

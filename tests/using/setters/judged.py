@@ -6,10 +6,11 @@ Each case has a verdict, and the words of it.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-_FOLDER = Path(__file__).with_name("cases") / "judgement"
+import real
+
+_FOLDER = real.REPOSITORY / "tests/cases/judgement"
 
 
 def cases(name: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Lint of many packages, and what it takes to parse them.  bench_lint.py PACKAGES FILES RUNS"""
+"""Lint of many packages, and what it takes to parse them.  lint.py PACKAGES FILES RUNS"""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 import real
-import workspaces
-from measuring import compare, process
+from bench.measuring import compare, process
+from catalogue import workspaces
 from packyard.core.yaml.document import parse_file
 from packyard.using.options.folder import PROGRAMS
 
