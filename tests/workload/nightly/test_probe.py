@@ -73,14 +73,14 @@ def test_names_each_fault_of_images_data_and_results(shell: list[str], new_machi
         found += probe(machine, objects, shell)
     finally:
         subprocess.run([real.program("umount"), storage], check=True)
-    named = [
-        "python3.99: the image has no such program",
-        f"DATASET_DIR {variables['DATASET_DIR']}: the user of the run may not read it, or a folder above it",
-        f"DATASET_DIR {variables['DATASET_DIR']}: is not there",
-        f"OUTPUT_DIR {variables['OUTPUT_DIR']}: a file is in the way of the folder",
-        f"OUTPUT_DIR {variables['OUTPUT_DIR']}: is on a file system that is read-only",
-    ]
-    assert {f"error: {each}" for each in named} <= {*found}, found
+    data_dir, output_dir = (f"{name} {variables[name]}" for name in ("DATASET_DIR", "OUTPUT_DIR"))
+    assert {*found} >= {
+        "error: python3.99: the image has no such program",
+        f"error: {data_dir}: the user of the run may not read it, or a folder above it",
+        f"warning: {data_dir}: is not there",
+        f"error: {output_dir}: a file is in the way of the folder",
+        f"error: {output_dir}: is on a file system that is read-only",
+    }
 
 
 def sound(new_machine: NewMachine, objects: list[Object]) -> Machine:
