@@ -1,4 +1,4 @@
-"""Affinity to nodes and taints, as Kubernetes' documentation has them."""
+"""Selectors, affinity to nodes and taints, as Kubernetes' documentation has them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,28 @@ LABELS = {"app": "run", "zone": "a", "size": "5"}
 
 
 @pytest.mark.parametrize(
+    ("selector", "selects"),
+    [
+        ("{}", True),
+        ("null", False),
+        ("''", False),
+        ("{matchLabels: {app: run, zone: a}}", True),
+        ("{matchLabels: {app: run, zone: b}}", False),
+        ("{matchExpressions: [{key: zone, operator: In, values: [a, b]}]}", True),
+        ("{matchExpressions: [{key: zone, operator: In, values: [b]}]}", False),
+        ("{matchExpressions: [{key: zone, operator: NotIn, values: [b]}, {key: app, operator: Exists}]}", True),
+        ("{matchExpressions: [{key: gpu, operator: NotIn, values: [b]}]}", True),
+        ("{matchExpressions: [{key: gpu, operator: DoesNotExist}]}", True),
+        ("{matchExpressions: [{key: app, operator: DoesNotExist}]}", False),
+        ("{matchLabels: {app: run}, matchExpressions: [{key: gpu, operator: Exists}]}", False),
+        ("{matchExpressions: [{key: app, operator: Like, values: [r]}]}", False),
+    ],
+)
+def test_selectors(selector: str, selects: bool) -> None:
+    assert selection.selects(yaml.safe_load(selector), LABELS) is selects
+
+
+@pytest.mark.parametrize(
     ("rule", "admits"),
     [
         ("{nodeSelector: {zone: a}}", True),
@@ -23,10 +45,6 @@ LABELS = {"app": "run", "zone": "a", "size": "5"}
         ("[{matchExpressions: [{key: zone, operator: In, values: [b]}]}, {matchFields: [{key: metadata.name, "
          "operator: In, values: [one]}]}]", True),
         ("[{matchFields: [{key: metadata.name, operator: In, values: [two]}]}]", False),
-        ("[{matchExpressions: [{key: gpu, operator: NotIn, values: [b]}, {key: app, operator: Exists}]}]", True),
-        ("[{matchExpressions: [{key: gpu, operator: DoesNotExist}]}]", True),
-        ("[{matchExpressions: [{key: app, operator: DoesNotExist}]}]", False),
-        ("[{matchExpressions: [{key: app, operator: Like, values: [r]}]}]", False),
         ("[{}]", False),
         ("[]", False),
     ],

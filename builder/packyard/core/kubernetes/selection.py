@@ -1,4 +1,4 @@
-"""Which nodes a pod may run on: labels, affinity to nodes, taints.
+"""Which labels a selector selects, and which nodes a pod may run on: labels, affinity to nodes, taints.
 
 Source of the rules: Kubernetes' documentation of labels and of assigning pods to nodes. A rule that is not understood
 selects nothing.
@@ -13,6 +13,16 @@ from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mapping
 _HARD = "requiredDuringSchedulingIgnoredDuringExecution"
 _EFFECTS = ("NoSchedule", "NoExecute")
 _CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+
+
+def selects(selector: object, labels: Mapping[str, object]) -> bool:
+    """Say whether a label selector selects what has these labels; an empty one selects all, none selects nothing."""
+    if not isinstance(selector, Mapping):
+        return False
+    match_labels = mapping(selector.get("matchLabels"))
+    return all(labels.get(key) == value for key, value in match_labels.items()) and all(
+        holds(each, labels) for each in mappings(selector.get("matchExpressions"))
+    )
 
 
 def required(pod: Object) -> object:

@@ -257,7 +257,7 @@ def _unheeded(
 
 def _work(item: Mapping[str, Any]) -> Object:
     """Return what pods are made of, or read: all but names, labels and whether something is suspended."""
-    kept = {key: value for key, value in item.items() if key not in ("metadata", "suspend")}
+    kept = {key: value for key, value in item.items() if key not in ("metadata", "status", "suspend")}
     return {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}
 
 
