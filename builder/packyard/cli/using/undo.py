@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Undo changes, and print the names of their files."""
     directory, steps = _steps(arguments.words)
     for mode in declare.given(arguments, "list", "finish", "take-back"):
-        declare.alone(arguments, "undo", mode, "dry-run")
+        declare.alone(arguments, "undo", f"beside {mode}", "dry-run")
     if arguments.finish or arguments.take_back:
         return _settle(Tree(directory), arguments)
     if arguments.list:
