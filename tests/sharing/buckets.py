@@ -8,15 +8,21 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import socket
 import subprocess
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
 
 import pytest
 
@@ -83,19 +89,100 @@ def rclone(program: Path, folder: Path) -> Iterator[BucketServer]:
 
 
 @contextmanager
-def fake_gcs(program: Path) -> Iterator[BucketServer]:
-    """Run a server of Google's JSON API."""
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    words = ["-scheme", "http", "-host", "127.0.0.1", "-port", port, "-backend", "memory", "-log-level", "error"]
-    with _running([program, *words, "-public-host", f"127.0.0.1:{port}"], port):
-        request = urllib.request.Request(
-            f"{url}/storage/v1/b?project=test",
-            json.dumps({"name": BUCKET}).encode(),
-            {"Content-Type": "application/json"},
-        )
-        _OPENER.open(request, timeout=300).close()
+def google_storage() -> Iterator[BucketServer]:
+    """Run our own server of Google's XML API, for no emulator keeps its preconditions on generations."""
+    handler = type("Bucket", (_GoogleStorage,), {"objects": {}, "lock": threading.Lock(), "generations": count(1)})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
         yield BucketServer(url, {"STORAGE_EMULATOR_HOST": url})
+        server.shutdown()
+        thread.join()
+
+
+class _GoogleStorage(BaseHTTPRequestHandler):
+    """One bucket; https://cloud.google.com/storage/docs/xml-api/reference-headers says what the headers mean."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    objects: dict[str, tuple[bytes, int]]
+    lock: threading.Lock
+    generations: Iterator[int]
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+    def handle_one_request(self) -> None:
+        with contextlib.suppress(ConnectionError):
+            super().handle_one_request()
+
+    def do_PUT(self) -> None:
+        data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        with self.lock:
+            wanted, (_, generation) = self.headers.get("x-goog-if-generation-match"), self._object() or (b"", 0)
+            if wanted is not None and int(wanted) != generation:
+                self._error(412, "PreconditionFailed")
+            elif self._is_there():
+                self.objects[self._key()] = (data, next(self.generations))
+                self._answer(200)
+
+    def do_GET(self) -> None:
+        if not self._is_there():
+            return
+        with self.lock:
+            if not self._key():
+                self._answer(200, self._page())
+            elif found := self._object():
+                data, begin = found[0], re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+                first = int(begin[1]) if begin else 0
+                if begin and first >= len(data):
+                    self._error(416, "InvalidRange")
+                else:
+                    place = {"Content-Range": f"bytes {first}-{len(data) - 1}/{len(data)}"} if begin else {}
+                    self._answer(206 if begin else 200, data[first:], **place)
+            else:
+                self._error(404, "NoSuchKey")
+
+    def do_DELETE(self) -> None:
+        if self._is_there():
+            with self.lock:
+                self._answer(204) if self.objects.pop(self._key(), None) else self._error(404, "NoSuchKey")
+
+    def _key(self) -> str:
+        return unquote(urlsplit(self.path).path).removeprefix(f"/{BUCKET}").removeprefix("/")
+
+    def _object(self) -> tuple[bytes, int] | None:
+        return self.objects.get(self._key())
+
+    def _is_there(self) -> bool:
+        there = unquote(urlsplit(self.path).path).split("/")[1] == BUCKET
+        if not there:
+            self._error(404, "NoSuchBucket")
+        return there
+
+    def _page(self) -> bytes:
+        """Return a page of a list, of two objects: so that who lists has to ask for the next one."""
+        query = parse_qs(urlsplit(self.path).query)
+        (prefix,), (after,) = query.get("prefix", [""]), query.get("continuation-token", [""])
+        keys = sorted(key for key in self.objects if key.startswith(prefix) and key > after)
+        entry = "<Contents><Key>{}</Key><LastModified>2026-11-22T10:00:00.000Z</LastModified><Size>{}</Size></Contents>"
+        entries = "".join(entry.format(escape(key), len(self.objects[key][0])) for key in keys[:2])
+        token = f"<NextContinuationToken>{escape(keys[1])}</NextContinuationToken>" if keys[2:] else ""
+        return f"<ListBucketResult>{entries}{token}</ListBucketResult>".encode()
+
+    def _answer(self, status: int, data: bytes = b"", **headers: str) -> None:
+        found = self._object()
+        about = {"x-goog-generation": str(found[1]), "ETag": f'"{found[1]}"'} if found else {}
+        self.send_response(status)
+        for name, value in {"Last-Modified": formatdate(usegmt=True), **about, **headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _error(self, status: int, code: str) -> None:
+        self._answer(status, f"<Error><Code>{code}</Code></Error>".encode())
 
 
 @contextmanager

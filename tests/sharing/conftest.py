@@ -68,8 +68,8 @@ def azurite() -> Iterator[BucketServer]:
 
 @pytest.fixture(scope="session")
 def fake_gcs() -> Iterator[BucketServer]:
-    """A server of Google's JSON API."""
-    with buckets.fake_gcs(real.pinned_program("fake-gcs-server")) as server:
+    """Our own server of Google's XML API."""
+    with buckets.google_storage() as server:
         yield server
 
 
@@ -117,5 +117,5 @@ def on_azurite(azurite: BucketServer, clean_environment: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def on_gcs(fake_gcs: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
-    """Opens stores on a server of Google's JSON API."""
+    """Opens stores on our own server of Google's XML API."""
     return opener("gs", fake_gcs, clean_environment)

@@ -15,6 +15,7 @@ import pytest
 import real
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
+from packyard.core.files.regular import LIMIT
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.bucket import BucketStore
@@ -109,6 +110,17 @@ def rounds(store: Store, write: Callable[[str, bytes], None], count: int) -> lis
             won.append(len(winners))
             assert len(winners) != 1 or store.get(f"index/{each}") == b"%d" % winners[0]
     return won
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", SERVERS)
+def test_what_is_larger_than_other_objects_may_be_is_put_twice(name: str, request: pytest.FixtureRequest) -> None:
+    opener: Opener = request.getfixturevalue(name)
+    store, data = opener(), bytes(LIMIT + 1)
+    for _ in range(2):
+        store.put("1.0/p.tar.gz", data)
+    with pytest.raises(ConflictError):
+        store.put("1.0/p.tar.gz", data[1:])
 
 
 @pytest.mark.nightly

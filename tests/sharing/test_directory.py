@@ -80,6 +80,14 @@ def test_putting_the_same_again_leaves_the_file_alone(store: DirectoryStore, tmp
     assert (after.st_ino, after.st_mtime_ns, after.st_nlink) == (before.st_ino, before.st_mtime_ns, before.st_nlink)
 
 
+def test_what_is_larger_than_other_objects_may_be_is_put_twice(store: DirectoryStore) -> None:
+    data = bytes(regular.LIMIT + 1)
+    for _ in range(2):
+        store.put("1.0/p.tar.gz", data)
+    with pytest.raises(ConflictError):
+        store.put("1.0/p.tar.gz", data[1:])
+
+
 def test_leaves_no_temporary_files(store: DirectoryStore, tmp_path: Path) -> None:
     store.put("a/b", b"1")
     store.put("a/b", b"1")

@@ -66,9 +66,9 @@ def _opened(scheme: str, address: str, patience: float) -> Store:
 
             return open_azure(address, patience=patience)
         case "gs":
-            from packyard.sharing.stores.gcs import GCSStore
+            from packyard.sharing.stores.gcs import open_gcs
 
-            return GCSStore(address, patience=patience)
+            return open_gcs(address, patience=patience)
         case "oci" | "oci+http" | "oci+https":
             from packyard.sharing.stores.oci.repositories import OCIStore
 

@@ -33,10 +33,11 @@ def open_azure(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.U
         settings["account_name"], settings["account_key"] = credentials
     settings |= bucket.client(patience, tries, endpoint)
     prefix = address.prefix or None
+    made = bucket.opened(lambda: AzureStore(address.bucket, prefix=prefix, **settings), str(address))
     return BucketStore(
         address=str(address),
         promises=Promises(create=True, swap=True),
-        bucket=bucket.opened(lambda: AzureStore(address.bucket, prefix=prefix, **settings), str(address)),
+        open=lambda: made,
         identity=identity,
         patience=patience,
         tries=tries,

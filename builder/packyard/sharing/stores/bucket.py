@@ -1,7 +1,7 @@
-"""A store in a bucket of S3 or Azure, by the library obstore: it finds credentials, signs, and repeats requests.
+"""A store in a bucket of S3, Google or Azure, by the library obstore: it signs requests, and repeats them.
 
-What a server promises is its own: Azure lets exactly one of many create, and replace, an object. Servers of S3 differ,
-so `probe` has to find out, and until then `put` and `swap` look first, and read back what they wrote.
+What a server promises is its own: Azure and Google let exactly one of many create, and replace, an object. Servers of
+S3 differ, so `probe` has to find out, and until then `put` and `swap` look first, and read back what they wrote.
 
 This is the one place that translates the library's errors. Their texts show whole requests, with signatures, and are
 never passed on.
@@ -13,10 +13,11 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -53,6 +54,10 @@ _STATUS = re.compile(r"status code: (\d{3})\b")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
 _CREDENTIALS = "set them as for the cloud's own tools, then run again"
 _NO_LONGER = ("ExpiredToken", "InvalidToken", "TokenRefreshRequired")  # HTTP 400
+#: Of a bucket that another region has, and of a server that has each bucket at a host of its own.
+_ELSEWHERE = ("AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect")
+_REGION = re.compile(r"<Region>([a-z0-9-]{1,40})</Region>")
+_HOST_ALONE = ("SecondLevelDomainForbidden", "PathStyleRequestNotAllowed")
 _NO_OBJECT = ("", "NoSuchKey", "BlobNotFound")
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "InvalidBucketName")
 #: Where clouds give credentials to their machines: what is asked last.
@@ -87,19 +92,27 @@ USUAL = Tries()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What says who we are, in words, such as a profile's name, and how to see what that may do; never a secret."""
+    """What says who we are, in words, such as a profile's name, and how to see what that may do; never a secret.
+
+    ``region`` is the one that is asked, and ``home`` finds out which one the bucket is in, where a server has regions.
+    """
 
     used: str = "the credentials of the environment"
     look: str = "check the credentials and what they may do"
+    region: str = ""
+    home: Callable[[], str] = lambda: ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketStore:
-    """The store below a prefix of a bucket; ``bucket`` is obstore's. ``patience``: the seconds that a call may take."""
+    """The store below a prefix of a bucket. ``patience``: the seconds that a call may take.
+
+    ``open`` returns obstore's bucket, ready to be asked; it may have to ask for credentials first.
+    """
 
     address: str
     promises: Promises
-    bucket: ObjectStore = field(repr=False)
+    open: Callable[[], ObjectStore] = field(repr=False)
     identity: Identity = Identity()
     patience: float = PATIENCE
     tries: Tries = USUAL
@@ -127,7 +140,15 @@ class BucketStore:
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
         check_key(key)
-        return self._get(key, limit)[0]
+        place = self._place(key)
+
+        def get(bucket: ObjectStore) -> bytes:
+            answer = obstore.get(bucket, key)
+            if answer.meta["size"] > limit:
+                raise too_long(place, limit)
+            return bytes(answer.bytes())
+
+        return self._ask(place, get)
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`."""
@@ -141,8 +162,7 @@ class BucketStore:
         except _BeyondError:
             return
         while True:
-            with self._translated(self._place(key)):
-                piece = self._within(self._place(key), end, partial(next, pieces, None))
+            piece = self._ask(self._place(key), lambda _: next(pieces, None), end)
             if piece is None:
                 return
             if skip < len(piece):
@@ -151,21 +171,21 @@ class BucketStore:
 
     def _open(self, key: str, offset: int, end: float) -> Iterator[bytes]:
         options: Any = {"range": {"offset": offset}} if offset else None
-        with self._translated(self._place(key)):
-            answer = self._within(self._place(key), end, partial(obstore.get, self.bucket, key, options=options))
-            return iter(answer.stream(min_chunk_size=_PIECE))
+        answer = self._ask(self._place(key), lambda bucket: obstore.get(bucket, key, options=options), end)
+        return iter(answer.stream(min_chunk_size=_PIECE))
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
         folder = prefix.rpartition("/")[0]
         if folder:
             check_key(folder)
-        end, keys = time.monotonic() + self.patience, []
-        with self._translated(self.address):
-            pages = iter(obstore.list(self.bucket, folder or None, chunk_size=_PAGE))
-            while page := self._within(self.address, end, partial(next, pages, None)):
-                keys += [entry["path"] for entry in page]
-                check_listed(len(keys), self.address)
+        end, keys = time.monotonic() + self.patience, list[str]()
+        pages = self._ask(
+            self.address, lambda bucket: iter(obstore.list(bucket, folder or None, chunk_size=_PAGE)), end
+        )
+        while page := self._ask(self.address, lambda _: next(pages, None), end):
+            keys += [entry["path"] for entry in page]
+            check_listed(len(keys), self.address)
         # An empty name is that of the folder itself, which consoles make as an object.
         return sorted(key for key in keys if key and key.startswith(prefix) and "/." not in f"/{key}")
 
@@ -183,36 +203,31 @@ class BucketStore:
     def remove(self, key: str, *, is_published: bool = False) -> bool:
         """Remove an object; see `Store.remove`."""
         check_removable(key, is_published=is_published)
-        place = self._place(key)
-        with suppress(NotFoundError), self._translated(place):
-            self._within(place, time.monotonic() + self.patience, partial(obstore.delete, self.bucket, key))
+        with suppress(NotFoundError):
+            self._ask(self._place(key), lambda bucket: obstore.delete(bucket, key))
         return True
 
-    def _get(self, key: str, limit: int) -> tuple[bytes, Any]:
-        """Return an object's bytes, and what says which version of it they are."""
+    def _found(self, key: str, limit: int = LIMIT) -> tuple[Digest | None, Any]:
+        """Return the digest of what is there, and what says which version it is, or twice None."""
         place = self._place(key)
 
-        def get() -> tuple[bytes, Any]:
-            answer = obstore.get(self.bucket, key)
+        def digest(bucket: ObjectStore) -> tuple[Digest, Any]:
+            answer, hasher = obstore.get(bucket, key), sha256()
             if answer.meta["size"] > limit:
                 raise too_long(place, limit)
+            for piece in answer.stream(min_chunk_size=_PIECE):
+                hasher.update(piece)
             version = {name: answer.meta[name] for name in ("e_tag", "version") if answer.meta[name]}
-            return bytes(answer.bytes()), version
+            return Digest(f"sha256:{hasher.hexdigest()}"), version
 
-        with self._translated(place):
-            return self._within(place, time.monotonic() + self.patience, get)
-
-    def _found(self, key: str) -> tuple[Digest | None, Any]:
-        """Return the digest and the version of what is there, or twice None."""
         try:
-            data, version = self._get(key, LIMIT)
+            return self._ask(place, digest)
         except NotFoundError:
             return None, None
-        return Digest.of(data), version
 
     def _is_there(self, key: str, data: bytes) -> bool:
         """Return whether these bytes are there; other bytes are a `ConflictError`."""
-        current, _ = self._found(key)
+        current, _ = self._found(key, max(LIMIT, len(data)))
         if current is not None:
             check_same(self._place(key), current, Digest.of(data))
         return current is not None
@@ -220,30 +235,31 @@ class BucketStore:
     def _write(self, key: str, data: bytes, mode: Any, end: float) -> bool:
         """Write an object, and return False if the server refuses that because of what is there."""
         attributes: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
-        put = partial(obstore.put, self.bucket, key, data, use_multipart=False, attributes=attributes)
+
+        def put(bucket: ObjectStore, mode: Any = "overwrite") -> None:
+            obstore.put(bucket, key, data, use_multipart=False, attributes=attributes, mode=mode)
+
         try:
-            with self._translated(self._place(key)):
-                self._within(self._place(key), end, partial(put, mode=mode))
+            self._ask(self._place(key), partial(put, mode=mode), end)
         except _RefusedError:
             return False
         except _NoConditionsError:
             if self.promises.create or self.promises.swap:
                 raise
-            with self._translated(self._place(key)):
-                self._within(self._place(key), end, put)
+            self._ask(self._place(key), put, end)
         return True
 
-    def _within(self, place: str, end: float, call: Callable[[], _T]) -> _T:
-        try:
-            return within(max(0.0, end - time.monotonic()), call)
-        except OverdueError:
-            raise late(place, self.patience) from None
+    def _ask(self, place: str, call: Callable[[ObjectStore], _T], end: float | None = None) -> _T:
+        """Let obstore ask the server, until the end of a call's time; what it raises is told in our words."""
+        left = self.patience if end is None else max(0.0, end - time.monotonic())
+        with _translated(place, self.identity):
+            try:
+                return within(left, lambda: call(self.open()))
+            except OverdueError:
+                raise late(place, self.patience) from None
 
     def _place(self, key: str) -> str:
         return f"{self.address}/{key}"
-
-    def _translated(self, place: str) -> AbstractContextManager[None]:
-        return _translated(place, self.identity)
 
 
 class _NoConditionsError(UnavailableError):
@@ -262,11 +278,11 @@ class _NoRangesError(Exception):
     """The server sends all, whatever is asked for."""
 
 
-def client(patience: float, tries: Tries, endpoint: str, *variables: str) -> dict[str, Any]:
+def client(patience: float, tries: Tries, endpoint: str, trusted: str | None = None) -> dict[str, Any]:
     """Return obstore's settings of how it talks to a server; proxies it takes from the environment itself.
 
-    ``endpoint`` is empty for the cloud's own one. ``variables`` name, before the usual ones, files of certificate
-    authorities.
+    ``endpoint`` is empty for the cloud's own one. ``trusted`` is a file or folder of certificate authorities, by
+    default the one that the environment names.
     """
     options: dict[str, Any] = {
         "allow_http": endpoint.startswith("http://"),
@@ -274,11 +290,10 @@ def client(patience: float, tries: Tries, endpoint: str, *variables: str) -> dic
         "read_timeout": timedelta(seconds=min(30.0, patience)),
         "timeout": timedelta(seconds=patience),
     }
-    if file := authorities(*variables):
-        try:
-            options["root_certificate"] = Path(file).read_bytes()
-        except OSError as error:
-            raise InputError(Problem(f"cannot be read: {error.strerror}", file=file)) from error
+    if trusted := trusted or authorities():
+        place = Path(trusted)
+        files = sorted(each for each in place.iterdir() if each.is_file()) if place.is_dir() else [place]
+        options["root_certificate"] = b"\n".join(file.read_bytes() for file in files)
     # The last failure has to be told before the deadline of the call.
     pause, longest = timedelta(seconds=tries.pause), timedelta(seconds=min(_LONGEST_PAUSE, patience / 8))
     return {
@@ -320,7 +335,8 @@ def _translated(place: str, identity: Identity) -> Iterator[None]:
 def _refusal(place: str, error: Exception, identity: Identity) -> Exception:
     """Return the error to raise for one of the library's."""
     text = str(error)
-    status = match[1] if (match := _STATUS.search(text)) else ""
+    detail = text.rpartition("inner:")[2]  # before it stands the address, which may have any words
+    status = match[1] if (match := _STATUS.search(text)) else "301" if "BareRedirect" in detail else ""
     code = match[1] if (match := _CODE.search(text)) else ""
     answer = f"HTTP {status}: {code}" if code else f"HTTP {status}"
 
@@ -330,6 +346,14 @@ def _refusal(place: str, error: Exception, identity: Identity) -> Exception:
     def denied(problem: str, hint: str) -> DeniedError:
         return DeniedError(Problem(problem, file=place, hint=hint))
 
+    if identity.region and (code in _ELSEWHERE or status in ("301", "307")):
+        home = match[1] if (match := _REGION.search(text)) else identity.home()
+        if home not in ("", identity.region):
+            problem = f"the region is {identity.region}, and the bucket is in {home} ({answer})"
+            return unavailable(problem, f"set AWS_REGION={home}, then run again")
+    if code in _HOST_ALONE:
+        hint = "set AWS_VIRTUAL_HOSTED_STYLE_REQUEST=true, then run again"
+        return unavailable(f"the server wants the bucket in the name of the host ({answer})", hint)
     if status == "416" or "StartTooLarge" in text:
         return _BeyondError()
     if "NotPartial" in text:
@@ -356,7 +380,6 @@ def _refusal(place: str, error: Exception, identity: Identity) -> Exception:
         return _NoConditionsError(Problem(f"the server cannot do that ({answer})", file=place, hint="use another one"))
     if status:
         return unavailable(f"the server answers {answer}", "try again later")
-    detail = text.rpartition("inner:")[2]  # before it stands the address, which may have any words
     for pattern, reason in _REASONS:
         if re.search(pattern, detail):
             return unavailable(reason)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore, Identity, Tries
 from packyard.sharing.stores.bucket_address import BucketAddress
 from packyard.sharing.stores.store import PATIENCE, Promises
+from packyard.sharing.stores.wire import authorities, check_authorities
 
 _HINT = "write s3://bucket/path"
 #: Any of these says that the profile's credentials are not wanted, and who is asking then; the first that is set.
@@ -34,7 +36,13 @@ _UNSIGNED = "AWS_SKIP_SIGNATURE"
 #: As obstore reads it, in upper case too.
 _TRUE, _FALSE = ("1", "true", "on", "yes", "y"), ("0", "false", "off", "no", "n")
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
-_PROCESS_SECONDS = 60.0
+_PROCESS_SECONDS, _HOME_SECONDS = 60.0, 10.0
+_AWS = "https://s3.amazonaws.com"
+_REGION = re.compile(r"[a-z0-9-]{1,40}")
+#: Says that each bucket has a host of its own; in a profile, that is a line below ``s3``.
+_VIRTUAL = "AWS_VIRTUAL_HOSTED_STYLE_REQUEST"
+_STYLE = re.compile(r"^\s*addressing_style\s*=\s*virtual\s*$", re.MULTILINE)
+
 
 Credentials = dict[str, Any]
 """What obstore takes from a provider of credentials."""
@@ -56,15 +64,22 @@ def open_s3(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.USUA
         settings |= own
         used = f"the profile {shown(endpoints.profile_name(os.environ), quoted=True)}"
     used = used or "the role of this container or machine"
-    settings |= bucket.client(patience, tries, endpoint, "AWS_CA_BUNDLE")
+    endpoint, own_host = _host(endpoint, address.bucket, profile)
+    settings |= bucket.client(patience, tries, endpoint, _authorities(profile)) | own_host
     prefix = address.prefix or None
+    made = bucket.opened(
+        lambda: S3Store(address.bucket, prefix=prefix, disable_bulk_delete=True, **settings), str(address)
+    )
     return BucketStore(
         address=str(address),
         promises=Promises(create=False, swap=False),
-        bucket=bucket.opened(
-            lambda: S3Store(address.bucket, prefix=prefix, disable_bulk_delete=True, **settings), str(address)
+        open=lambda: made,
+        identity=Identity(
+            used=used,
+            look=f"see what that may do: aws s3 ls {address}/",
+            region=settings["region"],
+            home=partial(_home, f"{endpoint or _AWS}/{address.bucket}"),
         ),
-        identity=Identity(used=used, look=f"see what that may do: aws s3 ls {address}/"),
         patience=patience,
         tries=tries,
     )
@@ -78,6 +93,40 @@ def _is_unsigned() -> bool:
             Problem(f"{_UNSIGNED} is {shown(word, quoted=True)}", hint="set it to true or false, or unset it")
         )
     return word.lower() in _TRUE
+
+
+def _host(endpoint: str, name: str, profile: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+    """Return the server, and obstore's setting if each bucket has a host of its own there."""
+    style = os.environ.get(_VIRTUAL) or ("true" if _STYLE.search(profile.get("s3", "")) else "false")
+    if style.lower() not in _TRUE:
+        return endpoint, {}
+    scheme, _, host = endpoint.partition("://")
+    if host and not host.startswith(f"{name}."):
+        endpoint = f"{scheme}://{name}.{host}"
+    return endpoint, {"virtual_hosted_style_request": True}
+
+
+def _authorities(profile: Mapping[str, str]) -> str | None:
+    """Return the file of authorities that variables, else the profile, name."""
+    own = profile.get("ca_bundle")
+    if not own or os.environ.get("AWS_CA_BUNDLE"):
+        return authorities("AWS_CA_BUNDLE")
+    check_authorities(own, "ca_bundle of the AWS profile")
+    return own
+
+
+def _home(url: str) -> str:
+    """Return the region that a bucket says it is in, to whoever asks; an empty text where none is said."""
+    from packyard.sharing.stores import http
+
+    try:
+        answer = http.send(
+            http.Request(method="HEAD", url=url, place=url, limit=0, patience=_HOME_SECONDS, netrc=False)
+        )
+    except UnavailableError:  # what the bucket itself answered is told
+        return ""
+    region = answer.headers.get("x-amz-bucket-region", "")
+    return region if _REGION.fullmatch(region) else ""
 
 
 def _static(key: str, secret: str) -> Credentials:
