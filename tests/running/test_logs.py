@@ -140,7 +140,7 @@ def test_following_waits_for_the_start_and_ends_with_the_run(
         for child in children(process.pid, "logs"):  # as if the server had ended the connection
             os.kill(child, signal.SIGKILL)
         printer.print("one", b"once more")
-        again = iter(process.stdout.readline, "once more\n")  # what was printed within a second comes twice
+        again = iter(process.stdout.readline, "once more\n")  # what was printed just before comes twice
         assert {*again} <= {"begins\n", "goes on\n", "and on\n"}
         settle(cluster, namespace, "one", "fail")
         assert (process.wait(), process.stdout.read()) == (1, "")
