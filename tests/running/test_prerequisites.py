@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 import yaml
+from packyard.running.doctor.prerequisites import Prerequisite
 
 from controlplane import people
 from controlplane.api import Api
 from packyard.running.doctor import prerequisites
 from packyard.running.doctor.facts import Facts
-from packyard.running.doctor.prerequisites import Prerequisite
 from packyard.using.render import every
 from tiny import done, packyard
 
