@@ -141,6 +141,12 @@ def test_a_workload_that_would_take_a_change_in_vain_is_refused_and_may_be_suspe
     assert "MPIJob first configured" in cluster.run("deploy . --no-doctor --no-wait")
 
 
+def test_settings_change_with_the_job_that_a_run_no_longer_has(deployed: Cluster) -> None:
+    deployed.write(config_map("first", OUTPUT_DIR="other"))
+    said = deployed.run("deploy . --no-doctor")
+    assert ("ConfigMap first configured" in said, "Job first deleted" in said) == (True, True)
+
+
 def test_what_looks_like_a_secret_is_refused_unless_somebody_insists(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path)
     work = job("work")

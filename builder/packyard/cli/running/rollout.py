@@ -128,7 +128,8 @@ def _take_back(client: Kubectl, plan: Plan) -> None:
     output.note(f"taking back run {run}")
     if plan.before:
         last, there = plan.before[-1], records.read_run(client, run)
-        deploy.carry_out(client, deploy.plan_again(client, there, last, who=client.who(), when=now()))
+        again = deploy.plan_again(client, there, last, who=client.who(), when=now(), force=plan.force)
+        deploy.carry_out(client, again)
         output.notice(f"run {run} is deployed again as record {last.number} has it")
         return
     removal = removing.find(client, {run: [plan.record]})
