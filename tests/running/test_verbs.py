@@ -72,7 +72,14 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
         ("logs first --events --index 0", "--events and --index exclude each other"),
         ("logs first --events --tail 0", "--events and --tail exclude each other"),
         ("status first --package tiny", "name a run or a package; type packyard status first"),
-        ("results first --image busybox", "--image is for --to DIR; type packyard results first"),
+        ("doctor . --timeout 5m", "--timeout has no meaning without --probe; packyard doctor --help"),
+        ("rollback first --list --diff", "--diff has no meaning beside --list; packyard rollback --help"),
+        (
+            "undeploy first --no-wait --timeout 5m",
+            "--timeout has no meaning beside --no-wait; packyard undeploy --help",
+        ),
+        ("deploy . --diff --no-wait", "--no-wait has no meaning beside --diff; packyard deploy --help"),
+        ("results first --image busybox", "--image has no meaning without --to DIR; packyard results --help"),
         ("deploy . --keep 0", "--keep 0: the last record stays"),
     ],
 )
@@ -132,6 +139,12 @@ def test_a_workload_that_would_take_a_change_in_vain_is_refused_and_may_be_suspe
     suspended["spec"]["runPolicy"]["suspend"] = True
     cluster.write(suspended)
     assert "MPIJob first configured" in cluster.run("deploy . --no-doctor --no-wait")
+
+
+def test_settings_change_with_the_job_that_a_run_no_longer_has(deployed: Cluster) -> None:
+    deployed.write(config_map("first", OUTPUT_DIR="other"))
+    said = deployed.run("deploy . --no-doctor")
+    assert ("ConfigMap first configured" in said, "Job first deleted" in said) == (True, True)
 
 
 def test_what_looks_like_a_secret_is_refused_unless_somebody_insists(tmp_path: Path) -> None:
