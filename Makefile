@@ -2,8 +2,7 @@
 # with venv; `nightly`, `oracle` and `bench` also Go >= 1.26, and npm for Azurite. .venv/ has what the targets that ran need: each of
 # tests/requirements/ is the lock of one purpose. Each folder of tests/tools/ is a Go module that pins one real
 # program: its tools.go imports the program, or it is the program itself; manifests/ pins the modules that its files come from;
-# those with a package.json are of npm, with a requirements.txt of PyPI. SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests;
-# TRUST takes long to build, and `test-trust` alone needs it.
+# those with a package.json are of npm, with a requirements.txt of PyPI. TRUST takes long to build, and `test-trust` alone needs it.
 # Temporary files are in memory where that has room, as the disk is what most tests wait for.
 # Those that share what their module makes run in one process.
 
@@ -26,19 +25,20 @@ INSTALL := pip install --quiet --disable-pip-version-check
 locked = if command -v uv >/dev/null; then uv pip install --quiet --compile-bytecode --require-hashes --python $(1)/bin/python --requirement $(2); \
 	else $(1)/bin/python -m $(INSTALL) --require-hashes --requirement $(2); fi
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
-SELDOM := .tools/fluxoci .tools/helm
 TRUST := .tools/cosign-2 .tools/cosign-3 .tools/policy-tester .tools/source-controller .tools/source-controller-definitions
 WEB := $(addprefix .tools/,kubectl kubernetes manifests)
 ORACLE := $(addprefix .tools/,kubectl kubernetes kustomize-3 kustomize-3-server kustomize-4-server kustomize-5-server kwok manifests)
-TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) .tools/open-mpi-5 $(if $(shell command -v npm),$(NPM_TOOLS))
-# What real programs need of pytest, by what they judge; each within the hour.
+TOOLS := $(filter-out $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) .tools/open-mpi-5 $(if $(shell command -v npm),$(NPM_TOOLS))
+# What takes long or asks real programs, by what they judge; each within the hour. `samples` are the tests of `make test` that try
+# some cases there, with all of them.
 PARTS := kustomize clusters stores workload whole
+SAMPLED := grep -rlE '^(from|import) (faults|sample)\b' tests --include='test_*.py'
 
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help venv demo test bare lint nightly $(PARTS:%=nightly-%) docs bench clean
-.PHONY: tools oracle breaks mutants soak fuzz coverage dist test-models test-tensorflow test-trust test-web update-tools update-models update-images
+.PHONY: help venv demo test bare lint nightly $(PARTS:%=nightly-%) nightly-samples docs bench clean
+.PHONY: tools oracle breaks mutants fuzz coverage dist test-models test-tensorflow test-trust test-web update-tools update-models update-images
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -60,19 +60,23 @@ lint: $(TEST) .venv/.lint  ## check style, layout and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-nightly: $(PARTS:%=nightly-%) mutants  ## run what takes long or needs real programs, a part after the other (make nightly-PART: one)
+nightly: $(PARTS:%=nightly-%) nightly-samples mutants  ## run what takes long or needs real programs, a part after the other (make nightly-PART: one)
 
 nightly-clusters nightly-workload: JOBS := 1
+nightly-kustomize nightly-whole nightly-samples: export PACKYARD_WHOLE := 1
 # What clusters answer is recorded again, for `make test` to judge.
 nightly-clusters: export PACKYARD_RECORD := 1
 $(PARTS:%=nightly-%): nightly-%: .venv/.nightly tools
 	$(ALL_REQUIRED) -n $(JOBS) --part $* $(ARGS)
 
+nightly-samples: $(TEST)
+	$(ALL_REQUIRED) -n $(JOBS) $$($(SAMPLED) --exclude-dir=nightly) $(ARGS)
+
 docs: $(TEST)  ## write what is generated in docs/
 	$(BIN)/python tests/documents/test_lint.py
 	PYTHONPATH=tests $(BIN)/python -m documents.reference
 
-bench: .venv/.nightly tools $(SELDOM)  ## measure packyard beside other programs
+bench: .venv/.nightly tools  ## measure packyard beside other programs
 	$(BIN)/python -m compileall -q builder
 	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=tests $(BIN)/python -m bench $(ARGS)
 
@@ -101,12 +105,9 @@ bare: $(TEST) dist  #- install the wheel alone, and do with it what the README a
 	env -i HOME="$(CURDIR)/.bare" LANG=C.UTF-8 PATH="$(CURDIR)/.bare/bin:$(CURDIR)/.bare/programs" sh tests/bare.sh
 	PACKYARD_INSTALLED="$(CURDIR)/.bare/bin/packyard" $(PYTEST) -n $(CPUS) --part bare
 
-soak: .venv/.nightly tools $(SELDOM)  #- run all tests, with all cases of which others run a sample, for hours
-	PACKYARD_SOAK=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --dist loadgroup -n $(JOBS) --part all $(ARGS)
-
 fuzz: .venv/.nightly  #- run the property tests and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest --dist loadgroup -n $(JOBS) --part all \
-	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|import .*\b(tries|FUZZ)\b|^(from|import) faults' tests --include='test_*.py') $(ARGS)
+	$$($(SAMPLED)) $(ARGS)
 
 coverage: .venv/.nightly  #- run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
 	rm -rf .coverage

@@ -35,7 +35,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 #: The parts of `make nightly`, and the fixtures that put a test into each: real programs that are not Python's. A test
 #: is in the first that has one of its fixtures; one that is marked `nightly` in the part that is named, or ``whole``.
 PARTS = {
-    "workload": {"namespaces", "new_cluster", "open_mpi"},
+    "workload": {"namespaces", "new_machine", "open_mpi"},
     "clusters": {"api_server", "cluster", "job_cluster", "kubectl", "plane"},
     "stores": {
         "azurite", "fake_gcs", "nginx", "on_azurite", "on_gcs", "on_rclone", "on_versitygw", "rclone", "registry2",

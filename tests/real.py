@@ -33,7 +33,6 @@ from typing import Any, NoReturn
 
 import pytest
 
-import sample
 from programs import MACHINE, PLACE, PLAIN, machine_path, make_folder
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -79,12 +78,6 @@ def own_program(name: str) -> Path:
 def pinned_program(name: str) -> Path:
     """Return a program that ``make tools`` builds."""
     return find_program(name, pinned=True) or absent(name, remedy="run make tools")
-
-
-def seldom_program(name: str) -> Path:
-    """Return a program that is built for `make soak` and `make bench`, and required in `make soak` alone."""
-    missing = absent if sample.WHOLE else lacking
-    return find_program(name, pinned=True) or missing(name, remedy=f"run make .tools/{name}")
 
 
 def trust_program(name: str) -> Path:

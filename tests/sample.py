@@ -1,7 +1,8 @@
 """What `make test` runs of products that are too many: some of their cases, in which each part stands at least once.
 
-`make soak` (PACKYARD_SOAK=1) runs all of them. The cases are chosen by a seed, packyard's version, so that an edit does
-not choose others: what is red after it, it broke. A release has others, as has PACKYARD_SEED=WORD; pytest prints it.
+The nightly runs all of them (PACKYARD_WHOLE=1), but for those that ask clusters or run workloads. The cases are chosen
+by a seed, packyard's version, so that an edit does not choose others: what is red after it, it broke. A release has
+others, as has PACKYARD_SEED=WORD; pytest prints it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import packyard
 Case = TypeVar("Case")
 
 FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
-WHOLE = os.environ.get("PACKYARD_SOAK") == "1"
+WHOLE = os.environ.get("PACKYARD_WHOLE") == "1"
 SEED = os.environ.get("PACKYARD_SEED") or packyard.__version__
 
 
@@ -48,11 +49,11 @@ def some(cases: Iterable[Case], parts: Callable[[Case], Iterable[Hashable]], *, 
 
 
 def places(step: int, *, of: str) -> Iterator[int]:
-    """Count from 1 without end: all numbers in `make soak`, else each ``step``-th, from one that ``of`` chooses."""
+    """Count from 1 without end: all numbers in the nightly, else each ``step``-th, from one that ``of`` chooses."""
     first = 1 if WHOLE else Random(f"{SEED} {of}").randrange(1, step + 1)
     return count(first, 1 if WHOLE else step)
 
 
 def tries(all_of_them: int) -> int:
-    """Return how many cases of a property or a generator to try: a tenth, all in `make soak`, FUZZ in `make fuzz`."""
+    """Return how many cases of a property or a generator to try: a tenth, all in the nightly, FUZZ in `make fuzz`."""
     return FUZZ or (all_of_them if WHOLE else all_of_them // 10)

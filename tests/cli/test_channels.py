@@ -67,9 +67,7 @@ def test_a_digest_beside_a_file_is_that_of_the_file_and_that_of_the_tar_is_calle
         assert heads.split() == ["BUNDLE", "STATUS", "DIGEST"]
         assert row.split() == ["1.2.0/p.tar.gz", status, file]
     table = done("list", "--from", channel).splitlines()
-    assert table[0].split() == ["NAME", "VERSION", "FRAMEWORK", "MODE", "CASES"]
     assert table[1].split()[:3] == ["p", "1.2.0", "f"]
-    assert all(len(line) <= 80 for line in table)
     for number, reference in enumerate(("p", "p@1.2.0", "p@v1.2")):
         process = packyard("get", reference, "--from", channel, "--into", tmp_path / str(number))
         said, proved, *_ = process.stderr.splitlines()

@@ -81,7 +81,7 @@ def test_the_passphrase_is_asked_twice_on_a_terminal_and_not_shown(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "name ACTION: packyard keys new NAME, packyard keys trust FILE"),
+        ((), "name ACTION; type packyard keys new NAME, packyard keys trust FILE"),
         (("make",), "ACTION is new, trust, list, revoke, root or refresh, not 'make'"),
         (("new",), "name the key, for example for your team: packyard keys new NAME"),
         (("trust",), "name the file with the publisher's public key: packyard keys trust FILE"),

@@ -97,15 +97,6 @@ def test_the_commands_to_go_on_with_name_the_same_channel_and_version(
     assert json.loads((tmp_path / "p/packyard.json").read_text())["version"] == "1.0"
 
 
-@pytest.mark.parametrize("named", ["./of me/p", "of me/p"])
-def test_a_folder_is_answered_with_the_command_that_shows_what_is_in_it(tmp_path: Path, named: str) -> None:
-    done("get", "p@1.0", "--from", channel(tmp_path), "--into", tmp_path / "of me")
-    refused = packyard("show", named, cwd=tmp_path)
-    assert refused.returncode == 1
-    assert refused.stderr.startswith(f"error: {named}: is a folder here, and `show` takes the name of a package")
-    assert f"(packyard setters '{named}' shows what can be set in it)" in refused.stderr
-
-
 def test_an_unknown_use_case_is_answered_with_those_that_there_are() -> None:
     refused = packyard("show", f"{NAME}/one-nod")
     assert refused.returncode == 1

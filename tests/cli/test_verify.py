@@ -293,4 +293,4 @@ def test_a_rebuild_says_that_it_is_another_packyard_and_compares_all_the_same(fi
 def test_an_untarred_package_is_not_rebuilt(tmp_path: Path) -> None:
     process = packyard("verify", tmp_path, "--rebuild")
     assert process.returncode == 2
-    assert "--rebuild takes a .tar.gz" in process.stderr
+    assert "name the .tar.gz that it came from" in process.stderr

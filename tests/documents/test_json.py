@@ -28,6 +28,7 @@ OTHERS = {"run", "schema", "cfg", "fn", "completion"}
 ON_CLUSTERS = {
     "deploy",
     "rollback",
+    "rollback --list",
     "undeploy",
     "doctor",
     "status",
@@ -130,10 +131,8 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "explain": run("explain", use_case, "WORKERS"),
         "enable without NAME": run("enable", use_case),
         "enable": run("enable", use_case, "queue"),
-        "enable --off": run("enable", "--off", use_case, "queue"),
         "undo --list": run("undo", use_case, "--list"),
         "undo": run("undo", use_case),
-        "undo --redo": run("undo", "--redo", use_case),
         "render --out": run("render", nfs_volume, *settings, "--out", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
         "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),

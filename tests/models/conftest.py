@@ -1,4 +1,4 @@
-"""The node of tests/workload, and the programs that `make test-models` installs."""
+"""The machine of tests/workload, and the programs that `make test-models` installs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 
 import real
 from real import hand_out
-from workload.conftest import namespaces, new_cluster
+from workload.conftest import namespaces, new_machine
 
-__all__ = ["namespaces", "new_cluster"]
+__all__ = ["namespaces", "new_machine"]
 
 _HERE = Path(__file__).parent
 
@@ -46,12 +46,11 @@ def newest() -> Path:
     return _named("PACKYARD_NEWEST")
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def patience() -> Iterator[None]:
     """vLLM loads for a minute."""
     with pytest.MonkeyPatch.context() as changed:
-        for module in ("pod", "cluster"):
-            changed.setattr(f"workload.{module}.PATIENCE", 900.0)
+        changed.setattr("workload.machine.PATIENCE", 900.0)
         yield
 
 

@@ -15,7 +15,6 @@ from catalogue.pods import as_pods
 from catalogue.usecases import CATALOGUE, PACKAGES, Object, composed_package, shipped
 from models.wheels import CLASSES
 from workload import environment
-from workload.objects import Objects
 
 _ARGUMENT = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 _COMMENT = re.compile(r"(^|\s)#.*")
@@ -59,7 +58,7 @@ def command_lines() -> Iterator[list[str]]:
             for container in pod["spec"]["containers"]:
                 if container.get("command", [])[:2] == ["vllm", "serve"]:
                     described = {**pod, "metadata": {"name": "pod", "labels": {}}}
-                    yield environment.words(container, environment.environment(container, described, Objects(objects)))
+                    yield environment.words(container, environment.environment(container, described, objects))
 
 
 def arguments() -> dict[str, str]:

@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 
 import real
-import sample
-from catalogue import workspaces
 from tiny import programs_dir
 
 pytestmark = pytest.mark.nightly
@@ -63,18 +61,3 @@ def test_the_demo_runs_in_a_fresh_clone_and_a_second_time_and_stops_its_server(c
         assert "server: 10.0.0.5\n" in (next(checkout.rglob("rendered.yaml"))).read_text()
         assert re.search(r"http://127\.0\.0\.1:(\d+)", done.stdout)
         assert processes_in(checkout) == []
-
-
-@pytest.mark.parametrize("broken", ["publish", "USER_ID=root", *(("get", "render") if sample.WHOLE else ())])
-def test_the_demo_fails_where_a_step_does_not_do_what_it_should(broken: str, bin_dir: Path, tmp_path: Path) -> None:
-    """The named command does nothing, and says that it has succeeded. One package is enough for that."""
-    checkout = workspaces.copy(tmp_path / "checkout", ["resnet50v1-5-fp32-training-k8s"])
-    (checkout / "tests").mkdir()
-    shutil.copy(real.REPOSITORY / "tests/demo.sh", checkout / "tests")
-    (bin_dir / "packyard").rename(bin_dir / "right")
-    (bin_dir / "packyard").write_text(f'#!/bin/sh\ncase " $* " in *" {broken} "*) exit 0 ;; esac\nexec right "$@"\n')
-    (bin_dir / "packyard").chmod(0o755)
-    done = demo(checkout, bin_dir)
-    assert done.returncode not in (0, 3), done.stdout
-    assert (" published " in done.stdout) is (broken != "publish")
-    assert "All of it is in .demo/" not in done.stdout

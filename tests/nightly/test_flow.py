@@ -18,7 +18,7 @@ import real
 from catalogue.usecases import each_package
 from packyard.writing.source.package import Package
 from real import Served
-from tiny import RELEASE, done, inside, packyard, programs_dir
+from tiny import RELEASE, done, packyard, programs_dir
 
 NAME = "resnet50v1-5-fp32-training-k8s"
 PREFIX = "quickstart/mlops"
@@ -119,51 +119,6 @@ def test_the_published_flow_gives_the_same_by_kustomize_and_by_packyard(
 def parameters_of(storage: str) -> set[str]:
     own = "NFS_" if storage == "user-mounted-nfs" else "PVC_"
     return {name for name in PARAMETERS if name not in STORAGE_PARAMETERS or name.startswith(own)}
-
-
-@pytest.mark.parametrize("topology", TOPOLOGIES)
-def test_packyard_sets_nothing_but_values(topology: str, web_dir: Path, tmp_path: Path) -> None:
-    """What ``git diff`` shows after the flow: in the manifests only lines with a setter comment, and only values."""
-    done("get", f"{NAME}@{RELEASE}", "--from", web_dir / "models", "--into", tmp_path)
-    folder = tmp_path / NAME / PREFIX / topology
-    before = reading.manifests(folder)
-    for name, value in PARAMETERS.items():
-        assert inside("set", folder, name, value, "-R").returncode == 0
-    for path, after in reading.manifests(folder).items():
-        old, new = before[path].decode().splitlines(), after.decode().splitlines()
-        assert len(old) == len(new)
-        changed = [(one, two) for one, two in zip(old, new, strict=True) if one != two]
-        assert changed or path.endswith(("kustomization.yaml", "network-policy.yaml", "service-account.yaml"))
-        for one, two in changed:
-            assert beside_the_value(one) == beside_the_value(two)
-
-
-def beside_the_value(line: str) -> tuple[str, str]:
-    match = re.fullmatch(r'(\s*(?:- )?(?:[\w./-]+: )?).*( # \{"\$openapi":"\w+"\})', line)
-    assert match, line
-    return match.group(1), match.group(2)
-
-
-@pytest.mark.parametrize("storage", STORAGES)
-def test_the_words_of_the_old_readme_find_the_pods(
-    storage: str, web_dir: Path, served5: Served, tmp_path: Path
-) -> None:
-    """``kubectl get pods -oname | grep launch`` for multi-node, ``grep training`` for single-node.
-
-    The MPI operator calls a launcher's pods ``<job>-launcher-…`` and workers ``<job>-worker-0``; a Job's ``<job>-…``.
-    """
-    done("get", f"{NAME}@{RELEASE}", "--from", web_dir / "models", "--into", tmp_path)
-    workload = {
-        topology: next(
-            item["metadata"]["name"]
-            for item in reading.built(served5, tmp_path / NAME / PREFIX / topology / storage)
-            if item["kind"] in ("MPIJob", "Job")
-        )
-        for topology in TOPOLOGIES
-    }
-    pods = [f"pod/{workload['multi-node']}-{end}" for end in ("launcher-x7k2p", "worker-0", "worker-1")]
-    assert [pod for pod in pods if "launch" in pod] == pods[:1]
-    assert "training" in f"pod/{workload['single-node']}-5zq8d"
 
 
 @each_package

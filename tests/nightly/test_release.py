@@ -1,6 +1,6 @@
 """A release of packyard itself: what `make dist` builds, and how it runs in empty environments outside the checkout.
 
-`make test` tries the interpreter of the tests and the oldest one; PACKYARD_SOAK=1 tries every declared version that is
+`make test` tries the interpreter of the tests and the oldest one; the nightly every declared version that is
 installed, with each extra, and all that authors do, which `make bare` does with the interpreter of the tests. A version
 that is not installed is skipped, as few machines have them all.
 """
@@ -31,6 +31,7 @@ import tiny
 from packyard import __version__
 from packyard.core.bundle import lock
 from packyard.writing.source import library
+from sample import WHOLE
 from tiny import SOURCE_ROOT, done
 
 pytestmark = pytest.mark.nightly
@@ -40,7 +41,6 @@ USE_CASE = f"{NAME}/quickstart/mlops/single-node/user-allocated-pvc"
 EPOCH = 1_700_000_000
 PYPROJECT = (real.REPOSITORY / "pyproject.toml").read_text()
 DECLARED = [(3, int(minor)) for minor in re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', PYPROJECT)]
-SOAK = bool(os.environ.get("PACKYARD_SOAK"))
 #: A storage that builds on one of packyard's.
 ZOO = {
     "overlays/storage/team-claim/kustomization.yaml": """\
@@ -224,7 +224,7 @@ def empty_environment(version: tuple[int, int], folder: Path) -> Environment:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
     """Return what `build` says of a package in the checkout, or of all, with all extras."""
-    names = [] if SOAK else [NAME]
+    names = [] if WHOLE else [NAME]
     options = ("--workspace", real.REPOSITORY, "--out", tmp_path_factory.mktemp("out"), "--version", __version__)
     rows: list[dict[str, object]] = json.loads(done("build", *names, *options, "--output", "json"))
     return rows
@@ -311,19 +311,19 @@ def follow_hint(environment: Environment, result: subprocess.CompletedProcess[st
 def test_runs_in_an_empty_environment_of(
     version: tuple[int, int], dist: Dist, built: list[dict[str, object]], digest: str, tmp_path: Path
 ) -> None:
-    if not SOAK and version not in (sys.version_info[:2], DECLARED[0]):
-        pytest.skip("PACKYARD_SOAK=1 tries it")
+    if not WHOLE and version not in (sys.version_info[:2], DECLARED[0]):
+        pytest.skip("the nightly tries it")
     environment = empty_environment(version, tmp_path)
     environment.install(dist.wheel_file)
     follow_the_daily_path(environment, dist, digest)
     lint_by_schemas(environment)
-    if SOAK:
+    if WHOLE:
         build_the_catalogue(environment, built)
         build_a_zoo(environment)
         follow_hint(environment, environment.run("get", NAME, "--from", "s3://bucket/path", code=1))
 
 
-@pytest.mark.skipif(not SOAK, reason="PACKYARD_SOAK=1 tries it")
+@pytest.mark.skipif(not WHOLE, reason="the nightly tries it")
 def test_runs_with_the_oldest_libraries_that_it_declares(dist: Dist, digest: str, tmp_path: Path) -> None:
     environment = empty_environment(DECLARED[0], tmp_path)
     lines = [line.partition(";") for line in dist.metadata().get_all("Requires-Dist", [])]

@@ -18,7 +18,6 @@ from controlplane import argo
 from controlplane.api import Api, wait
 from readmes import modelserver, openaiserver
 from workload.environment import environment, words
-from workload.objects import Objects
 
 _KWOK = "kwok.x-k8s.io/v1alpha1"
 
@@ -42,7 +41,7 @@ class World:
             for item in test_runs.of_kind(objects, "Deployment"):
                 pod = item["spec"]["template"]
                 (container,) = pod["spec"]["containers"]
-                command = words(container, environment(container, pod, Objects(objects)))
+                command = words(container, environment(container, pod, objects))
                 port, server = running.enter_context(_serve(command))
                 target = {"address": "127.0.0.1", "port": server.server_port}
                 forward = {"ports": [port], "target": target}

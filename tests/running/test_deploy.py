@@ -22,7 +22,6 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import prepare
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import LABEL, Reference, labelled
-from running.made import mpi_job
 from running.wanted import WHEN, claim, config_map, deploy, deployment, item, job, prepared, secret
 
 
@@ -141,21 +140,6 @@ def test_what_the_server_does_not_let_change_is_refused_with_what_has_it_anew(cl
         'Deployment.apps "server" is invalid',
         'ConfigMap "fixed" is invalid',
     ]
-
-
-def test_a_workload_that_takes_a_change_and_does_not_heed_it_is_refused(client: Kubectl) -> None:
-    before, after = mpi_job("m", "run"), mpi_job("m", "complete")
-    made(client, before)
-    assert "MPIJob m changes, and its pods stay as they were made" in refused(client, after)
-    suspended = copy.deepcopy(before)
-    suspended["spec"]["runPolicy"]["suspend"] = True
-    assert planned(client, suspended).is_new
-
-
-def test_what_looks_like_a_secret_is_refused_unless_somebody_insists(client: Kubectl) -> None:
-    plain = config_map(WANDB_API_KEY="0123456789abcdef", EPOCHS="3")
-    assert refused(client, plain).startswith("ConfigMap settings: data.WANDB_API_KEY looks like a secret, and every")
-    assert planned(client, plain, force=True).is_new
 
 
 @pytest.mark.parametrize("force", [False, True])

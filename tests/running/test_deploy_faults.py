@@ -441,17 +441,6 @@ def test_a_record_that_cannot_be_read_keeps_no_other_run(
     assert names(cluster, namespace) == ["packyard.broken.1"]
 
 
-def test_a_token_that_has_expired(cluster: Api, namespace: str, directory: Path, config: Path) -> None:
-    found = json.loads(config.read_text())
-    found["users"] = [{"name": each["name"], "user": {"token": "expired"}} for each in found["users"]]
-    config.write_text(json.dumps(found))
-    done = inside("deploy", directory, "--kubeconfig", config)
-    assert done.returncode == 1
-    assert "the cluster of context my context does not accept your credentials" in done.stderr
-    assert "log in again" in done.stderr
-    assert names(cluster, namespace) == []
-
-
 def test_no_kubectl_and_an_old_one(
     directory: Path, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -474,19 +463,3 @@ exec {real_one} "$@"
     done = inside("deploy", directory, "--kubeconfig", config)
     assert done.returncode == 1
     assert "is too old: Error: unknown flag: --server-side (packyard needs kubectl 1.24 or newer" in done.stderr
-
-
-def test_what_a_finalizer_holds_is_named_by_undeploy_and_status(
-    client: Kubectl, cluster: Api, namespace: str, config: Path
-) -> None:
-    held = deployment()
-    held["metadata"]["finalizers"] = ["test.example/held"]
-    made(client, held)
-    done = inside("undeploy", "first", "--yes", "--delete-claims", "--timeout", "1s", "--kubeconfig", config)
-    assert done.returncode == 1
-    assert f"; packyard undeploy first --delete-claims -n {namespace} " in done.stderr
-    assert "Deployment server is held by its finalizer test.example/held (" in done.stderr
-    assert "is being deleted, and held by its finalizer" in inside("status", "--kubeconfig", config).stdout
-    free = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "server", "finalizers": None}}
-    cluster.merge(free, namespace).expect_done()
-    assert inside("undeploy", "first", "--yes", "--kubeconfig", config).returncode == 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from running import stub
+from running import made, stub
 from running.wanted import config_map, item, job
 from tiny import packyard, process
 
@@ -40,12 +40,12 @@ class Cluster:
 @pytest.fixture
 def deployed(tmp_path: Path) -> Cluster:
     """A run of a Job and of its settings."""
-    made = Cluster(tmp_path)
+    cluster = Cluster(tmp_path)
     work = job("first")
     work["spec"]["template"]["metadata"]["labels"] = {"app.kubernetes.io/instance": "first"}
-    made.write(config_map("first", OUTPUT_DIR="output"), work)
-    made.run("deploy . --no-doctor")
-    return made
+    cluster.write(config_map("first", OUTPUT_DIR="output"), work)
+    cluster.run("deploy . --no-doctor")
+    return cluster
 
 
 def test_undeploy_ends_when_the_objects_are_gone_and_names_who_holds_them(tmp_path: Path) -> None:
@@ -72,7 +72,14 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
         ("logs first --events --index 0", "--events and --index exclude each other"),
         ("logs first --events --tail 0", "--events and --tail exclude each other"),
         ("status first --package tiny", "name a run or a package; type packyard status first"),
-        ("results first --image busybox", "--image is for --to DIR; type packyard results first"),
+        ("doctor . --timeout 5m", "--timeout has no meaning without --probe; packyard doctor --help"),
+        ("rollback first --list --diff", "--diff has no meaning beside --list; packyard rollback --help"),
+        (
+            "undeploy first --no-wait --timeout 5m",
+            "--timeout has no meaning beside --no-wait; packyard undeploy --help",
+        ),
+        ("deploy . --diff --no-wait", "--no-wait has no meaning beside --diff; packyard deploy --help"),
+        ("results first --image busybox", "--image has no meaning without --to DIR; packyard results --help"),
         ("deploy . --keep 0", "--keep 0: the last record stays"),
     ],
 )
@@ -109,3 +116,49 @@ def test_a_server_is_updated_and_what_a_run_no_longer_has_is_deleted(tmp_path: P
     cluster.write(config_map("run", a="2"), item("v1", "ServiceAccount", "new"))
     said = cluster.run("deploy . --no-doctor")
     assert ("ConfigMap run configured" in said, "ConfigMap old deleted" in said) == (True, True)
+
+
+def test_what_pods_that_are_there_take_no_notice_of_is_refused(deployed: Cluster) -> None:
+    settings = json.loads((deployed.folder / "0.yaml").read_text("utf-8"))
+    deployed.write({**settings, "data": {"OUTPUT_DIR": "other"}}, json.loads((deployed.folder / "1.yaml").read_text()))
+    said = deployed.run("deploy . --no-doctor", code=1)
+    assert (
+        "nothing is applied\nerror: ConfigMap first changes, and the pods of Job first read it at their start" in said
+    )
+    assert "(packyard undeploy first -n ml deletes it, then deploy it again)" in said
+
+
+def test_a_workload_that_would_take_a_change_in_vain_is_refused_and_may_be_suspended(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    cluster.write(made.mpi_job("first", "run"))
+    cluster.run("deploy . --no-doctor --no-wait")
+    cluster.write(made.mpi_job("first", "crash"))
+    said = cluster.run("deploy . --no-doctor --no-wait", code=1)
+    assert "MPIJob first changes, and its pods stay as they were made" in said
+    suspended = made.mpi_job("first", "run")
+    suspended["spec"]["runPolicy"]["suspend"] = True
+    cluster.write(suspended)
+    assert "MPIJob first configured" in cluster.run("deploy . --no-doctor --no-wait")
+
+
+def test_settings_change_with_the_job_that_a_run_no_longer_has(deployed: Cluster) -> None:
+    deployed.write(config_map("first", OUTPUT_DIR="other"))
+    said = deployed.run("deploy . --no-doctor")
+    assert ("ConfigMap first configured" in said, "Job first deleted" in said) == (True, True)
+
+
+def test_what_looks_like_a_secret_is_refused_unless_somebody_insists(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    work = job("work")
+    (container,) = work["spec"]["template"]["spec"]["containers"]
+    work["spec"]["template"] = {
+        "metadata": {"labels": {}},
+        "spec": {"containers": [{**container, "args": ["--token=t0p"]}]},
+    }
+    cluster.write(config_map("a", WANDB_API_KEY="0123456789abcdef", EPOCHS="3", TOKEN_FILE="/run/token"), work)
+    said = cluster.run("deploy . --no-doctor", code=1)
+    assert said.count("looks like a secret") == 2
+    assert "ConfigMap a: data.WANDB_API_KEY looks like a secret" in said
+    assert "Job work: spec.template.spec.containers.0.args.0 looks like a secret" in said
+    assert "0123456789abcdef" not in said
+    assert "ConfigMap a created" in cluster.run("deploy . --no-doctor --force")

@@ -4,7 +4,7 @@
 
 It goes on where an earlier run in the folder stopped. The packages are of 200 sources, each with values of its own, and
 are published in parts of a thousand, or of another SIZE. The publisher of one part is killed at work, and that part
-comes again at the end. `make soak` does it with a hundred thousand.
+comes again at the end. `nightly/test_many_packages.py` does it with a hundred thousand.
 """
 
 from __future__ import annotations

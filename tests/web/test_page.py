@@ -15,6 +15,7 @@ import tiny
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import build
 from packyard.sharing.web import page, readme
+from packyard.sharing.web.page import Package, Page, Version
 from packyard.sharing.web.serve import server
 from tiny import done, packyard
 from web.pages import CASE, SETTERS, Read, channel, package, written
@@ -94,12 +95,23 @@ def test_the_list_finds_packages_by_what_show_prints(zoo: Path) -> None:
     assert {"trains", "pytorch", "multi", "node", "several", "pvc", "mpi"} <= set(bert)
 
 
-def test_says_of_each_version_why_it_is_yanked_or_removed(zoo: Path) -> None:
+def test_says_of_each_version_why_it_is_yanked(zoo: Path) -> None:
     assert "1.0 is yanked: it diverges" in written(zoo)["web/p/bert_1.0.html"].text
     pages = written(zoo)
     assert "1.0, yanked: it diverges" in pages["web/p/bert.html"].text
     assert "The latest version is 2.0+cpu" in pages["web/p/bert_1.0.html"].text
     assert "2.0+cpu (shown), the latest" in pages["web/p/bert.html"].text
+
+
+def test_a_version_that_was_removed_has_a_page_that_says_why_and_a_package_without_another_is_not_listed() -> None:
+    gone = Version(version="1.0", removed="it <b>leaks</b>")
+    old = Package(name="old", latest="", title="", facts=(), use_cases=(), words=(), versions=[gone])
+    made = page.files(Page(title="Zoo"), [old])
+    for key in (page.key("old"), page.key("old", "1.0")):
+        text = Read(made[key]).text
+        assert "1.0 was removed: it <b>leaks</b>. It is never published again." in text
+        assert "1.0 (shown), removed: it <b>leaks</b>" in text
+    assert "0 packages" in Read(made[page.INDEX]).text
 
 
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:

@@ -1,27 +1,25 @@
-"""A node for the tests of this room, where this machine can be one."""
+"""A machine for the tests of this room, where this one can be it."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 import real
-from workload.cluster import Cluster
-from workload.objects import Object, Objects
-
-_PROGRAMS = ("unshare", "ip", "nsenter", "setpriv", "mount")
+from workload.environment import Object
+from workload.machine import Machine
 
 
 @pytest.fixture(scope="session")
 def namespaces() -> None:
     """What a container is made of: namespaces, which only root makes, and not everywhere."""
-    unshare, ip, *_ = (real.program(name) for name in _PROGRAMS)
-    trial = [unshare, "--mount", "--net", "--uts", "--ipc", "--pid", "--fork", ip, "link", "add", "type", "veth"]
+    unshare, ip, *_ = (real.program(name) for name in ("unshare", "ip", "nsenter", "setpriv", "mount", "chroot"))
+    trial = [unshare, "--mount", "--net", "--uts", "--pid", "--fork", ip, "link", "add", "type", "veth"]
     if os.geteuid() or subprocess.run(trial, capture_output=True).returncode:
         real.lacking("the right to make namespaces", remedy="run as root, on a machine that lets it")
 
@@ -34,30 +32,26 @@ def open_mpi() -> None:
 
 
 @pytest.fixture
-def new_cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[Iterable[Object]], Cluster]]:
+def new_machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[Sequence[Object]], Machine]]:
     """Call it with the objects of a namespace, once or more: what runs there ends with the test."""
     request.getfixturevalue("namespaces")
-    with ExitStack() as clusters:
-        yield lambda objects: clusters.enter_context(
-            Cluster(tmp_path / f"cluster-{len(list(tmp_path.iterdir()))}", Objects(objects))
+    with ExitStack() as machines:
+        yield lambda objects: machines.enter_context(
+            Machine(tmp_path / f"machine-{len([*tmp_path.iterdir()])}", objects)
         )
 
 
-@pytest.fixture
-def with_open_mpi_5(new_cluster: Callable[[Iterable[Object]], Cluster]) -> Callable[[Iterable[Object]], Cluster]:
-    """The same, with an image that has mpirun of Open MPI 5."""
-    script = f'#!/bin/sh\nexec {real.open_mpi_5()} "$@"\n'.encode()
+@pytest.fixture(params=["Open MPI 4", "Open MPI 5"])
+def mpi_machine(
+    request: pytest.FixtureRequest, new_machine: Callable[[Sequence[Object]], Machine]
+) -> Callable[[Sequence[Object]], Machine]:
+    """The same, whose image has mpirun of one version, and then of the other."""
+    request.getfixturevalue("open_mpi")
 
-    def create(objects: Iterable[Object]) -> Cluster:
-        cluster = new_cluster(objects)
-        cluster.put("/usr/local/bin/mpirun", script)
-        return cluster
+    def create(objects: Sequence[Object]) -> Machine:
+        machine = new_machine(objects)
+        if request.param == "Open MPI 5":
+            machine.put("/usr/local/bin/mpirun", f'#!/bin/sh\nexec {real.open_mpi_5()} "$@"\n'.encode())
+        return machine
 
     return create
-
-
-@pytest.fixture(params=["new_cluster", "with_open_mpi_5"], ids=["Open MPI 4", "Open MPI 5"])
-def of_each_open_mpi(request: pytest.FixtureRequest) -> Callable[[Iterable[Object]], Cluster]:
-    """``new_cluster`` with one and the other."""
-    found: Callable[[Iterable[Object]], Cluster] = request.getfixturevalue(request.param)
-    return found

@@ -1,18 +1,17 @@
-"""What a container's process is given, by the rules of Kubernetes 1.34: its environment, and its words.
+"""What a container's process is given by the rules of Kubernetes: its variables, and its words.
 
-    command: [echo, $(DIR), $$(DIR), $(NONE)]   with DIR=/data runs   echo /data '$(DIR)' '$(NONE)'
-
-Of `pkg/kubelet/kubelet_pods.go`, `makeEnvironmentVariables`, and `third_party/forked/golang/expansion`. Variables
-that name the Services of the namespace are left out; nothing of ours reads them.
+command: [echo, $(DIR), $$(DIR), $(NONE)]   with DIR=/data runs   echo /data '$(DIR)' '$(NONE)'
 """
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workload.objects import Object, Objects, RefusedError
+#: One object, or a part of one, as YAML gives it.
+Object = dict[str, Any]
 
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 _FIELD = re.compile(r"(metadata|spec|status)\.(\w+)(?:\['([^']*)'\])?")
@@ -20,20 +19,16 @@ _FIELD = re.compile(r"(metadata|spec|status)\.(\w+)(?:\['([^']*)'\])?")
 
 def expand(text: str, variables: Mapping[str, str]) -> str:
     """Replace ``$(NAME)``, once; ``$$`` is a dollar sign, and a name that is not known stays as it is."""
-    return _REFERENCE.sub(
-        lambda match: "$" if match[1] is None else variables.get(match[1], match[0]),
-        text,
-    )
+    return _REFERENCE.sub(lambda match: "$" if match[1] is None else variables.get(match[1], match[0]), text)
 
 
-def environment(container: Object, pod: Object, objects: Objects) -> dict[str, str]:
+def environment(container: Object, pod: Object, objects: Sequence[Object]) -> dict[str, str]:
     """Return the variables of ``envFrom``, and over them those of ``env``, which may refer to all before them."""
     variables: dict[str, str] = {}
     for source in container.get("envFrom", []):
-        for field, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
-            if field in source:
-                found = objects.data(kind, source[field])
-                variables |= {source.get("prefix", "") + key: value.decode() for key, value in found.items()}
+        for kind in ("ConfigMap", "Secret"):
+            if reference := source.get(f"{kind[0].lower()}{kind[1:]}Ref"):
+                variables |= {key: value.decode() for key, value in data(objects, kind, reference).items()}
     for variable in container.get("env", []):
         value = _value(variable, variables, pod, objects)
         if value is not None:
@@ -41,32 +36,39 @@ def environment(container: Object, pod: Object, objects: Objects) -> dict[str, s
     return variables
 
 
-def _value(variable: Object, variables: Mapping[str, str], pod: Object, objects: Objects) -> str | None:
+def _value(variable: Object, variables: Mapping[str, str], pod: Object, objects: Sequence[Object]) -> str | None:
     if "valueFrom" not in variable:
         return expand(variable.get("value") or "", variables)
     ((source, reference),) = variable["valueFrom"].items()
     if source == "fieldRef":
         return field(pod, reference["fieldPath"])
-    if source in ("configMapKeyRef", "secretKeyRef"):
-        kind = "ConfigMap" if source == "configMapKeyRef" else "Secret"
-        found = objects.data(kind, reference).get(reference["key"])
-        if found is None and not reference.get("optional"):
-            raise RefusedError(f"couldn't find key {reference['key']} in {kind} {reference['name']}")
-        return None if found is None else found.decode()
-    raise NotImplementedError(f"{variable['name']}: valueFrom.{source}")
+    kind = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}[source]
+    value = data(objects, kind, reference).get(reference["key"])
+    assert value is not None or reference.get("optional"), f"{kind} {reference['name']} has no key {reference['key']}"
+    return None if value is None else value.decode()
 
 
 def field(pod: Object, path: str) -> str:
     """Return what the downward API gives for ``metadata.labels['app']``, ``status.podIP`` and the like."""
     match = _FIELD.fullmatch(path)
-    if match is None:
-        raise RefusedError(f"unsupported fieldPath: {path}")
+    assert match, path
     value: Any = pod.get(match[1], {}).get(match[2], {} if match[3] else "")
     return str(value.get(match[3], "") if match[3] else value)
 
 
 def words(container: Object, variables: Mapping[str, str]) -> list[str]:
     """Return the container's command line; without ``command`` it is its image's, which nobody here knows."""
-    if not container.get("command"):
-        raise RefusedError(f"container {container['name']!r} has no command")
     return [expand(word, variables) for word in [*container["command"], *container.get("args", [])]]
+
+
+def data(objects: Sequence[Object], kind: str, reference: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return the keys of a ConfigMap or a Secret, of the last that has the name."""
+    name = reference.get("name") or reference.get("secretName")
+    named = [item for item in objects if (item["kind"], item["metadata"]["name"]) == (kind, name)]
+    assert named or reference.get("optional"), f"there is no {kind} {name}"
+    (item,) = named[-1:] or [{}]
+    coded = item.get("binaryData" if kind == "ConfigMap" else "data") or {}
+    plain = item.get("data" if kind == "ConfigMap" else "stringData") or {}
+    return {key: base64.b64decode(value) for key, value in coded.items()} | {
+        key: value.encode() for key, value in plain.items()
+    }

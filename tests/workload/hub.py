@@ -1,4 +1,4 @@
-"""A small Hugging Face: repositories at a commit, whose files it sends, breaks off or spoils as a test says."""
+"""A small Hugging Face: a repository at a commit, whose files it sends, breaks off or spoils as a test says."""
 
 from __future__ import annotations
 
@@ -28,14 +28,12 @@ class Hub(ThreadingHTTPServer):
         self.files = files
         self.sent = dict(files)  # what is sent, where it is not what the list says
         self.sizes: dict[str, int] = {}  # what the list says of them, where it is wrong
-        self.following = ""  # another address at which the list goes on
         self.statuses: dict[str, list[int]] = {}  # with which a file is refused, one after the other
-        self.ignores_ranges = False
         self.breaks: dict[str, int] = {}  # after so many bytes of each answer
         self.token = ""
         self.asked: list[tuple[str, str]] = []
         self.authorized: list[str] = []
-        self.elsewhere = ""  # the address of another host that has the files
+        self.elsewhere = ""  # the address of another host that has the files, and the rest of the list
 
     @property
     def address(self) -> str:
@@ -44,7 +42,7 @@ class Hub(ThreadingHTTPServer):
 
 @contextmanager
 def serve(name: str, files: dict[str, bytes]) -> Iterator[Hub]:
-    hub = Hub(name, files)
+    hub = Hub(name, dict(files))
     with real.answering(hub):
         yield hub
 
@@ -54,44 +52,39 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         hub, url = self.server, urlsplit(self.path)
-        hub.authorized.append(self.headers.get("Authorization", ""))
         path = unquote(url.path)
+        hub.authorized.append(self.headers.get("Authorization", ""))
         if hub.token and not path.startswith("/cdn/") and hub.authorized[-1] != f"Bearer {hub.token}":
-            self._answer(401, b"{}")
-        elif found := re.fullmatch(rf"/api/models/{hub.name}/revision/(main|{_HEX})", path):
-            self._answer(200, json.dumps({"sha": COMMIT if found[1] == "main" else found[1]}).encode())
+            self._answer(401)
+        elif asked := re.fullmatch(rf"/api/models/{hub.name}/revision/(main|{_HEX})", path):
+            self._answer(200, json.dumps({"sha": COMMIT if asked[1] == "main" else asked[1]}).encode())
         elif re.fullmatch(rf"/api/models/{hub.name}/tree/{_HEX}", path):
-            self._list(int(parse_qs(url.query).get("cursor", ["0"])[0]))
-        elif found := re.fullmatch(rf"(?:/{hub.name}/resolve/{_HEX}|/cdn)/(.+)", path):
-            self._send(found[1], is_here=path.startswith("/cdn/"))
+            first = int(parse_qs(url.query).get("cursor", ["0"])[0])
+            entries = [_entry(name, data, hub.sizes) for name, data in hub.files.items()]
+            more = f'<http://{self.headers["Host"]}{path}?cursor={first + _PAGE}>; rel="next"'
+            headers = {"Link": more} if first + _PAGE < len(entries) else {}
+            self._answer(200, json.dumps(entries[first : first + _PAGE]).encode(), headers)
+        elif asked := re.fullmatch(rf"(/{hub.name}/resolve/{_HEX}|/cdn)/(.+)", path):
+            if hub.elsewhere and asked[1] != "/cdn":
+                self._answer(302, headers={"Location": f"{hub.elsewhere}/cdn/{asked[2]}"})
+            else:
+                self._send(asked[2], self.headers.get("Range", ""))
         else:
-            self._answer(404, b"{}")
+            self._answer(404)
 
-    def _list(self, first: int) -> None:
+    def _send(self, path: str, asked: str) -> None:
         hub = self.server
-        listed = [_entry(path, data, hub.sizes) for path, data in hub.files.items()][first : first + _PAGE]
-        host = hub.following or f"http://{self.headers['Host']}"
-        more = f'<{host}/api/models/{hub.name}/tree/{COMMIT}?cursor={first + _PAGE}>; rel="next"'
-        headers = {"Link": more} if first + _PAGE < len(hub.files) else {}
-        self._answer(200, json.dumps(listed).encode(), headers)
-
-    def _send(self, path: str, *, is_here: bool) -> None:
-        hub = self.server
-        if hub.elsewhere and not is_here:
-            self._answer(302, b"", {"Location": f"{hub.elsewhere}/cdn/{path}"})
-            return
-        data, asked = hub.sent[path], "" if hub.ignores_ranges else self.headers.get("Range", "")
         hub.asked.append((path, asked))
         if statuses := hub.statuses.get(path):
-            self._answer(statuses.pop(0), b"")
+            self._answer(statuses.pop(0))
             return
-        first = int(asked.removeprefix("bytes=").rstrip("-") or 0)
+        data, first = hub.sent[path], int(asked.removeprefix("bytes=").rstrip("-") or 0)
         self.send_response(206 if asked else 200)
         self.send_header("Content-Length", str(len(data) - first))
         self.end_headers()
         self.wfile.write(data[first : first + hub.breaks.get(path, len(data))])
 
-    def _answer(self, status: int, data: bytes, headers: dict[str, str] | None = None) -> None:
+    def _answer(self, status: int, data: bytes = b"{}", headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
         for name, value in {**(headers or {}), "Content-Length": str(len(data))}.items():
             self.send_header(name, value)

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
+from readmes import openaiserver
 from workload import environment
-from workload.objects import Object, Objects
+from workload.environment import Object
 
 #: What images have for Python, beside what comes with it.
 FRAMEWORKS = (
     *("datasets", "horovod", "keras", "numpy", "peft", "pyarrow", "tensorflow", "tokenizers", "torch", "transformers"),
     "trl",
 )
-
 #: Where a container looks for programs.
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-#: Programs that have a stand-in on every machine: nginx would need the certificate that a user puts into a Secret.
-ALWAYS = ("nginx",)
-
-#: What images have for shells to start.
-STARTED = ("torchrun",)
-
+#: Programs that shells start, or whose own would need more than there is: nginx a certificate.
+_ALWAYS = ("aws", "nginx", "packyard", "torchrun")
 _MODULES = Path("/usr/lib/python3/dist-packages")
-_STAND_IN = Path(__file__).parent / "program.py"
+STAND_IN = (Path(__file__).parent / "program.py").read_bytes()
+#: Notes what it was given, wherever a script is that does something else as well.
+NOTE = "/opt/note.py"
+_VLLM = f'#!/bin/sh\npython3 {NOTE} "$@"\nexec python3 /opt/vllm.py "$@"\n'
 
 
 class Image:
@@ -33,43 +32,49 @@ class Image:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
+        for path in (NOTE, *(f"/usr/local/bin/{name}" for name in _ALWAYS)):
+            self.put(path, STAND_IN)
+        self.put("/opt/vllm.py", Path(openaiserver.__file__).read_bytes())
+        self.put("/usr/local/bin/vllm", _VLLM.encode())
+        for name in FRAMEWORKS:
+            if not (_MODULES / name).exists():
+                self.put(f"{_MODULES}/{name}/__init__.py", STAND_IN)
 
-    def install(self, pods: Sequence[Object], objects: Objects) -> None:
+    def install(self, pods: Sequence[Object], objects: Sequence[Object]) -> None:
         """Put a stand-in wherever these pods name a program that this machine has not.
 
         A program is the first word of a command, or a file of Python that a word or a variable names. Programs of ours
         are not in the image; they run, up to the framework that they import.
         """
-        for name in FRAMEWORKS:
-            if not (_MODULES / name).exists():
-                self.put(str(_MODULES / name / "__init__.py"), _STAND_IN.read_bytes())
-        for name in STARTED:
-            self.put(f"/usr/local/bin/{name}", _STAND_IN.read_bytes())
         for pod in pods:
             for container in [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]:
                 for file in _missing_programs(container, pod, objects):
-                    self.put(str(file), _STAND_IN.read_bytes())
+                    if not (self.folder / str(file).lstrip("/")).exists():
+                        self.put(str(file), STAND_IN)
+
+    def replace(self, name: str, python: Path, *words: str) -> None:
+        """Have a program of containers be a Python of this machine, with words before its own, for whoever asks."""
+        self.put(f"/usr/local/sbin/{name}", f'#!/bin/sh\nexec {shlex.join([str(python), *words])} "$@"\n'.encode())
+        for folder in [*python.parents, *python.resolve().parents]:
+            (self.folder / str(folder).lstrip("/")).mkdir(parents=True, exist_ok=True)
 
     def put(self, path: str, program: bytes) -> Path:
         """Put a program at a path of the image, and return where it lies until then."""
         target = self.folder / path.lstrip("/")
-        if target.exists() and target.read_bytes() == program:
-            return target  # pods that run already may be reading it
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(program)
-        target.chmod(0o755)
+        if not target.exists() or target.read_bytes() != program:  # or else a container may be copying it now
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(program)
+            target.chmod(0o755)
         return target
 
 
-def _missing_programs(container: Object, pod: Object, objects: Objects) -> Iterator[PurePosixPath]:
+def _missing_programs(container: Object, pod: Object, objects: Sequence[Object]) -> Iterator[PurePosixPath]:
     variables = environment.environment(container, pod, objects)
     words = environment.words(container, variables)
     folder = PurePosixPath(container.get("workingDir", "/"))
     mounts = [PurePosixPath(mount["mountPath"]) for mount in container.get("volumeMounts", [])]
     named = [folder / word for word in [*words, *variables.values()] if word.endswith(".py") and " " not in word]
     programs = [PurePosixPath(place) / words[0] for place in PATH.split(":")]
-    if words[0] in ALWAYS or not any(Path(program).exists() for program in programs):
+    if not any(Path(program).exists() for program in programs) and words[0] not in (*_ALWAYS, "vllm"):
         named.append(programs[0])
-    for file in named:
-        if not Path(file).exists() and not any(file.is_relative_to(mount) for mount in mounts):
-            yield file
+    yield from (each for each in named if not Path(each).exists() and not any(map(each.is_relative_to, mounts)))

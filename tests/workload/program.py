@@ -1,11 +1,9 @@
 #!/usr/bin/python3
 """Stands where the image has its program, or the framework that a program of ours imports and then gets no further.
 
-It notes what it was given, in a file of ``/.records``, and ends.
-
-A rank of mpirun joins the others through the real Open MPI, and adds up the numbers of all. A server answers on the
-ports that ``/.records/ports`` names until it is told to stop, but not for a script that only has it note what it was
-given. While there is ``/.records/hold``, nothing ends.
+It notes what it was given, in a file of ``/.records``, and ends. A rank of mpirun joins the others through the real
+Open MPI, and adds up the numbers of all. A server, which ``/.records/serve`` makes it, answers on the ports that its
+words name until it is told to stop. ``aws`` copies one file. While there is ``/.records/hold``, nothing ends.
 """
 
 import ctypes
@@ -13,6 +11,7 @@ import http.server
 import json
 import os
 import pwd
+import re
 import signal
 import socket
 import sys
@@ -26,20 +25,15 @@ ELEMENTS = 65536  # of four bytes, so that neighbors on a node hand over more th
 
 
 def record():
-    status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line)
+    folders = [os.environ.get(name) for name in ("HOME", "OUTPUT_DIR", "DATASET_DIR", "MODEL_BASE_PATH")]
     return {
         "argv": sys.argv,
         "environment": dict(os.environ),
         "hostname": socket.gethostname(),
         "cwd": str(Path.cwd()),
-        "user": os.getuid(),
-        "group": os.getgid(),
-        "groups": sorted(os.getgroups()),
+        "user": [os.getuid(), os.getgid(), *sorted(os.getgroups())],
         "name": user_name(),
-        "capabilities": [status[name].strip("0\n") for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")],
-        "no_new_privileges": status["NoNewPrivs"] == "1",
-        "writable": {folder: writable(folder) for folder in folders()},
-        "session_dir": os.environ.get("PMIX_SERVER_TMPDIR"),
+        "writable": {folder: writable(folder) for folder in ["/", "/usr", "/tmp", *filter(None, folders)]},
         "mpi": add_ranks() if "OMPI_COMM_WORLD_RANK" in os.environ else None,
     }
 
@@ -49,13 +43,6 @@ def user_name():
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return None
-
-
-def folders():
-    named = [
-        os.environ.get(name) for name in ("HOME", "OUTPUT_DIR", "DATASET_DIR", "MODEL_DIR", "MODEL_BASE_PATH", "TMPDIR")
-    ]
-    return ["/", "/usr", "/etc", "/tmp", "/dev/shm", *(folder for folder in named if folder)]
 
 
 def writable(folder):
@@ -68,9 +55,8 @@ def writable(folder):
 
 def add_ranks():
     mpi = ctypes.CDLL("libmpi.so.40", mode=ctypes.RTLD_GLOBAL)
-    world, integer, add = (
-        ctypes.byref(ctypes.c_char.in_dll(mpi, f"ompi_{name}")) for name in ("mpi_comm_world", "mpi_int", "mpi_op_sum")
-    )
+    names = ("mpi_comm_world", "mpi_int", "mpi_op_sum")
+    world, integer, add = (ctypes.byref(ctypes.c_char.in_dll(mpi, f"ompi_{name}")) for name in names)
     rank, size = ctypes.c_int(), ctypes.c_int()
     mpi.MPI_Init(None, None)
     mpi.MPI_Comm_rank(world, ctypes.byref(rank))
@@ -87,37 +73,34 @@ class Answer(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
 
-def serve(ports):
-    ending = {signal.SIGTERM, signal.SIGINT}
-    signal.pthread_sigmask(signal.SIG_BLOCK, ending)  # from the first answer on they end it, and are not lost
-    for port in ports:
-        server = http.server.ThreadingHTTPServer(("", port), Answer)
+def serve():
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # from the first answer on it ends this, and is not lost
+    words = re.findall(r"--\w*port[= ](\d+)", " ".join(sys.argv))
+    for port in words or json.loads((RECORDS / "serve").read_text()):
+        server = http.server.ThreadingHTTPServer(("", int(port)), Answer)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-    signal.sigwait(ending)
-
-
-def leave_result():
-    """Leave what a run is asked for, where it is asked for something."""
-    name = os.environ.get("RESULT_FILE")
-    if name:
-        (Path(os.environ["OUTPUT_DIR"]) / name.replace("*", "1")).write_text(os.environ["RESULT_TEXT"] or "result")
+    signal.sigwait({signal.SIGTERM})
 
 
 def main():
-    if __name__ != "__main__" and "OUTPUT_DIR" in os.environ:  # programs of ours make it, for others it is there
-        Path(os.environ["OUTPUT_DIR"]).mkdir(parents=True, exist_ok=True)
+    name = Path(sys.argv[0]).name
+    output_dir = os.environ.get("OUTPUT_DIR")
+    if __name__ != "__main__" and output_dir:  # programs of ours make it, for others it is there
+        Path(output_dir).mkdir(parents=True, exist_ok=True)
     noted = record()
-    name = f"{noted['hostname']}-{os.environ.get('OMPI_COMM_WORLD_RANK', os.getpid())}"
-    unfinished = RECORDS / name
+    called = f"{noted['hostname']}-{os.environ.get('OMPI_COMM_WORLD_RANK', os.getpid())}"
+    unfinished = RECORDS / called
     unfinished.write_text(json.dumps(noted))
-    unfinished.rename(RECORDS / f"{name}.json")
-    print(f"record of {name}", flush=True)
-    leave_result()
+    unfinished.rename(RECORDS / f"{called}.json")
+    print(f"record of {called}", flush=True)
+    if name == "aws":
+        Path(sys.argv[-1], "file").write_text("content\n")
+    if result := os.environ.get("RESULT_FILE"):  # what a run is asked for
+        Path(output_dir, result.replace("*", "1")).write_text(os.environ["RESULT_TEXT"] or "result")
     while (RECORDS / "hold").exists():
         time.sleep(0.05)
-    ports_file = RECORDS / "ports"
-    if ports_file.exists() and Path(sys.argv[0]).name != "note.py":
-        serve(json.loads(ports_file.read_text()))
+    if (RECORDS / "serve").exists() and name not in ("aws", "note.py"):
+        serve()
 
 
 main()

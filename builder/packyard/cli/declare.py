@@ -21,9 +21,9 @@ def given(arguments: argparse.Namespace, *names: str) -> list[str]:
 
 
 def alone(arguments: argparse.Namespace, verb: str, mode: str, *names: str) -> None:
-    """Refuse flags of a verb that have no meaning beside ``mode``, such as ``--explain``."""
+    """Refuse flags of a verb that have no meaning in a ``mode``, such as ``beside --explain``."""
     if others := given(arguments, *names):
-        raise UsageError(f"packyard {verb}: {others[0]} has no meaning beside {mode}; packyard {verb} --help")
+        raise UsageError(f"packyard {verb}: {others[0]} has no meaning {mode}; packyard {verb} --help")
 
 
 def value(parser: argparse.ArgumentParser, flag: str, text: str, **more: Any) -> None:

@@ -88,20 +88,3 @@ def test_a_pod_that_loses_its_node_is_made_again_and_counts_as_no_failure(cluste
 
     wait(lambda: [] if others() else ["no other pod"])
     assert "failed" not in cluster.read(job, namespace).expect_done()["status"]
-
-
-@pytest.mark.parametrize(("resource", "amount"), [("cpu", "1100m"), ("memory", "3900Mi")])
-def test_sees_a_run_that_such_a_node_has_no_room_for(resource: str, amount: str, cluster: Api, laptop: str) -> None:
-    objects = first_run()
-    (job,) = [item for item in objects if item["kind"] == "Job"]
-    resources = job["spec"]["template"]["spec"]["containers"][0]["resources"]
-    resources["requests"][resource] = resources["limits"][resource] = amount
-    namespace, _ = start(cluster, objects, laptop)
-    wait(lambda: [] if unschedulable(cluster, namespace) else ["not judged yet"])
-    assert f"Insufficient {resource}" in unschedulable(cluster, namespace)
-
-
-def unschedulable(api: Api, namespace: str) -> str:
-    """Return what the scheduler says of pods that no node can take."""
-    found = [each for pod in api.list("v1", "Pod", namespace) for each in pod["status"].get("conditions", ())]
-    return "".join(each.get("message", "") for each in found if each.get("reason") == "Unschedulable")

@@ -220,7 +220,7 @@ print(json.dumps([sorted(opened), sorted(listed), here.sources.facts]))
 
 
 def sampled() -> list[str]:
-    """Return packages of the catalogue: all in `make soak`, otherwise three."""
+    """Return packages of the catalogue: all in the nightly, otherwise three."""
     return workspaces.names() if WHOLE else random.Random(SEED).sample(workspaces.names(), 3)
 
 

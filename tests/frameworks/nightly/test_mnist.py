@@ -16,13 +16,12 @@ from pathlib import Path
 import pytest
 
 from catalogue.usecases import PACKAGES, shipped
-from workload import catalogue, controllers, deploy
-from workload.cluster import Cluster
-from workload.objects import Object
-from workload.pod import Pod
+from workload import catalogue, controllers
+from workload.environment import Object
+from workload.machine import Machine, Pod, wait_until
 
 PYTHON = os.environ.get("PACKYARD_TENSORFLOW", "")
-NewCluster = Callable[[list[Object]], Cluster]
+NewMachine = Callable[[list[Object]], Machine]
 
 (PACKAGE,) = [item for item in PACKAGES if item.name == "mnist-fp32-training-k8s"]
 USE_CASES = {item.path: item for item in PACKAGE.use_cases}
@@ -35,19 +34,21 @@ pytestmark = pytest.mark.skipif(not PYTHON, reason="run by make test-tensorflow"
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """TensorFlow alone takes seconds to start, and half a minute to notice some losses."""
-    monkeypatch.setattr("workload.pod.PATIENCE", 600.0)
-    monkeypatch.setattr("workload.cluster.PATIENCE", 600.0)
+    monkeypatch.setattr("workload.machine.PATIENCE", 600.0)
 
 
 class Run:
     """The pods of a use case, on a node of their own or on that of an earlier run."""
 
-    def __init__(self, cluster: Cluster, objects: list[Object]) -> None:
+    def __init__(self, cluster: Machine, objects: list[Object]) -> None:
         self.cluster = cluster
         self.objects = objects
-        cluster.objects.apply(objects)
-        install(cluster)
-        self.pods = [cluster.start(pod) for item in deploy.jobs_of(cluster, objects) for pod in controllers.job(item)]
+        cluster.objects += objects
+        cluster.image.replace("python3", Path(PYTHON))
+        cluster.image.replace("tensorboard", Path(PYTHON), "-m", "tensorboard.main")
+        added, workloads = controllers.pods_of(objects)
+        cluster.objects += added
+        self.pods = [cluster.start(pod) for pods in workloads for pod in pods]
 
     @property
     def results(self) -> Path:
@@ -56,24 +57,14 @@ class Run:
 
     def start_again(self) -> list[Pod]:
         """Put another pod in the place of each, as an Indexed Job does with one that failed, and a JobSet with all."""
-        later = deploy.jobs_of(self.cluster, self.objects, restarts=1)
-        return [deploy.start_again(self.cluster, later, pod) for pod in self.pods]
-
-
-def install(cluster: Cluster) -> None:
-    """Have the image bring TensorFlow for its python3, and TensorBoard, for whoever may use this machine's."""
-    for name, words in (("python3", ""), ("tensorboard", " -m tensorboard.main")):
-        cluster.put(f"/usr/local/sbin/{name}", f'#!/bin/sh\nexec {PYTHON}{words} "$@"\n'.encode())
-    for file in (Path(PYTHON), Path(PYTHON).resolve()):
-        for folder in file.parents:
-            (cluster.image.folder / str(folder).lstrip("/")).mkdir(parents=True, exist_ok=True)
+        return [self.cluster.start(pod.described) for pod in self.pods]
 
 
 def set_objects(path: str, **values: object) -> list[Object]:
     return catalogue.set_objects(PACKAGE, USE_CASES[path], **values)
 
 
-def store_digits(cluster: Cluster, objects: Sequence[Object], count: int) -> None:
+def store_digits(cluster: Machine, objects: Sequence[Object], count: int) -> None:
     """Put digits where the storage has its data: the first of those that a first run makes."""
     data = next(item["data"] for item in shipped(PACKAGE, USE_CASES["first-run/none"]).parse() if programs(item))
     (volume,) = {str(each): each for each in storages(objects)}.values()
@@ -99,10 +90,10 @@ def losses(pod: Pod) -> list[str]:
     return re.findall(r"\bloss:? ([0-9.]+)", pod.log)
 
 
-def test_a_first_run_learns_within_its_limits_with_nothing_set_and_no_network(new_cluster: NewCluster) -> None:
+def test_a_first_run_learns_within_its_limits_with_nothing_set_and_no_network(new_machine: NewMachine) -> None:
     objects = shipped(PACKAGE, USE_CASES["first-run/none"]).parse()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run = Run(new_cluster([]), objects)
+    run = Run(new_machine([]), objects)
     (pod,) = run.pods
     assert pod.wait() == 0, pod.log
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -114,9 +105,9 @@ def test_a_first_run_learns_within_its_limits_with_nothing_set_and_no_network(ne
 
 
 @pytest.mark.parametrize("program", ["keras_mnist.py", "custom_training_mnist.py"])
-def test_workers_agree_and_the_first_keeps_the_model(program: str, new_cluster: NewCluster) -> None:
+def test_workers_agree_and_the_first_keeps_the_model(program: str, new_machine: NewMachine) -> None:
     objects = set_objects(MULTI_NODE, MODEL_SCRIPT=program, TRAIN_EPOCHS=2, BATCH_SIZE=8)
-    cluster = new_cluster([])
+    cluster = new_machine([])
     store_digits(cluster, objects, 600)
     run = Run(cluster, objects)
     assert [pod.wait() for pod in run.pods] == [0, 0], "".join(pod.log for pod in run.pods)
@@ -129,14 +120,14 @@ def test_workers_agree_and_the_first_keeps_the_model(program: str, new_cluster: 
 @pytest.mark.parametrize("lost", [0, 1])
 @pytest.mark.parametrize("path", CLUSTERS)
 def test_a_lost_worker_ends_the_other_and_both_go_on_from_the_last_checkpoint(
-    path: str, lost: int, new_cluster: NewCluster
+    path: str, lost: int, new_machine: NewMachine
 ) -> None:
     program = {} if path != MULTI_NODE or lost else {"MODEL_SCRIPT": "custom_training_mnist.py"}
     objects = set_objects(path, TRAIN_EPOCHS=6, BATCH_SIZE=8, **program)
-    cluster = new_cluster([])
+    cluster = new_machine([])
     store_digits(cluster, objects, 3000)
     run = Run(cluster, objects)
-    deploy.wait_until(lambda: all(len(losses(pod)) > 1 for pod in run.pods), run.pods, seconds=300)
+    wait_until(lambda: all(len(losses(pod)) > 1 for pod in run.pods), run.pods, seconds=300)
     run.pods[lost].kill()
     assert run.pods[1 - lost].wait() != 0
     again = run.start_again()
@@ -144,8 +135,8 @@ def test_a_lost_worker_ends_the_other_and_both_go_on_from_the_last_checkpoint(
     assert 0 < len(losses(again[0])) < 6
 
 
-def test_tensorboard_shows_every_run_of_the_model_and_the_user(new_cluster: NewCluster) -> None:
-    cluster = new_cluster([])
+def test_tensorboard_shows_every_run_of_the_model_and_the_user(new_machine: NewMachine) -> None:
+    cluster = new_machine([])
     for name, program in (("keras", "keras_mnist.py"), ("loop", "custom_training_mnist.py")):
         values = {"RUN_NAME": name, "WORKERS": 1, "TRAIN_EPOCHS": 1, "MODEL_SCRIPT": program}
         objects = set_objects(MULTI_NODE, **values)
@@ -153,15 +144,15 @@ def test_tensorboard_shows_every_run_of_the_model_and_the_user(new_cluster: NewC
         run = Run(cluster, objects)
         assert run.pods[0].wait() == 0, run.pods[0].log
     objects = set_objects("tensorboard/user-allocated-pvc")
-    cluster.objects.apply(objects)
-    (board,) = [cluster.start(pod) for pod in controllers.deployment(*deploy.of_kind(objects, "Deployment"))]
+    cluster.objects += objects
+    (board,) = [cluster.start(pod) for pod in controllers.deployment(*controllers.of_kind(objects, "Deployment"))]
     cluster.wait_ready(board)
-    (service,) = deploy.of_kind(objects, "Service")
+    (service,) = controllers.of_kind(objects, "Service")
     shown = ask(cluster, f"http://{service['metadata']['name']}:6006/data/runs")
     assert sorted(re.findall(r'"([^"]+)"', shown)) == ["keras/output/logs/train", "loop/output/logs"]
 
 
-def ask(cluster: Cluster, url: str) -> str:
+def ask(cluster: Machine, url: str) -> str:
     """Return what a pod beside the others is answered, as soon as it is more than an empty list."""
     script = """\
 import sys, time, urllib.request

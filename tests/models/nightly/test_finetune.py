@@ -20,16 +20,14 @@ from pathlib import Path
 import pytest
 
 from catalogue.usecases import CATALOGUE, PACKAGES
-from readmes import openaiserver
 from real import Served, free_port, path_with, pinned_program, program
-from workload import catalogue, controllers, deploy, zoo
-from workload.cluster import Cluster
+from workload import catalogue, controllers, zoo
+from workload.environment import Object
+from workload.machine import Machine, wait_until
 from workload.models import MODEL, tensors
-from workload.objects import Object, Objects
-from workload.pod import Pod
 
 PYTHON = os.environ.get("PACKYARD_TORCH", "")
-NewCluster = Callable[[list[Object]], Cluster]
+NewMachine = Callable[[list[Object]], Machine]
 
 USE_CASES = {f"{item.name}/{each.path}": (item, each) for item in PACKAGES for each in item.use_cases}
 SINGLE_NODE = "single-node/user-allocated-pvc"
@@ -56,7 +54,7 @@ pytestmark = [pytest.mark.skipif(not PYTHON, reason="run by make test-models"), 
 def patience() -> Iterator[None]:
     """PyTorch alone takes seconds to start, and a rendezvous half a minute to notice a loss."""
     with pytest.MonkeyPatch.context() as changed:
-        changed.setattr("workload.pod.PATIENCE", 600.0)
+        changed.setattr("workload.machine.PATIENCE", 600.0)
         yield
 
 
@@ -122,7 +120,7 @@ class Trainer:
         self.process.stdin.write(json.dumps(asked) + "\n")
         ids = json.loads(self._answer())
         if until:
-            deploy.wait_until(lambda: until(log.read_text()), [], seconds=600)
+            wait_until(lambda: until(log.read_text()), [], seconds=600)
             os.kill(ids[-1], signal.SIGTERM)
         return Ended(codes=json.loads(self._answer()), log=log.read_text())
 
@@ -387,39 +385,20 @@ def test_refuses_to_do_without_the_gpus_that_were_asked_for(trainer: Trainer, tm
 class Run:
     """The pods of a use case, on a node of their own or on that of an earlier run."""
 
-    def __init__(self, cluster: Cluster, objects: list[Object]) -> None:
+    def __init__(self, cluster: Machine, objects: list[Object]) -> None:
         self.cluster, self.objects = cluster, objects
-        cluster.objects.apply(objects)
-        install(cluster)
-        self.pods = self.start()
-        for item in deploy.of_kind(objects, "PyTorchJob"):
-            services, described = controllers.torch_job(item)
-            cluster.objects.apply(services)
-            self.pods += [cluster.start(pod) for pod in described]
-
-    def start(self, restarts: int = 0) -> list[Pod]:
-        """Start the pods of Jobs, and of those that a JobSet makes at first or after so many restarts."""
-        jobs = deploy.jobs_of(self.cluster, self.objects, restarts)
-        return [self.cluster.start(pod) for item in jobs for pod in controllers.job(item)]
+        cluster.objects += objects
+        cluster.image.replace("python3", Path(PYTHON))
+        cluster.image.replace("torchrun", Path(PYTHON), "-m", "torch.distributed.run")
+        added, workloads = controllers.pods_of(objects)
+        cluster.objects += added
+        self.pods = [cluster.start(pod) for pods in workloads for pod in pods]
 
     def go_on(self) -> None:
-        """Do after a loss what controllers do: a Job, or a JobSet, puts other pods in the place of all.
-
-        A PyTorchJob keeps its pods: the kubelet starts what has failed.
-        """
-        if deploy.of_kind(self.objects, "PyTorchJob"):
-            deploy.wait_until(self.have_succeeded, self.pods, seconds=300)
-            return
+        """Put other pods in the place of all, as a Job or a JobSet does after a loss."""
         for pod in self.pods:
             pod.kill()
-        self.pods = self.start(restarts=1)
-
-    def have_succeeded(self) -> bool:
-        """Whether all pods have; those that failed are started again."""
-        failed = [pod for pod in self.pods if pod.has_ended and pod.wait()]
-        for pod in failed:
-            self.cluster.restart(pod)
-        return all(pod.has_ended for pod in self.pods)
+        self.pods = [self.cluster.start(pod.described) for pod in self.pods]
 
     @property
     def log(self) -> str:
@@ -430,12 +409,6 @@ class Run:
         """The step that the run went on from, and what it said since."""
         ((step, text),) = re.findall(r"^going on after step (\d+)\n(.*?)(?=^---|\Z)", self.log, re.M | re.S)
         return int(step), text
-
-
-def install(cluster: Cluster) -> None:
-    """Have the image bring PyTorch for its python3, and torchrun."""
-    for name, words in (("python3", ""), ("torchrun", " -m torch.distributed.run")):
-        cluster.put(f"/usr/local/sbin/{name}", f'#!/bin/sh\nexec {PYTHON}{words} "$@"\n'.encode())
 
 
 def set_objects(path: str, **values: object) -> list[Object]:
@@ -449,7 +422,7 @@ def set_objects(path: str, **values: object) -> list[Object]:
     return objects
 
 
-def store_chats(cluster: Cluster) -> None:
+def store_chats(cluster: Machine) -> None:
     """Put chats where the storage has its data."""
     storage = cluster.storage({"name": "storage", "persistentVolumeClaim": {"claimName": "workdisk"}})
     write_lines(storage / "texts/chats.jsonl", CHATS)
@@ -458,7 +431,7 @@ def store_chats(cluster: Cluster) -> None:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[int, float]:
     """The losses of two processes in one pod that go on until they end."""
-    with Cluster(tmp_path_factory.mktemp("undisturbed") / "cluster", Objects([])) as cluster:
+    with Machine(tmp_path_factory.mktemp("undisturbed") / "cluster", []) as cluster:
         store_chats(cluster)
         run = Run(cluster, set_objects(SINGLE_NODE, GPUS=2))
         assert run.pods[0].wait() == 0, run.log
@@ -466,9 +439,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[int, float]:
 
 
 @pytest.mark.parametrize("path", MULTI_NODE)
-def test_workers_train_as_one_pod_does(path: str, new_cluster: NewCluster, undisturbed: dict[int, float]) -> None:
+def test_workers_train_as_one_pod_does(path: str, new_machine: NewMachine, undisturbed: dict[int, float]) -> None:
     """Each has a part of every batch: as many processes in one pod have the same losses."""
-    cluster = new_cluster([])
+    cluster = new_machine([])
     store_chats(cluster)
     run = Run(cluster, set_objects(path))
     assert {pod.wait() for pod in run.pods} == {0}, run.log
@@ -479,14 +452,15 @@ def test_workers_train_as_one_pod_does(path: str, new_cluster: NewCluster, undis
     ("path", "sent"), [(SINGLE_NODE, signal.SIGTERM), *((path, signal.SIGKILL) for path in MULTI_NODE)]
 )
 def test_a_run_that_lost_a_pod_goes_on_as_if_nothing_had_been(
-    path: str, sent: signal.Signals, new_cluster: NewCluster, undisturbed: dict[int, float]
+    path: str, sent: signal.Signals, new_machine: NewMachine, undisturbed: dict[int, float]
 ) -> None:
     """A pod that is told to end has its last step written; one that is killed, that of its last checkpoint."""
-    cluster = new_cluster([])
+    cluster = new_machine([])
     store_chats(cluster)
     run = Run(cluster, set_objects(path, GPUS=2 if path == SINGLE_NODE else 1))
-    deploy.wait_until(lambda: len(losses(run.log)) > 6, run.pods, seconds=600)
-    run.pods[-1].containers[-1].send(sent)
+    wait_until(lambda: len(losses(run.log)) > 6, run.pods, seconds=600)
+    (last,) = run.pods[-1].containers[-1:]
+    last.terminate() if sent == signal.SIGTERM else last.kill()
     run.pods[-1].wait()
     done = max(losses(run.log))
     run.go_on()
@@ -496,22 +470,22 @@ def test_a_run_that_lost_a_pod_goes_on_as_if_nothing_had_been(
     assert losses(said) == {step: loss for step, loss in undisturbed.items() if step > start}
 
 
-def serve_adapter(cluster: Cluster, kustomize: Served, path: str) -> list[str]:
+def serve_adapter(cluster: Machine, kustomize: Served, path: str) -> list[str]:
     """Start a server of llm-serving with its option `adapter`, and return the models that it serves."""
     serving = USE_CASES["llm-serving/one-node/user-allocated-pvc"]
-    objects = catalogue.with_option(kustomize, *serving, "adapter", ADAPTER_PATH=path)
-    cluster.objects.apply(objects)
-    cluster.put("/usr/local/bin/vllm", b"#!/usr/bin/python3\n" + Path(openaiserver.__file__).read_bytes())
-    (item,) = deploy.of_kind(objects, "Deployment")
-    zoo.store_files(cluster, item, "/data/models/qwen3-0.6b", MODEL)
-    (server,) = [cluster.start(pod) for pod in controllers.deployment(item)]
+    objects = catalogue.with_options(kustomize, catalogue.set_directory(*serving), ["adapter"], ADAPTER_PATH=path)
+    cluster.objects += objects
+    (item,) = controllers.of_kind(objects, "Deployment")
+    (described,) = controllers.deployment(item)
+    zoo.store(cluster, described, "/data/models/qwen3-0.6b", MODEL)
+    server = cluster.start(described)
     cluster.wait_ready(server)
     listed = json.loads(cluster.run(str(program("curl")), "--silent", f"http://{server.address}:8000/v1/models"))
     return [each["id"] for each in listed["data"]]
 
 
-def test_the_adapter_that_a_run_leaves_on_a_claim_is_served(new_cluster: NewCluster, served5: Served) -> None:
-    cluster = new_cluster([])
+def test_the_adapter_that_a_run_leaves_on_a_claim_is_served(new_machine: NewMachine, served5: Served) -> None:
+    cluster = new_machine([])
     store_chats(cluster)
     run = Run(cluster, set_objects(SINGLE_NODE))
     assert run.pods[0].wait() == 0, run.log
@@ -520,9 +494,9 @@ def test_the_adapter_that_a_run_leaves_on_a_claim_is_served(new_cluster: NewClus
 
 
 def test_a_run_in_buckets_goes_on_and_its_adapter_is_served(
-    new_cluster: NewCluster, served5: Served, undisturbed: dict[int, float]
+    new_machine: NewMachine, served5: Served, undisturbed: dict[int, float]
 ) -> None:
-    cluster = new_cluster([])
+    cluster = new_machine([])
     buckets, url = cluster.folder / "buckets", "http://10.0.0.1:7070"
     write_lines(buckets / "datasets/texts/chats.jsonl", CHATS)
     (buckets / "results").mkdir()
@@ -530,7 +504,7 @@ def test_a_run_in_buckets_goes_on_and_its_adapter_is_served(
     cluster.serve(str(pinned_program("versitygw")), *map(str, words), cwd=buckets)
     places = {"datasetsbucket": "datasets", "trainingbucket": "results", "endpoint_url": url}
     run = Run(cluster, [*set_objects(BUCKET, GPUS=2, **places), keys("s3-credentials")])
-    deploy.wait_until(lambda: len(losses(run.log)) > 10, run.pods, seconds=600)
+    wait_until(lambda: len(losses(run.log)) > 10, run.pods, seconds=600)
     run.pods[0].kill()
     left = buckets / "results/nobody-here/llm-finetune/bucket/output/checkpoints/checkpoint-16/optimizer.pt"
     left.parent.mkdir()
@@ -545,8 +519,8 @@ def test_a_run_in_buckets_goes_on_and_its_adapter_is_served(
     assert [file.name for file in (buckets / results / "checkpoints").iterdir()] == ["checkpoint-16"]
     values = {"MODEL_SOURCE": f"s3://{results}/adapter", "MODEL_PATH": "/adapters/tuned", "S3_ENDPOINT": url}
     staging = catalogue.set_objects(*USE_CASES["llm-serving/staging/user-allocated-pvc"], **values)
-    cluster.objects.apply([*staging, keys("model-credentials")])
-    (copying,) = [cluster.start(pod) for item in deploy.of_kind(staging, "Job") for pod in controllers.job(item)]
+    cluster.objects += [*staging, keys("model-credentials")]
+    (copying,) = [cluster.start(pod) for item in controllers.of_kind(staging, "Job") for pod in controllers.job(item)]
     assert copying.wait() == 0, copying.log
     assert serve_adapter(cluster, served5, "/adapters/tuned") == ["Qwen/Qwen3-0.6B", "tuned"]
 
@@ -558,8 +532,8 @@ def keys(name: str) -> Object:
     return {"kind": "Secret", "metadata": {"name": name}, "data": data}
 
 
-def test_a_first_run_learns_with_nothing_set(new_cluster: NewCluster) -> None:
-    run = Run(new_cluster([]), catalogue.set_objects(*USE_CASES["llm-finetune/first-run/none"]))
+def test_a_first_run_learns_with_nothing_set(new_machine: NewMachine) -> None:
+    run = Run(new_machine([]), catalogue.set_objects(*USE_CASES["llm-finetune/first-run/none"]))
     assert run.pods[0].wait() == 0, run.log
     found = losses(run.log)
     assert found[max(found)] < found[1] / 2

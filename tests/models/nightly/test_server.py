@@ -17,9 +17,8 @@ from models.nightly.test_finetune import PROVERBS, loaded, trained
 from models.serving import answer, ask
 from real import Served
 from workload import catalogue
-from workload.cluster import Cluster
-from workload.objects import Object, Objects
-from workload.pod import Pod
+from workload.environment import Object
+from workload.machine import Machine, Pod
 
 FACTS = Path(__file__).parents[1] / "facts"
 MODEL = "/data/models/tiny"
@@ -28,7 +27,7 @@ _VALUES = {"MODEL_PATH": "/models/tiny", "CPUS": 2}
 
 pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("namespaces")]
 
-Running = tuple[Cluster, Pod]
+Running = tuple[Machine, Pod]
 
 
 def with_options(kustomize: Served, *options: str) -> list[Object]:
@@ -36,8 +35,8 @@ def with_options(kustomize: Served, *options: str) -> list[Object]:
 
 
 def started(folder: Path, objects: list[Object], python: Path, files: dict[str, Path]) -> Iterator[Running]:
-    with Cluster(folder / "cluster", Objects(objects)) as cluster:
-        serving.install(cluster, python)
+    with Machine(folder / "cluster", objects) as cluster:
+        cluster.image.replace("vllm", python, "-m", "vllm.entrypoints.cli.main")
         pod = serving.start(cluster, objects, files)
         cluster.wait_ready(pod)
         yield cluster, pod
@@ -117,7 +116,7 @@ def test_a_request_that_runs_when_the_pod_is_to_end_is_answered(plain: Running, 
     asking.start()
     while "num_requests_running" not in (text := ask(cluster, pod, "/metrics")[1]) or not running(text):
         assert asking.is_alive(), answered
-    cluster.end(pod)
+    pod.containers[0].terminate()
     assert pod.wait() in (0, 143), pod.log
     asking.join()
     ((status, body),) = answered

@@ -18,7 +18,6 @@ import pytest
 from cli.terminal import on_terminal
 from controlplane import argo
 from controlplane.api import Api, Object, wait
-from documents.test_json import documented, seen
 from packyard.running.runs import events, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
@@ -107,16 +106,6 @@ def test_a_record_that_cannot_be_read_hides_no_other_run(
         assert done.returncode == 0
         assert "one" in done.stdout
         assert "ConfigMap packyard.bad.1" in done.stderr
-
-
-def test_json_has_the_fields_of_the_table_in_the_documentation(client: Kubectl, flags: tuple[str, ...]) -> None:
-    made.put(client, {"one": [made.job("one", "run")]})
-    settled(client, one="running")
-    for words in (["status"], ["logs", "one", "--events"], ["exec", "one"], ["logs", "one"]):
-        command = ["--", "true"] if words[0] == "exec" else []
-        found = seen(json.loads(packyard(*words, *flags, "-o", "json", *command).stdout))
-        for field, names in documented()[" ".join(word for word in words if word != "one")].items():
-            assert found.get(field, names) == names, words
 
 
 def test_events_are_those_of_one_run_also_of_what_is_gone(

@@ -163,40 +163,6 @@ def unlike(found: dict[str, str], wanted: dict[str, str]) -> list[str]:
     ]
 
 
-def test_a_claim_whose_volume_nobody_makes_is_named(client: Kubectl, cluster: Api, namespace: str) -> None:
-    """The scheduler has chosen a node, and waits for the volume without a word."""
-    storage_class = {
-        "apiVersion": "storage.k8s.io/v1",
-        "kind": "StorageClass",
-        "metadata": {"name": namespace},
-        "provisioner": "ebs.csi.aws.com",
-        "volumeBindingMode": "WaitForFirstConsumer",
-    }
-    cluster.create(storage_class).expect_done()
-    spec = {
-        "accessModes": ["ReadWriteOnce"],
-        "resources": {"requests": {"storage": "1Gi"}},
-        "storageClassName": namespace,
-    }
-    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": spec}
-    cluster.create(claim, namespace).expect_done()
-    job = made.job("waits", "run")
-    pod = job["spec"]["template"]["spec"]
-    pod["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
-    pod["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
-    made.put(client, {"waits": [job]})
-    reason = f"PersistentVolumeClaim data has no volume yet; ebs.csi.aws.com is to make one of class {namespace}"
-    wait(lambda: [each.reason for each in look(client) if each.reason != reason])
-    (pod,) = cluster.list("v1", "Pod", namespace)
-    # So the scheduler says of the second of two pods that ask for one volume at once, and no more until it is there.
-    said = 'running PreBind plugin "VolumeBinding": Operation cannot be fulfilled on persistentvolumeclaims "data": …'
-    condition = {"type": "PodScheduled", "status": "False", "reason": "SchedulerError", "message": said}
-    stating = {key: pod[key] for key in ("apiVersion", "kind")} | {"metadata": {"name": pod["metadata"]["name"]}}
-    stating["status"] = {"conditions": [condition]}
-    cluster.merge(stating, namespace, subresource="status").expect_done()
-    assert [each.reason for each in look(client)] == [reason]
-
-
 def expected(each: RunStatus) -> object:
     return RUNS[each.run][1:]
 

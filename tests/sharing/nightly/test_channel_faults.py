@@ -1,6 +1,6 @@
 """Publishers that are killed at any call, and a hundred at once: nothing is lost, and nothing absent is listed.
 
-`make test` runs a sample, `make soak` all.
+`make test` runs a sample, the nightly all.
 """
 
 from __future__ import annotations

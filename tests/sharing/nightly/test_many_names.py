@@ -1,6 +1,6 @@
 """An index of many names: a name is resolved by three small requests, and the index is made in memory that stays flat.
 
-`make test` makes one of 20,000 names, `make soak` one of a million.
+The nightly makes one of a million names.
 """
 
 from __future__ import annotations

@@ -46,6 +46,17 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="a run; packyard status lists them")
 
 
+def add_timeout(parser: argparse.ArgumentParser, text: str, default: str) -> None:
+    """Declare ``--timeout``; `seconds` reads it."""
+    parser.add_argument("--timeout", metavar="TIME", type=duration, help=f"{text} (default: {default})")
+    parser.set_defaults(patience=default)
+
+
+def seconds(arguments: argparse.Namespace) -> float:
+    """Return how long the arguments say to wait."""
+    return duration(arguments.patience) if arguments.timeout is None else float(arguments.timeout)
+
+
 def add_pods(parser: argparse.ArgumentParser) -> None:
     """Declare the flags that choose pods of a run."""
     declare.value(parser, "--role NAME", "a role, such as launcher, worker, ps", default="")

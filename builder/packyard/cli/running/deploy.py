@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy a run, or show what that would change."""
-    rollout.check(arguments)
+    rollout.check(arguments, "deploy")
     flags = rollout.typed(arguments)
     client, prepared, words = clusters.find_for(arguments, "deploy", flags)
     again = client.packyard("deploy", *words, *flags)

@@ -62,13 +62,15 @@ def _explained(finding: Finding) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
+    if not arguments.probe:
+        declare.alone(arguments, "doctor", "without --probe", "timeout")
     if not arguments.words and not usecases.is_one(Path()) and shipped.package_of(Path()) is None:
         return _operators(arguments)
     flags = declare.given(arguments, "probe")
     client, prepared, words = clusters.find_for(arguments, "doctor", flags)
     findings = _recorded(arguments, client, prepared)
     if arguments.probe:
-        findings += probe.run_after(findings, client, prepared, arguments.probe_timeout)
+        findings += probe.run_after(findings, client, prepared, clusters.seconds(arguments))
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = any(each.severity == "error" for each in findings)

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     declare.switch(parser, "--probe", "also run small Jobs as its pods, and delete them")
     text = "how long these may take, the pulling of images included"
-    declare.value(parser, "--probe-timeout TIME", text, type=clusters.duration, default="3m")
+    clusters.add_timeout(parser, text, "3m")
 
 
 def run_after(findings: Sequence[Finding], client: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:

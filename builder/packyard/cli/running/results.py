@@ -17,7 +17,7 @@ from pathlib import Path
 from packyard.cli import declare, output, progress
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
-from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.kubernetes.lenient import Object, name_of
 from packyard.running.runs import beside, results, status, transfer
 from packyard.running.runs import record as records
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--to DIR", "copy them into this folder; it may have some of them", default="")
     text = "an image with sh and tar for the pod that copies (default: that of the run)"
     declare.value(parser, "--image IMAGE", text, default="")
-    declare.value(parser, "--timeout TIME", "how long the pod may take to start", type=clusters.duration, default="5m")
+    clusters.add_timeout(parser, "how long the pod may take to start", "5m")
     clusters.add_arguments(parser)
 
 
@@ -54,8 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         hint = f"{client.packyard('logs', arguments.run)} prints what it logs"
         raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
     if not arguments.to:
-        if arguments.image:
-            raise UsageError(f"packyard results: --image is for --to DIR; type packyard results {arguments.run}")
+        declare.alone(arguments, "results", "without --to DIR", "image", "timeout")
         return _show(client, arguments, places)
     for place in places:
         if place.is_address or not place.volume:
@@ -136,7 +135,9 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path
 def _started(client: Kubectl, arguments: argparse.Namespace, job: Object) -> str:
     """Return the name of the pod when it runs, and say meanwhile what it waits for."""
     record = RunRecord(run=name_of(job), number=1, when="", objects=(Reference.of(job, client.namespace),))
-    seen = clusters.wait(client, record, arguments.timeout, lambda now: f"the pod that copies {now.explained}")
+    seen = clusters.wait(
+        client, record, clusters.seconds(arguments), lambda now: f"the pod that copies {now.explained}"
+    )
     if seen.state == status.RUNNING:
         return seen.pods[0].name
     if seen.state == status.STARTING:

@@ -50,8 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Deploy the objects of a record, or list the records."""
     if arguments.list:
+        others = ("record", "diff", "force", "atomic", "no-wait", "timeout")
+        declare.alone(arguments, "rollback", "beside --list", *others)
         return _list(arguments)
-    rollout.check(arguments)
+    rollout.check(arguments, "rollback")
     client = clusters.find(arguments)
     before = records.read_run(client, arguments.run)
     record = _chosen(client, arguments, before)

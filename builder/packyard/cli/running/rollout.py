@@ -28,7 +28,6 @@ ROWS = Rows(
     f"run, namespace, record, recorded, applied ({REFERENCE}), used ({REFERENCE}), deleted ({REFERENCE}), "
     "state, reason",
 )
-_TIMEOUT = "10m"
 _SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 
 
@@ -39,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
     declare.value(parser, "--keep N", "records of the run that stay", type=clusters.count, default=deploy.KEPT)
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
-    declare.value(parser, "--timeout TIME", "how long to wait", type=clusters.duration, default=_TIMEOUT)
+    clusters.add_timeout(parser, "how long to wait", "10m")
 
 
 def add_of_new(parser: argparse.ArgumentParser) -> None:
@@ -51,8 +50,7 @@ def typed(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that say how to deploy as the user gave them, for a command to go on with."""
     given = declare.given(arguments, "force", "atomic", "no-wait", "no-doctor")
     kept = [f"--keep={arguments.keep}"] if arguments.keep != deploy.KEPT else []
-    is_default = arguments.timeout == clusters.duration(_TIMEOUT)
-    return [*given, *kept, *([] if is_default else [f"--timeout={arguments.timeout}s"])]
+    return [*given, *kept, *([] if arguments.timeout is None else [f"--timeout={arguments.timeout}s"])]
 
 
 def now() -> str:
@@ -70,8 +68,14 @@ def untouched() -> Iterator[None]:
         raise
 
 
-def check(arguments: argparse.Namespace) -> None:
-    """Refuse to keep no record, before anything is asked."""
+def check(arguments: argparse.Namespace, verb: str) -> None:
+    """Refuse to keep no record, and flags that do not go together, before anything is asked."""
+    if arguments.diff:
+        declare.alone(arguments, verb, "beside --diff", "atomic", "no-wait", "timeout")
+        if arguments.output != "text":
+            raise UsageError(f"packyard {verb}: --diff prints a diff alone; packyard {verb} --help")
+    if arguments.no_wait:
+        declare.alone(arguments, verb, "beside --no-wait", "timeout")
     if arguments.keep < 1:
         raise UsageError(f"packyard: --keep {arguments.keep}: the last record stays; type a number from 1 on")
 
@@ -124,7 +128,8 @@ def _take_back(client: Kubectl, plan: Plan) -> None:
     output.note(f"taking back run {run}")
     if plan.before:
         last, there = plan.before[-1], records.read_run(client, run)
-        deploy.carry_out(client, deploy.plan_again(client, there, last, who=client.who(), when=now()))
+        again = deploy.plan_again(client, there, last, who=client.who(), when=now(), force=plan.force)
+        deploy.carry_out(client, again)
         output.notice(f"run {run} is deployed again as record {last.number} has it")
         return
     removal = removing.find(client, {run: [plan.record]})
@@ -194,7 +199,7 @@ def _tell_all(warnings: Iterable[str]) -> None:
 def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStatus:
     """Return what a run does as soon as its pods run, or when the time is over."""
     try:
-        return clusters.wait(client, plan.record, arguments.timeout, _words)
+        return clusters.wait(client, plan.record, clusters.seconds(arguments), _words)
     except (PackyardError, KeyboardInterrupt):
         if not _takes_back(arguments, plan):
             output.notice(f"run {plan.record.run} is deployed, and goes on; {_next(client, plan, 'status')}")

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "-y --yes", "do not ask")
     declare.switch(parser, "--delete-claims", "delete claims and volumes of the runs as well")
     declare.switch(parser, "--no-wait", "do not wait until they are gone")
-    declare.value(parser, "--timeout TIME", "how long to wait", type=clusters.duration, default="5m")
+    clusters.add_timeout(parser, "how long to wait", "5m")
     clusters.add_arguments(parser)
 
 
@@ -52,6 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     is_chosen = arguments.finished or arguments.older_than is not None
     if (count := bool(arguments.runs) + bool(arguments.package) + arguments.all) != 1 and (count or not is_chosen):
         raise UsageError("packyard undeploy: name runs, or --package, or --all; type packyard undeploy RUN")
+    if arguments.no_wait:
+        declare.alone(arguments, "undeploy", "beside --no-wait", "timeout")
     client = clusters.find(arguments)
     chosen = _narrowed(client, arguments, _chosen(client, arguments))
     removal = undeploy.find(client, chosen)
@@ -133,7 +135,7 @@ def _wait(client: Kubectl, arguments: argparse.Namespace, removal: Removal, dele
     begin = time.monotonic()
     before = ""
     while left := undeploy.left(client, removal, deleted):
-        if time.monotonic() > begin + arguments.timeout:
+        if time.monotonic() > begin + clusters.seconds(arguments):
             raise UnavailableError(*(_held(client, each, item) for each, item in sorted(left.items())))
         progress.waited()
         text = f"{output.counted(len(left), 'object')} still to go"

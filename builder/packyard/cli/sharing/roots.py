@@ -109,11 +109,11 @@ def _rotate(arguments: argparse.Namespace) -> Root:
 
 
 def _sign(arguments: argparse.Namespace) -> Root:
-    file = Path(arguments.file)
+    file, channel = Path(arguments.file), arguments.within
     root = Root.parse(regular.read(file, limit=roots.LIMIT), file=str(file))
     previous = _previous(root, arguments)
     wanted = {each for version in (root, previous) if version for each in version.metadata.signed.roles["root"].keyids}
-    for key in signing.keys(arguments.key, of=wanted) if arguments.key or not arguments.within else ():
+    for key in signing.keys(arguments.key, of=wanted) if arguments.key or not channel else ():
         if key.public.id not in wanted:
             hint = "packyard keys root show FILE lists them"
             name = _names(file.parent).get(key.public.id, key.public.id)
@@ -123,16 +123,16 @@ def _sign(arguments: argparse.Namespace) -> Root:
     missing = [f"{result.missing} {whose}" for whose, result in root.results(previous) if result.missing]
     if missing:
         output.note(f"signatures are missing: {' and '.join(missing)}; hand {file} to a holder of another root key")
-    elif arguments.within:
-        store = channels.open_channel(arguments.within)
+    elif channel:
+        store = channels.open_channel(channel)
         root.check(previous, file=str(file))
         store.put(roots.key(root.version), root.to_bytes())
         output.note(f"{store.address} has version {root.version} of its root now")
         if previous and previous.heads.keys != root.heads.keys:
-            refresh = f"packyard keys refresh --in {quote(arguments.within)} --key NAME"
+            refresh = f"packyard keys refresh --in {quote(channel)} --key NAME"
             output.note(f"sign its head with a key that it names: {refresh}")
         elif not previous:
-            output.note(f"users run once: packyard keys trust {quote(file.name)} --channel {quote(arguments.within)}")
+            output.note(f"users run once: packyard keys trust {quote(file.name)} --channel {quote(channel)}")
     else:
         output.note(f"all signatures are there: packyard keys root sign {quote(str(file))} --in CHANNEL publishes it")
     return root

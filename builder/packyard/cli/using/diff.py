@@ -51,9 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what differs."""
     if arguments.git is not None:
         return _in_git(arguments)
-    declare.alone(arguments, "diff", "packages that are named, but --git", "workspace")
+    declare.alone(arguments, "diff", "without --git", "workspace")
     if arguments.new is not None:
-        declare.alone(arguments, "diff", "A and B", "base")
+        declare.alone(arguments, "diff", "beside A and B", "base")
     arguments.old = arguments.old or "."
     before = _origin(arguments) if arguments.new is None else compared.read(arguments.old, arguments)
     after = compared.read(arguments.new or arguments.old, arguments)
@@ -80,7 +80,7 @@ def _in_git(arguments: argparse.Namespace) -> int:
     """Print what a change in a git checkout touches."""
     if arguments.old:
         raise UsageError(f"packyard diff: {arguments.old!r} has no meaning beside --git; packyard diff --git BASE")
-    declare.alone(arguments, "diff", "--git", "channel", "base")
+    declare.alone(arguments, "diff", "beside --git", "channel", "base")
     if arguments.output == "patch":
         raise UsageError("packyard diff: git diff prints the patch of --git; packyard diff --git BASE")
     here = workspaces.find(arguments)

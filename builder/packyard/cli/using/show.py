@@ -14,9 +14,7 @@ The bundle is read and verified as get does, and kept in the cache. Nothing is u
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
@@ -27,7 +25,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import InputError, Problem, UsageError
+from packyard.core.errors import UsageError
 from packyard.core.kubernetes import images, operators
 from packyard.sharing.entry import IndexEntry
 from packyard.using.options import bundled
@@ -58,18 +56,8 @@ _VERSIONS = 8  # that people are shown
 _LABEL = 10  # characters before what a line says
 
 Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """What the user named, for commands to go on with: NAME or NAME@VERSION, and ``--from``, or nothing."""
-
-    reference: str
-    channel: str
-
-    def command(self, verb: str, use_case: str = "") -> str:
-        """Return a command about the same package of the same channel."""
-        return f"packyard {verb} {quote(self.reference)}{use_case}{self.channel}"
+#: Makes a command of a verb, and of a use case behind the package.
+_Command = Callable[..., str]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,13 +74,12 @@ def run(arguments: argparse.Namespace) -> int:
         problem = f"--images lists the images of a package: packyard show {reference} --images"
         raise UsageError(f"packyard show: {problem}")
     source = preferences.source(arguments.channel)
-    try:
-        offer = bundles.offer(Reference.parse(reference), source)
-    except InputError as error:
-        if of_folder := _of_folder(arguments.package):
-            raise of_folder from error
-        raise
-    asked = _Asked(reference=reference, channel=preferences.as_flag(source))
+    offer = bundles.offer(Reference.parse(reference), source)
+
+    def command(verb: str, use_case: str = "") -> str:
+        """Return a command about the same package of the same channel."""
+        return f"packyard {verb} {quote(reference)}{use_case}{preferences.as_flag(source)}"
+
     manifest = offer.bundle.manifest
     if arguments.images:
         _print(map(_image, filter(images.is_valid, manifest.images)))
@@ -101,20 +88,12 @@ def run(arguments: argparse.Namespace) -> int:
     names = use_cases.names(manifest)
     if wanted:
         if USE_CASES.show([_case(offer, case) for case in cases.values()], arguments.output):
-            _print(line for case in cases.values() for line in _told_case(offer.bundle, case, names, asked))
+            _print(line for case in cases.values() for line in _told_case(offer.bundle, case, names, command))
         return 0
     row = described(offer, source, list(cases.values()))
     if ROWS.show([row], arguments.output):
-        _print(_told(row, offer.bundle, list(cases.values()), names, source, asked))
+        _print(_told(row, offer.bundle, list(cases.values()), names, source, command))
     return 0
-
-
-def _of_folder(text: str) -> InputError | None:
-    """Return what to say of a folder that is named where a package is; None where there is none."""
-    if not Path(text).is_dir():
-        return None
-    problem = "is a folder here, and `show` takes the name of a package that a channel has"
-    return InputError(Problem(problem, file=text, hint=f"packyard setters {quote(text)} shows what can be set in it"))
 
 
 def _image(reference: str) -> str:
@@ -170,7 +149,7 @@ def _told(
     cases: Sequence[BundledUseCase],
     names: Mapping[str, str],
     source: Setting,
-    asked: _Asked,
+    command: _Command,
 ) -> Iterator[str]:
     """Yield what people read of a package."""
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
@@ -190,11 +169,11 @@ def _told(
     yield from _labelled("signed", _signed(row, source))
     yield from _labelled("versions", _versions(row["versions"]))
     yield from _labelled("from", row["source"])
-    yield f"{'next':<{_LABEL}}{asked.command('get')}"
-    yield f"{'':<{_LABEL}}{asked.command('show', '/USECASE')}"
+    yield f"{'next':<{_LABEL}}{command('get')}"
+    yield f"{'':<{_LABEL}}{command('show', '/USECASE')}"
 
 
-def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], asked: _Asked) -> Iterator[str]:
+def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], command: _Command) -> Iterator[str]:
     """Yield what people read of a use case."""
     yield f"{bundle.name} {bundle.version}, {names[case.path]}"
     yield from use_cases.sentence(case.description)
@@ -208,7 +187,7 @@ def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], a
     missing = [f"{each.name}={quote(each.example) if each.example else '…'}" for each in case.required]
     directory = quote(f"{bundle.name}/{case.path}")
     then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
-    yield f"{'next':<{_LABEL}}{asked.command('get')}"
+    yield f"{'next':<{_LABEL}}{command('get')}"
     yield f"{'':<{_LABEL}}{then}"
     yield ""
 

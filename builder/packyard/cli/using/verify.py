@@ -70,12 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
     what = Path(arguments.what)
     if what.is_dir():
         beside = ("rebuild", "identity", "issuer", "trusted-root", "workspace")
-        declare.alone(arguments, "verify", "a folder: name the .tar.gz that it came from", *beside)
+        declare.alone(arguments, "verify", "beside a folder: name the .tar.gz that it came from", *beside)
         return _directory(what, arguments.channel, arguments.output)
     if bool(arguments.identity) != bool(arguments.issuer) or (arguments.trusted_root and not arguments.identity):
         raise UsageError("packyard verify: --identity and --issuer belong together, --trusted-root to them")
     if not arguments.rebuild:
-        declare.alone(arguments, "verify", "a file without --rebuild", "workspace")
+        declare.alone(arguments, "verify", "without --rebuild", "workspace")
     checked = verify_file(what, arguments.channel)
     proof = checked.proof
     if arguments.identity:
@@ -136,40 +136,37 @@ def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) ->
 def _directory(folder: Path, flag: str | None, form: str) -> int:
     package = untarred.read(folder, verb="verify")
     described = package.described
-    compared = _compare(package, Setting(flag, "--from")) if flag is not None else _compare_if_known(package)
+    is_published, text, *seen = _compared(package, flag)
     different = differences(described, digests_below(folder, described))
-    row = (described.name, described.version, different, compared.is_published, *compared.seen)
+    row = (described.name, described.version, different, is_published, *seen)
     if DIRECTORY.show([row], form):
         for path, state in different:
             output.line(f"{state:<8} {path}")
         same = len(described.files) - sum(state != "extra" for _, state in different)
         counted = f"{same} of {output.counted(len(described.files), 'file')} unchanged"
-        output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {compared.text}")
+        output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {text}")
     return int(bool(different))
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """Whether a packyard.json is that of a channel, in words, too; whether that was reached, and its head, if any."""
-
-    is_published: bool
-    text: str
-    seen: tuple[bool | None, int | None] = (None, None)
+#: Whether a packyard.json is that of a channel, in words, too, whether that was reached, and its head, if any.
+_Compared = tuple[bool, str, bool | None, int | None]
 
 
-def _compare_if_known(package: Untarred) -> _Compared:
-    """Compare with the channel of the receipt; say why not, where the user never named it or it cannot be asked."""
-    received = package.receipt
-    if received is None:
-        return _Compared(False, f"{_NOT}: add --from CHANNEL")
-    if not preferences.is_used(received.channel):
-        flag = preferences.flag_for(received.channel)
-        reason = f"{receipt.FILE} names a channel that you have not used on this computer (add{flag})"
-        return _Compared(False, f"{_NOT}: {reason}")
+def _compared(package: Untarred, flag: str | None) -> _Compared:
+    """Compare with the channel that is named, or with that of the receipt; say why not where it cannot be asked."""
+    if flag is not None:
+        return _compare(package, Setting(flag, "--from"))
+    if package.receipt is None:
+        return False, f"{_NOT}: add --from CHANNEL", None, None
+    address = package.receipt.channel
+    if not preferences.is_used(address):
+        add = f"add{preferences.flag_for(address)}"
+        reason = f"{receipt.FILE} names a channel that you have not used on this computer ({add})"
+        return False, f"{_NOT}: {reason}", None, None
     try:
-        return _compare(package, Setting(received.channel, receipt.FILE))
+        return _compare(package, Setting(address, receipt.FILE))
     except (InputError, UnavailableError) as error:
-        return _Compared(False, f"{_NOT}: {error}")
+        return False, f"{_NOT}: {error}", None, None
 
 
 def _compare(package: Untarred, source: Setting) -> _Compared:
@@ -180,8 +177,8 @@ def _compare(package: Untarred, source: Setting) -> _Compared:
         problem = f"is not the {manifest.FILE} of {package.name} in {source}"
         raise IntegrityError(Problem(problem, file=str(package.folder / manifest.FILE), hint=hint))
     if published is None:
-        return _Compared(True, f"the one in {source}")
-    return _Compared(True, f"the published one, of {source}", (published.is_reached, published.head.number))
+        return True, f"the one in {source}", None, None
+    return True, f"the published one, of {source}", published.is_reached, published.head.number
 
 
 def _digest(described: Manifest, published: _Published | None) -> Digest:

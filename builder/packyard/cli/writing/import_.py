@@ -63,9 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the package, and say what its author has to work through."""
     if arguments.rendering:
-        declare.alone(arguments, "import", "--rendering", "only", "option")
+        declare.alone(arguments, "import", "beside --rendering", "only", "option")
     if arguments.propose is not None:
-        declare.alone(arguments, "import", "--propose", "name", "only", "option")
+        declare.alone(arguments, "import", "beside --propose", "name", "only", "option")
         return _propose(arguments)
     if bool(arguments.source) == bool(arguments.rendering):
         raise UsageError("packyard import: name a DIR, a TARBALL, or two files with --rendering")

@@ -63,10 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Lint every target and print the findings; what stops lint itself is one, too, where a program reads them."""
     if arguments.explain is not None:
-        declare.alone(arguments, "lint", "--explain", *_CHECKS, "readmes")
+        declare.alone(arguments, "lint", "beside --explain", *_CHECKS, "readmes")
         return findings.explain_rule(arguments.explain)
     if arguments.readmes:
-        declare.alone(arguments, "lint", "--readmes", *_CHECKS)
+        declare.alone(arguments, "lint", "beside --readmes", *_CHECKS)
         workspace = workspaces.find(arguments)
         return readmes.check(arguments, workspace, list(dict.fromkeys(arguments.targets)) or workspace.package_names())
     try:

@@ -95,7 +95,7 @@ def _lower(entry: Entry, before: Pin | None, after: Pin | None) -> Problem | Non
 
 def _vendor(arguments: argparse.Namespace) -> int:
     """Copy libraries and pin those that were not; print the new folders."""
-    declare.alone(arguments, "update", "--vendor", "dry-run", "force", "strict")
+    declare.alone(arguments, "update", "beside --vendor", "dry-run", "force", "strict")
     with progress.busy("fetching libraries"):
         here = workspaces.find(arguments)
     listed = libraries.named(here.root_dir, arguments.names)

@@ -153,7 +153,7 @@ def _plan(
     as_admitted = {Reference.of(item, kubectl.namespace): _content(item) for item in admitted}
     unchanged = frozenset(each for each, item in as_admitted.items() if each in own and item == _content(there[each]))
     changed = [each for each in as_admitted if each in own and each not in unchanged]
-    started = [each for each in own if lifetimes.runs_once(each.group_kind)]
+    started = [each for each in recorded if each in own and lifetimes.runs_once(each.group_kind)]
     hint = "; ".join(filter(None, (f"{anew} deletes it, then deploy it again", beside)))
     refuse(_unheeded(changed, started, as_admitted, there, hint), ConflictError)
     return replace(planned, warnings=warnings, unchanged=unchanged)
@@ -257,7 +257,7 @@ def _unheeded(
 
 def _work(item: Mapping[str, Any]) -> Object:
     """Return what pods are made of, or read: all but names, labels and whether something is suspended."""
-    kept = {key: value for key, value in item.items() if key not in ("metadata", "suspend")}
+    kept = {key: value for key, value in item.items() if key not in ("metadata", "status", "suspend")}
     return {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}
 
 

@@ -1,0 +1,111 @@
+"""The script of ``packyard doctor --probe`` in the pods that probes have, as their users: sound, and with faults."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+import real
+from catalogue.pods import as_pods
+from catalogue.usecases import USE_CASES
+from packyard.running.probe import answers, jobs
+from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.record import RunRecord
+from packyard.writing.source.package import Package, UseCase
+from sample import some
+from workload import catalogue, controllers, zoo
+from workload.controllers import of_kind
+from workload.environment import Object
+from workload.machine import Machine
+from workload.nightly.test_use_cases import cases
+
+NewMachine = Callable[[Sequence[Object]], Machine]
+
+ALONE = catalogue.USE_CASES["resnet50v1-5-fp32-training-k8s/single-node/user-allocated-pvc"]
+#: A name that every cluster has.
+DNS: Object = {"kind": "Service", "metadata": {"name": "kubernetes", "namespace": "default"}}
+DNS["spec"] = {"publishNotReadyAddresses": True, "selector": {"app.kubernetes.io/managed-by": "packyard"}}
+
+
+@pytest.fixture(params=["dash", "busybox"])
+def shell(request: pytest.FixtureRequest) -> list[str]:
+    found = str(real.program(request.param))
+    return [found, "sh"] if request.param == "busybox" else [found]
+
+
+@pytest.mark.usefixtures("open_mpi")
+@cases(some(USE_CASES, lambda case: (case[1].base,)))
+def test_finds_nothing_wrong_where_the_run_itself_does_well(
+    package: Package, use_case: UseCase, new_machine: NewMachine
+) -> None:
+    objects = catalogue.set_objects(package, use_case)
+    machine = sound(new_machine, objects)
+    # No name outside is known here, and a pipeline makes the model that its servers wait for.
+    unknown = r".*(s3\.amazonaws\.com|MODEL_BASE_PATH)"
+    assert [each for each in probe(machine, objects) if not re.match(unknown, each)] == []
+
+
+def test_names_each_fault_of_images_data_and_results(shell: list[str], new_machine: NewMachine) -> None:
+    objects = catalogue.set_objects(*ALONE)
+    machine = sound(new_machine, objects)
+    machine.applies_fs_group = False
+    variables = next(item["data"] for item in of_kind(objects, "ConfigMap") if "HOME" in item["data"])
+    (storage,) = machine.folder.glob("storage/*")
+    storage.chmod(0o777)
+    shutil.rmtree(storage / "nobody-here", ignore_errors=True)
+    data = storage / Path(variables["DATASET_DIR"]).relative_to("/data")
+    assert probe(machine, objects, shell) == []
+    ((_, pod),) = as_pods(objects)
+    pod["spec"]["containers"][0]["command"][0] = "python3.99"
+    (storage / "nobody-here").touch()
+    data.chmod(0o700)
+    found = probe(machine, objects, shell)
+    shutil.rmtree(data)
+    found += probe(machine, objects, shell)
+    (storage / "nobody-here").unlink()
+    subprocess.run([real.program("mount"), "-t", "tmpfs", "-o", "mode=777,ro", "tmpfs", storage], check=True)
+    try:
+        found += probe(machine, objects, shell)
+    finally:
+        subprocess.run([real.program("umount"), storage], check=True)
+    data_dir, output_dir = (f"{name} {variables[name]}" for name in ("DATASET_DIR", "OUTPUT_DIR"))
+    assert {*found} >= {
+        "error: python3.99: the image has no such program",
+        f"error: {data_dir}: the user of the run may not read it, or a folder above it",
+        f"warning: {data_dir}: is not there",
+        f"error: {output_dir}: a file is in the way of the folder",
+        f"error: {output_dir}: is on a file system that is read-only",
+    }
+
+
+def sound(new_machine: NewMachine, objects: list[Object]) -> Machine:
+    """Return a machine whose images and storage have all that the pods of some objects need."""
+    machine = new_machine([*objects, DNS])
+    zoo.furnish(machine)
+    pods = [pod for _, pod in as_pods(objects)]
+    zoo.store_inputs(machine, pods)
+    machine.image.install(pods, objects)
+    return machine
+
+
+def probe(machine: Machine, objects: list[Object], shell: list[str] | None = None) -> list[str]:
+    """Run the pods of a probe, and return what they found."""
+    draft = RunRecord(run="", number=1, when="")
+    made = jobs.make(Prepared(directory=Path(), objects=objects, draft=draft), "abcde", seconds=60)
+    machine.objects += made.objects
+    found = []
+    for job in of_kind(list(made.objects), "Job"):
+        for container in job["spec"]["template"]["spec"]["containers"]:
+            container["command"][:1] = shell or container["command"][:1]
+        (pod,) = controllers.job(job)
+        running = machine.start(pod)
+        assert running.wait() == 0, running.log
+        for each in running.containers:
+            checks = made.checks[job["metadata"]["name"], each.spec["name"]]
+            found += answers.read(checks, {"message": each.log}, each.spec["image"])
+    return list(dict.fromkeys(f"{each.severity}: {each}" for each in found if each.severity != "passed"))

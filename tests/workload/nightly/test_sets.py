@@ -1,0 +1,115 @@
+"""Pods that hold on to each other: a run ends with its chief, and begins anew together when one pod is lost.
+
+TensorFlow 2 has workers and parameter servers serve for ever, "Example code for worker and parameter servers" of its
+parameter_server_strategy_v2.py. With TensorFlow 1 they may fail when the chief is gone, which closes their sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+
+import pytest
+
+import real
+from catalogue.usecases import of_bases_with
+from packyard.writing.source.package import Package, UseCase
+from workload import catalogue, controllers, zoo
+from workload.environment import Object, environment
+from workload.machine import Machine, Pod, wait_until
+
+NewMachine = Callable[[Sequence[Object]], Machine]
+
+#: Listens as a server of TensorFlow does, and a chief connects to all of them; how both end is filled in.
+_PROGRAM = """\
+import json, os, socket, sys, time
+config = json.loads(os.environ["TF_CONFIG"])
+role, cluster = config["task"]["type"], config["cluster"]
+own = cluster[role][config["task"]["index"]]
+if role == "chief":
+    connections = []
+    for host, port in (server.split(":") for name in ("worker", "ps") for server in cluster[name]):
+        while True:
+            try:
+                connections.append(socket.create_connection((host, int(port)), 5))
+                break
+            except OSError:
+                time.sleep(0.1)
+    %(chief)s
+server = socket.socket()
+server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+server.bind(("", int(own.split(":")[1])))
+server.listen(8)
+connection, _ = server.accept()
+%(server)s
+"""
+_DONE = "print('chief: done'); sys.exit(0)"
+_FAILS = "print('chief: fails'); sys.exit(3)"
+_SERVES = "time.sleep(600)"
+_FAILS_TOO = "connection.recv(1)\nsys.exit('Session was closed')"
+_FAILS_BEFORE = "sys.exit('out of memory') if own == cluster['worker'][0] else time.sleep(600)"
+
+each_run_with_a_chief = of_bases_with("CLUSTER: chief=1 ")
+
+
+@each_run_with_a_chief
+@pytest.mark.parametrize(
+    ("chief", "server", "succeed"),
+    [(_DONE, _SERVES, True), (_DONE, _FAILS_TOO, True), (_FAILS, _SERVES, False), (_SERVES, _FAILS_BEFORE, False)],
+    ids=["the chief succeeds", "others fail without it", "the chief fails", "a worker fails"],
+)
+def test_all_end_as_the_chief_does_or_fail_with_one(
+    chief: str, server: str, succeed: bool, package: Package, use_case: UseCase, new_machine: NewMachine
+) -> None:
+    machine, described = applied(package, use_case, new_machine)
+    pods = started(machine, described, chief=chief, server=server)
+    codes = [pod.wait() for pod in pods]
+    assert (codes == [0] * len(pods)) if succeed else (0 not in codes), "".join(pod.log for pod in pods)
+
+
+@pytest.mark.parametrize("version", [(3, 6), (3, 13)], ids=["3.6", "3.13"])
+def test_runs_with_the_python_of_an_image(version: tuple[int, int], new_machine: NewMachine) -> None:
+    name = next(each for each in catalogue.USE_CASES if "/parameter-server/" in each)
+    machine, described = applied(*catalogue.USE_CASES[name], new_machine)
+    machine.image.replace("python3", real.python_of(version))
+    server = "assert 'S3_ENDPOINT' not in os.environ\n" + _SERVES
+    pods = started(machine, described, chief=_DONE, server=server)
+    assert [pod.wait() for pod in pods] == [0] * len(pods), "".join(pod.log for pod in pods)
+
+
+@of_bases_with("/scripts/run.py")
+def test_a_lost_pod_ends_those_that_hold_on_to_it_and_all_start_again(
+    package: Package, use_case: UseCase, new_machine: NewMachine
+) -> None:
+    machine, described = applied(package, use_case, new_machine)
+    machine.image.install(described, machine.objects)
+    machine.hold = True
+    pods = [machine.start(pod) for pod in described]
+    wait_until(lambda: all(pod.records() for pod in pods), pods)
+    pods[-1].kill()
+    for pod in pods[:-1]:
+        assert pod.wait() != 0, pod.log
+    machine.hold = False
+    again = [machine.start(pod) for pod in described]
+    assert [pod.wait() for pod in again] == [0] * len(again), "".join(pod.log for pod in again)
+
+
+def applied(package: Package, use_case: UseCase, new_machine: NewMachine) -> tuple[Machine, list[Object]]:
+    """Return a machine with what the pods of a set find, and these pods."""
+    objects = catalogue.set_objects(package, use_case)
+    added, workloads = controllers.pods_of(objects)
+    machine = new_machine([*objects, *added])
+    pods = [pod for pods in workloads for pod in pods]
+    zoo.store_inputs(machine, pods)
+    return machine, [pod for pod in pods if "run.py" in str(pod["spec"]["containers"][0]["command"])]
+
+
+def started(machine: Machine, described: Sequence[Object], **endings: str) -> list[Pod]:
+    """Start all pods of a run whose program is the one above, the chief first."""
+    pods = []
+    for pod in sorted(described, key=lambda pod: "-chief-" not in pod["spec"]["hostname"]):
+        container = pod["spec"]["containers"][0]
+        script = environment(container, pod, machine.objects)["MODEL_SCRIPT"]
+        machine.put(str(PurePosixPath(container["workingDir"], script)), (_PROGRAM % endings).encode())
+        pods.append(machine.start(pod))
+    return pods

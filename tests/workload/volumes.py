@@ -1,0 +1,74 @@
+"""A pod's volumes as folders of this machine, with the owners and modes that a kubelet gives them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from workload import environment
+from workload.environment import Object
+
+#: Storage that outlives the pod, and that two pods may share.
+STORAGE = ("persistentVolumeClaim", "nfs", "hostPath", "csi")
+_WRITTEN = ("configMap", "secret", "downwardAPI", "projected")
+
+
+def source(volume: Object) -> str:
+    """Return the kind of a volume: the one field beside its name."""
+    return next((key for key in volume if key != "name"), "emptyDir")
+
+
+def is_read_only(volume: Object) -> bool:
+    return source(volume) in _WRITTEN
+
+
+def storage(folder: Path, volume: Object) -> Path:
+    """Return the folder below another that stands for a claim, an export or a directory of the node."""
+    name = json.dumps(volume[source(volume)], sort_keys=True).translate(str.maketrans('/"{} ', "_____"))
+    made = folder / f"{source(volume)}-{name}"
+    made.mkdir(parents=True, exist_ok=True)
+    return made
+
+
+def lay(volume: Object, pod: Object, objects: Sequence[Object], folder: Path, *, applies_group: bool) -> None:
+    """Fill the folder of a volume, and let the pod's user, or the group that ``fsGroup`` names, get at it.
+
+    An export belongs to the user's group, and a directory of the node to the user: their administrators did that.
+    """
+    kind, context = source(volume), pod["spec"].get("securityContext") or {}
+    folder.mkdir(parents=True, exist_ok=True)
+    if kind == "emptyDir":
+        folder.chmod(0o777)
+    elif kind == "nfs":
+        os.chown(folder, -1, context.get("runAsGroup", 0))
+        folder.chmod(0o2770)
+    elif kind == "hostPath":
+        os.chown(folder, context.get("runAsUser", 0), -1)
+    elif kind in _WRITTEN:
+        for path, content, mode in _files(kind, volume[kind], volume[kind].get("defaultMode", 0o644), pod, objects):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+            (folder / path).chmod(mode)
+    if kind not in ("nfs", "hostPath") and "fsGroup" in context and applies_group:
+        for each in [folder, *folder.rglob("*")]:
+            os.lchown(each, -1, context["fsGroup"])
+            added = 0o2550 if each.is_dir() else 0o440
+            if not each.is_symlink():
+                each.chmod(each.stat().st_mode | (added if kind in _WRITTEN else added | 0o220))
+
+
+def _files(
+    kind: str, spec: Object, mode: int, pod: Object, objects: Sequence[Object]
+) -> Iterator[tuple[str, bytes, int]]:
+    if kind == "projected":
+        for each in spec["sources"]:
+            yield from _files(source(each), each[source(each)], mode, pod, objects)
+    elif kind == "downwardAPI":
+        for item in spec["items"]:
+            yield item["path"], environment.field(pod, item["fieldRef"]["fieldPath"]).encode(), mode
+    else:
+        content = environment.data(objects, "ConfigMap" if kind == "configMap" else "Secret", spec)
+        for item in spec.get("items", [{"key": key, "path": key} for key in content]):
+            yield item["path"], content[item["key"]], item.get("mode", mode)
