@@ -19,6 +19,7 @@ from packyard.running.runs.status import PodStatus, RunStatus
 
 _LONGEST = 64 * 1024  # bytes that are handed on at once
 _WAITING = 1000  # lines that are read and not yet taken
+_AGAIN = 10  # seconds that are read twice where a log broke off: kubectl takes some to ask again
 
 
 def words(run_status: RunStatus, pods: Sequence[PodStatus], container: str) -> list[str]:
@@ -76,9 +77,9 @@ class Following:
         return self.begun.get(pod.name) != pod.restarts or bool(pod.running)
 
     def _since(self, pod: PodStatus) -> Sequence[str]:
-        """Return the flags of a call; one that broke off goes on a second before its last line."""
+        """Return the flags of a call; one that broke off goes on some seconds before its last line: none is lost."""
         is_same = self.begun.get(pod.name) == pod.restarts and pod.name in self._lost
-        return [f"--since={int(monotonic() - self._lost[pod.name]) + 1}s"] if is_same else self.flags
+        return [f"--since={int(monotonic() - self._lost[pod.name]) + _AGAIN}s"] if is_same else self.flags
 
     def _follow(self, call: Sequence[str], pods: Sequence[PodStatus]) -> None:
         process = self.kubectl.start(*call, "--follow")
