@@ -44,11 +44,12 @@ def _alike(run_status: RunStatus, pods: Sequence[PodStatus]) -> Mapping[str, str
 
 @dataclass(slots=True)
 class _Open:
-    """A call whose lines are read, for pods by their names with their restarts."""
+    """A call whose lines are read, for pods by their names with their restarts; it ``ends`` where none of them runs."""
 
     process: subprocess.Popen[bytes]
     pods: Mapping[str, int]
     last: float
+    ends: bool
 
 
 @dataclass(slots=True)
@@ -82,16 +83,17 @@ class Following:
         return [f"--since={int(monotonic() - self._lost[pod.name]) + _AGAIN}s"] if is_same else self.flags
 
     def _follow(self, call: Sequence[str], pods: Sequence[PodStatus]) -> None:
-        process = self.kubectl.start(*call, "--follow")
+        is_running = any(each.running for each in pods)
+        process = self.kubectl.start(*call, f"--follow={str(is_running).lower()}")
         restarts = {each.name: each.restarts for each in pods}
         self.begun |= restarts
-        self._open[process.pid] = _Open(process, restarts, monotonic())
+        self._open[process.pid] = _Open(process, restarts, monotonic(), ends=not is_running)
         Thread(target=self._read, args=(process,), daemon=True).start()
 
-    def is_ending(self, pods: Sequence[PodStatus]) -> bool:
-        """Say whether a log is open that ends by itself, however late its lines come: none of its pods runs."""
-        running = {each.name for each in pods if each.running}
-        return any(running.isdisjoint(each.pods) for each in self._open.values())
+    @property
+    def is_ending(self) -> bool:
+        """Whether a log is open that ends by itself, however late its lines come."""
+        return any(each.ends for each in self._open.values())
 
     @property
     def is_open(self) -> bool:
