@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commandline import packyard
 
 from packyard.core.kubernetes.operators import OPERATORS
 from packyard.running import doctor
@@ -20,6 +19,7 @@ from packyard.running.runs.kubectl import Done, Kubectl
 from packyard.running.runs.run import LABEL
 from running.patients import deployed, pod, prepared, read, running, told
 from running.setups import asking
+from tiny import packyard
 
 Object = dict[str, Any]
 
