@@ -165,13 +165,17 @@ def _rank(module: str) -> int:
     return 0 if room in (PACKAGE, *HOUSES) and module.count(".") < 2 else -1
 
 
-def test_imports_of_packyard_go_one_way() -> None:
-    faults = find_faults(draw(real.REPOSITORY / "builder" / PACKAGE))
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return draw(real.REPOSITORY / "builder" / PACKAGE)
+
+
+def test_imports_of_packyard_go_one_way(graph: Graph) -> None:
+    faults = find_faults(graph)
     assert not faults, "\n" + "\n".join(faults)
 
 
-def test_checks_know_nothing_of_sources() -> None:
-    graph = draw(real.REPOSITORY / "builder" / PACKAGE)
+def test_checks_know_nothing_of_sources(graph: Graph) -> None:
     assert not {
         (module, imported)
         for module, imports in graph.items()

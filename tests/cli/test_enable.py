@@ -1,4 +1,4 @@
-"""`packyard enable` and `disable` on the command line: messages, results, refusals."""
+"""`packyard enable` and `enable --off` on the command line: messages, results, refusals."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
@@ -17,7 +16,6 @@ from tiny import done, packyard
 
 LARGE = 200_000  # bytes of a bundle, more than are read at a time
 GATE = 120  # seconds that a server waits at most
-LIBRARIES = "libraries: [{{name: parts, version: ^1.0, from: {}}}]\n"
 
 
 @pytest.fixture(scope="module")
@@ -60,18 +58,6 @@ def server(channel: Path, gate: Event) -> Iterator[Server]:
         yield found
 
 
-@pytest.fixture
-def silent(gate: Event) -> Iterator[Server]:
-    """A server that takes a request and does not answer."""
-
-    def script(_: bytes) -> Iterable[bytes]:
-        gate.wait(GATE)
-        return []
-
-    with answering(script) as found:
-        yield found
-
-
 @pytest.mark.nightly
 def test_get_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path: Path) -> None:
     with on_terminal("get", "p", "--from", server.address, cwd=tmp_path) as terminal:
@@ -82,47 +68,6 @@ def test_get_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path:
     assert "\r\x1b[Kp@1.0 from " in rest  # in the place of the line
     assert "kB (" not in rest.rpartition("p@1.0 from ")[2]
     assert (tmp_path / "p/packyard.json").is_file()
-
-
-@pytest.mark.nightly
-def test_copy_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path: Path) -> None:
-    with on_terminal("copy", server.address, tmp_path / "copy", cwd=tmp_path) as terminal:
-        assert "p@1.0: 65.5 of 2" in terminal.until("kB (")
-        gate.set()
-        terminal.whole()
-    assert (tmp_path / "copy/1.0/p.tar.gz").is_file()
-
-
-@pytest.mark.nightly
-def test_update_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None:
-    root = tiny.workspace(tmp_path / "here")
-    with (root / "packyard.yaml").open("a") as file:
-        file.write(LIBRARIES.format(silent.address))
-    with on_terminal("update", cwd=root) as terminal:
-        terminal.until("looking for new libraries")
-
-
-@pytest.mark.nightly
-def test_publish_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None:
-    root = tiny.workspace(tmp_path / "here")
-    key = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y", "AWS_REGION": "x"}
-    env = {**key, "AWS_ENDPOINT_URL": silent.address}
-    with on_terminal("publish", "--version", "1.0", "--to", "s3://b/c", cwd=root, env=env) as terminal:
-        terminal.until("publishing 1 package")
-
-
-@pytest.mark.nightly
-def test_what_is_built_and_published_has_a_line_each_on_a_terminal(tmp_path: Path) -> None:
-    root = tiny.workspace(tmp_path / "here")
-    name = "image-classification-fp32-training-k8s"
-    tiny.another(root, name)
-    for words in (("build", "--out", "out"), ("publish", "--to", "../channel"), ("copy", "../channel", "../copy")):
-        version = () if words[0] == "copy" else ("--version", "1.0.0")
-        with on_terminal(*words, *version, cwd=root) as terminal:
-            lines = [re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line) for line in terminal.whole().split("\n")]
-        shown = next(line for line in lines if f"{name}.tar.gz" in line)
-        assert re.search(r" [0-9a-f]{12}\b", shown)
-        assert len(shown.rpartition("\r")[2]) <= 80
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])

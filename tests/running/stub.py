@@ -48,7 +48,7 @@ def main() -> int:
             _keep(objects)
         case "logs":
             print("Epoch 1/1")
-            if "--follow" in flags:
+            if flags.get("--follow") == "true":
                 _fail(objects)
                 _keep(objects)
         case "exec":

@@ -111,8 +111,10 @@ def test_a_job_that_is_there_is_not_changed_nor_what_its_pods_have_read(
 ) -> None:
     made(client, job(cpu="1"), config_map(BATCH_SIZE="64", odd="\u2028\U0001f600"), deployment(cpu="1"))
     said = refused(client, job(cpu="2"), config_map(BATCH_SIZE="128"), deployment(cpu="1"))
-    assert 'Job.batch "work" is invalid: spec.template: ' in said
-    assert "field is immutable (what is there stays as it is; packyard undeploy first -n" in said
+    is_fixed = (
+        'The Job "work" is invalid: spec.template: field is immutable (what is there stays as it is; packyard undepl'
+    )
+    assert said.startswith(is_fixed)
     said = refused(client, job(cpu="1"), config_map(BATCH_SIZE="128"), deployment(cpu="1"))
     assert said.startswith(
         "ConfigMap settings changes, and the pods of Job work read it at their start (packyard undep"
@@ -374,5 +376,5 @@ def test_of_a_changed_job_an_earlier_record_is_refused_too(client: Kubectl, clus
     made(client, job(cpu="2"))
     first, second = records.read_run(client, "first")
     assert second.number == 2
-    with pytest.raises(ConflictError, match=r"resources\.limits\.cpu cannot be changed: 2 -> 1"):
+    with pytest.raises(ConflictError, match="field is immutable"):
         deploying.plan_again(client, [first, second], first, who="ann", when=WHEN)

@@ -82,10 +82,10 @@ def test_logs_are_of_the_launcher_or_of_the_pods_that_are_meant(
     assert logs("--tail=1") == b"x" * 200_000 + b"\n"
     assert logs("--role=worker", "--index=1", "--tail=1") == b"\xff\x1b[31mlast of mpi-worker-1\n"
     assert sorted(logs("--role=worker").splitlines()) == [
-        b"[pod/mpi-worker-0/training] \xff\x1b[31mlast of mpi-worker-0",
         b"[pod/mpi-worker-0/training] first",
-        b"[pod/mpi-worker-1/training] \xff\x1b[31mlast of mpi-worker-1",
+        b"[pod/mpi-worker-0/training] \xff\x1b[31mlast of mpi-worker-0",
         b"[pod/mpi-worker-1/training] first",
+        b"[pod/mpi-worker-1/training] \xff\x1b[31mlast of mpi-worker-1",
     ]
     documents = json.loads(packyard("logs", "mpi", "--role=worker", *flags, "-o", "json").stdout)
     assert [each["text"] for each in documents] == [
@@ -140,7 +140,7 @@ def test_following_waits_for_the_start_and_ends_with_the_run(
         for child in children(process.pid, "logs"):  # as if the server had ended the connection
             os.kill(child, signal.SIGKILL)
         printer.print("one", b"once more")
-        again = iter(process.stdout.readline, "once more\n")  # what was printed within a second comes twice
+        again = iter(process.stdout.readline, "once more\n")  # what was printed just before comes twice
         assert {*again} <= {"begins\n", "goes on\n", "and on\n"}
         settle(cluster, namespace, "one", "fail")
         assert (process.wait(), process.stdout.read()) == (1, "")

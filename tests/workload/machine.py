@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -294,7 +294,8 @@ class Machine:
         for mount in sorted(container.get("volumeMounts", []), key=lambda each: len(Path(each["mountPath"]).parts)):
             inner = mount.get("subPath") or environment.expand(mount.get("subPathExpr", ""), variables)
             here = pod.volumes[mount["name"]] / inner
-            here.exists() or here.mkdir(parents=True, mode=pod.volumes[mount["name"]].stat().st_mode & 0o7777)
+            if not here.exists():
+                here.mkdir(parents=True, mode=pod.volumes[mount["name"]].stat().st_mode & 0o7777)
             read_only = mount.get("readOnly") or volumes.is_read_only(by_name[mount["name"]])
             yield from _bind(here, root / mount["mountPath"].lstrip("/"), "ro" if read_only else "")
         yield f"mkdir -p {shlex.quote(str(root / cwd.lstrip('/')))}"
@@ -345,6 +346,16 @@ class Machine:
                     yield pod.address, domain
                     if described.get("subdomain") == name:
                         yield pod.address, f"{pod.hostname}.{domain}"
+
+
+@contextmanager
+def running(words: Sequence[str], **given: Any) -> Iterator[subprocess.Popen[str]]:
+    """Run a program until it ends, or the block does."""
+    with subprocess.Popen(words, text=True, **given) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def wait_until(condition: Callable[[], bool], pods: Sequence[Pod], *, seconds: float = 0) -> None:

@@ -1,4 +1,4 @@
-"""The pages that `packyard` prints itself: one screen for users, and all verbs with the flags that each has."""
+"""The pages that `packyard` prints itself: one screen for users, and all verbs with the flags of every verb."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def overview() -> str:
 
 
 def every() -> str:
-    """Return all verbs with what they do, group by group, and the flags that each has."""
+    """Return all verbs with what they do, group by group, and the flags of every verb."""
     return "\n\n".join((*(f"{each.title}:\n\n{_table(each)}" for each in GROUPS), _FLAGS))
 
 

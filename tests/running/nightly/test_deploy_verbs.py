@@ -17,7 +17,7 @@ import pytest
 from controlplane import people, stored
 from controlplane.api import Api, wait
 from documents.test_json import documented, seen
-from packyard.cli.running import rollout
+from packyard.cli.running import clusters
 from running import made
 from tiny import inside
 
@@ -69,7 +69,7 @@ def asked(api: Api, user: str) -> Counter[str]:
 
 def answer(*words: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(run(*words, "-o", "json").stdout)
-    table = documented()[words[0]]
+    table = documented()[f"{words[0]} --list" if "--list" in words else words[0]]
     for field, names in seen(found).items():
         assert names == table[field], field
     return found
@@ -201,7 +201,11 @@ def test_a_deployment_goes_back_to_an_earlier_record_with_its_secrets_as_they_ar
     assert server["spec"]["replicas"] == 1
     (secret,) = cluster.list("v1", "Secret", namespace)
     assert secret["data"] == {"password": "dHdv"}
-    assert [(each["record"], each["asRecord"]) for each in answer("history", name)] == [(1, None), (2, None), (3, 1)]
+    assert [(each["record"], each["asRecord"]) for each in answer("rollback", name, "--list")] == [
+        (1, None),
+        (2, None),
+        (3, 1),
+    ]
     assert run("rollback", name, "--list").stdout.splitlines()[-1].endswith("rolled back to record 1")
     assert "has no record 9" in run("rollback", name, "9", code=1).stderr
     cluster.delete(secret, namespace).expect_done()
@@ -270,16 +274,16 @@ def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
     assert f"run {name} is deployed again as record 1 has it" in run("deploy", changed, "--atomic", code=1).stderr
     late = serve(tmp_path / "server", "never-ready", minReadySeconds=1)
     with monkeypatch.context() as patch:
-        patch.setattr(rollout, "time", UntilUnready(cluster, namespace))
+        patch.setattr(clusters, "time", UntilUnready(cluster, namespace))
         not_yet = run("deploy", late, "--atomic", code=1).stderr
     assert f"run {name} is not running yet: server" in not_yet
     assert f"run {name} is deployed again as record 3 has it" in not_yet
     (server,) = cluster.list("apps/v1", "Deployment", namespace)
     assert server["spec"].get("minReadySeconds", 0) == 0
-    assert [each["record"] for each in answer("history", name)] == [1, 2, 3, 4, 5]
+    assert [each["record"] for each in answer("rollback", name, "--list")] == [1, 2, 3, 4, 5]
     for seconds in range(1, 5):
         run("deploy", serve(tmp_path / "server", "run", minReadySeconds=seconds), "--no-wait", "--keep", "3")
-    assert [each["record"] for each in answer("history", name)] == [7, 8, 9]
+    assert [each["record"] for each in answer("rollback", name, "--list")] == [7, 8, 9]
     assert "--keep 0" in run("deploy", directory, "--keep", "0", code=2).stderr
 
 
@@ -296,7 +300,7 @@ def test_a_server_that_is_mended_is_not_judged_by_the_pods_that_it_replaces(tmp_
 @pytest.mark.usefixtures("package", "user")
 def test_a_run_that_can_no_longer_be_changed_is_refused_with_the_flags_that_were_given(namespace: str) -> None:
     run("deploy", "first-run/none", "--no-wait")
-    flags = ["--force", "--no-wait", "--no-doctor", "--keep=3", "--timeout=90s"]
+    flags = ["--force", "--no-wait", "--no-doctor", "--keep=3"]
     typed = f"{' '.join(flags)} -n {namespace}"
     refused = run("deploy", "first-run/none", "BATCH_SIZE=16", *flags, code=1).stderr
     assert f"packyard undeploy {RUN} -n {namespace} deletes it, then deploy it again" in refused
@@ -304,7 +308,7 @@ def test_a_run_that_can_no_longer_be_changed_is_refused_with_the_flags_that_were
     wrong = run("deploy", "first-run/none", "BATCH_SIZE=many", *flags, code=1).stderr
     assert f"packyard deploy first-run/none {' '.join(flags)} BATCH_SIZE=" in wrong
     run("rollback", RUN, "1", "--no-wait")
-    told = [(each["record"], each["source"]) for each in answer("history", RUN)]
+    told = [(each["record"], each["source"]) for each in answer("rollback", RUN, "--list")]
     assert told == [(1, None), (2, 1)]
 
 

@@ -114,7 +114,7 @@ def test_the_verb_names_the_cluster_first_then_findings_and_what_to_type_next(
     sick = packyard(*words, "--probe")
     assert sick.returncode == 1
     assert sick.stdout.splitlines()[0] == "error: PersistentVolumeClaim data: is not there"
-    assert re.fullmatch(r"\d+ checks passed, 1 error", sick.stdout.splitlines()[-1])
+    assert re.fullmatch(r"\d+ checks passed, 1 error, 1 unknown", sick.stdout.splitlines()[-1])
     first, last = sick.stderr.splitlines()
     assert first == f"context test, namespace {namespace}"
     assert last.startswith(f"once this is mended: packyard doctor {directory} PVC_NAME=data --probe -n {namespace}")

@@ -12,14 +12,14 @@ import yaml
 
 import real
 from sharing import buckets
-from workload.machine import PATIENCE, wait_until
+from workload.machine import PATIENCE, running, wait_until
 
 pytestmark = pytest.mark.nightly("workload")
 
 
 @pytest.fixture
 def keys(tmp_path: Path) -> Iterator[Mapping[str, str]]:
-    """What clients of a server are told, whose bucket is the folder `bucket_dir` returns."""
+    """What clients of a server are told whose buckets are folders of the test."""
     with buckets.versitygw(real.pinned_program("versitygw"), tmp_path) as server:
         yield {"S3_ENDPOINT": server.url, "AWS_DEFAULT_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1"} | {
             "AWS_ACCESS_KEY_ID": buckets.ACCESS_KEY,
@@ -84,7 +84,7 @@ def test_events_grow_where_tensorboard_has_them_open_and_it_ends_at_once_when_it
     values = {**keys, "BUCKET_PATH": f"s3://{buckets.BUCKET}/user/model", "RUNS_DIR": str(runs_dir)}
     (tmp_path / buckets.BUCKET).rename(tmp_path / "away")
     words = [str(real.program("bash")), *words[1:], script]
-    with subprocess.Popen(words, env=values, text=True, stderr=subprocess.PIPE) as process:
+    with running(words, env=values, stderr=subprocess.PIPE) as process:
         assert process.stderr
         assert any("trying again in a minute" in line for line in process.stderr)  # reads up to that line
         (tmp_path / "away").rename(tmp_path / buckets.BUCKET)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import real
-from workload.machine import PATIENCE
+from workload.machine import PATIENCE, running
 from workload.models import ADAPTER, CONFIG, tensors
 
 pytestmark = pytest.mark.nightly("workload")
@@ -68,7 +68,7 @@ def test_waits_for_what_is_not_there_or_half_there_and_says_what(
     (model / name).unlink()
     if keep is not None:
         (model / name).write_bytes(whole[:keep])
-    with subprocess.Popen(_WORDS, env=variables(model), stdout=subprocess.PIPE, text=True) as process:
+    with running(_WORDS, env=variables(model), stdout=subprocess.PIPE) as process:
         assert process.stdout
         line = process.stdout.readline()
         (model / name).write_bytes(whole)

@@ -69,8 +69,8 @@ def test_runs_to_its_end_with_an_option(
     run_all(catalogue.with_options(served5, directory, [option]), new_machine)
 
 
-def run_all(objects: list[Object], new_machine: NewMachine) -> Machine:
-    """Apply the objects of a use case, see all that runs to its end, and return where it ran."""
+def run_all(objects: list[Object], new_machine: NewMachine) -> None:
+    """Apply the objects of a use case, and see all that runs to its end."""
     machine = new_machine(objects)
     zoo.furnish(machine)
     for item in of_kind(objects, "MPIJob"):
@@ -103,7 +103,6 @@ def run_all(objects: list[Object], new_machine: NewMachine) -> Machine:
         has_the_environment(pod, machine)
         is_the_user_and_writes_where_it_should(pod)
         finds_what_it_has_staged(pod)
-    return machine
 
 
 def _has_noted(pod: Pod) -> bool:

@@ -199,6 +199,30 @@ def test_odd_yaml_is_written_as_our_authors_write_it(here: Path, tmp_path: Path,
     assert "- [ ] pod.yaml:19: # indented" in (here / "packages/web/import.md").read_text()
 
 
+def test_a_name_that_is_taken_for_a_storage_is_left_alone(here: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        for storage, source in (
+            ("claim", "persistentVolumeClaim: {claimName: c}"),
+            ("nfs", "nfs: {server: s, path: /}"),
+        ):
+            pod = f"{POD}  volumes:\n  - name: data\n    {source}\n".replace("name: web #", f"name: {name} #")
+            krmfile = KRMFILE.replace("value: web", f"value: {name}")
+            write(
+                tmp_path / name / "train" / storage, {"kustomization.yaml": FLAT, "pod.yaml": pod, "Krmfile": krmfile}
+            )
+        run(here, tmp_path / name)
+        found = composed(here, name, tmp_path / "out" / name)
+        assert {path: manifests(folder) for path, folder in found.items()} == {
+            f"train/{each}": manifests(tmp_path / name / "train" / each) for each in ("claim", "nfs")
+        }
+    assert sorted(each.name for each in (here / "overlays/storage").iterdir()) == [
+        "claim",
+        "nfs",
+        "two-claim",
+        "two-nfs",
+    ]
+
+
 P = "x-k8s-cli: {setter: {name: P, value: '1'}}"
 BAD: dict[str, tuple[dict[str, str], str]] = {
     "no use case": ({"readme.md": "# A readme.\n"}, "holds no use case"),

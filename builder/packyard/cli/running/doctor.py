@@ -1,9 +1,10 @@
 """Say what keeps a use case from running on a cluster, here and now. No run there is changed, and nothing in DIR.
 
-packyard doctor DIR                as it is set
-packyard doctor DIR WORKERS=8      as if this were set
-packyard doctor DIR --probe        also run its pods, small and with another
-                                   program, and delete them
+packyard doctor DIR            as it is set
+packyard doctor                outside of a package: which operators are there
+packyard doctor DIR WORKERS=8  as if this were set
+packyard doctor DIR --probe    also run its pods, small and with another
+                               program, and delete them
 
 What it needs follows from its objects: kinds and their operators, namespace, quotas, claims, Secrets with their keys,
 accounts, a node for each pod, queues, and your own rights; last, the API server says whether it takes the pods. Each
@@ -15,18 +16,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from packyard.cli import declare, output
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, probe
-from packyard.core.errors import Problem, refuse
+from packyard.core.bundle import shipped
+from packyard.core.errors import Problem, UsageError, refuse
 from packyard.core.files import atomic
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
 from packyard.running.doctor.transcript import Transcript
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
+from packyard.using.options import usecases
 
 ROWS = Rows("answer", "check, severity, about, message, why, fix")
 #: Findings are shown in this order.
@@ -60,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
     if not arguments.probe:
         declare.alone(arguments, "doctor", "without --probe", "timeout")
+    if not arguments.words and not usecases.is_one(Path()) and shipped.package_of(Path()) is None:
+        return _operators(arguments)
     flags = declare.given(arguments, "probe")
     client, prepared, words = clusters.find_for(arguments, "doctor", flags)
     findings = _recorded(arguments, client, prepared)
@@ -72,6 +78,17 @@ def run(arguments: argparse.Namespace) -> int:
     command = client.packyard(*following)
     output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
     return int(has_errors)
+
+
+def _operators(arguments: argparse.Namespace) -> int:
+    """Print which operators the cluster has, of those that packages of the catalogue need."""
+    if arguments.probe or arguments.record:
+        raise UsageError("packyard doctor: --probe and --record need DIR, the folder of a use case")
+    findings = doctor.operated(clusters.find(arguments))
+    if ROWS.show(findings, arguments.output):
+        _show(findings)
+    output.note("packyard doctor DIR asks for all that one use case needs")
+    return int(any(each.severity == "error" for each in findings))
 
 
 def _recorded(arguments: argparse.Namespace, client: Kubectl, prepared: Prepared) -> list[Finding]:

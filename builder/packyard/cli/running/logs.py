@@ -127,7 +127,7 @@ def _follow(client: Kubectl, arguments: argparse.Namespace, record: RunRecord) -
                 told[pod.name] = text
             is_over = run_status.is_over or (bool(pods) and all(each.state == "done" for each in pods))
             # Nothing comes any more from a node that is lost; a log that is whole comes, from a slow cluster too.
-            if is_over and not (following.is_ending(pods) or (following.is_open and came)):
+            if is_over and not (following.is_ending or (following.is_open and came)):
                 if not following.begun:
                     _tell_none(client, run_status)
                 elif run_status.is_over:

@@ -57,22 +57,22 @@ def run(arguments: argparse.Namespace) -> int:
     if steps > 1 and (arguments.dry_run or arguments.redo):
         flag = "--redo" if arguments.redo else "--dry-run"
         raise UsageError(f"packyard undo: {flag} is for one step; type packyard undo {flag}")
-    changes = history()
+    changes = _history()
     if arguments.dry_run:
         state.tell_pending(Tree(directory))
-        step = (changes.undone if arguments.redo else changes.last)(directory, *also(directory))
-        return show([(step, step.taken_back(Tree(Path(step.root)), merged))], arguments, directory)
+        step = (changes.undone if arguments.redo else changes.last)(directory, *_also(directory))
+        return _show([(step, step.taken_back(Tree(Path(step.root)), _merged))], arguments, directory)
     if arguments.redo:
-        step = changes.redo(directory, *also(directory), merge=merged)
-        return show([(step, step.before)], arguments, directory, "done again")
-    there = sum(1 for _ in changes.done(directory, *also(directory))) if steps > 1 else 1
+        step = changes.redo(directory, *_also(directory), merge=_merged)
+        return _show([(step, step.before)], arguments, directory, "done again")
+    there = sum(1 for _ in changes.done(directory, *_also(directory))) if steps > 1 else 1
     if steps > there:
         hint = f"packyard undo {quote(str(directory))} --list shows them"
         raise InputError(
             Problem(f"has {output.counted(there, 'change')} to undo, not {steps}", file=str(directory), hint=hint)
         )
-    undone = [changes.undo(directory, *also(directory), merge=merged) for _ in range(steps)]
-    return show([(step, step.before) for step in undone], arguments, directory, "undone")
+    undone = [changes.undo(directory, *_also(directory), merge=_merged) for _ in range(steps)]
+    return _show([(step, step.before) for step in undone], arguments, directory, "undone")
 
 
 def _steps(words: list[str]) -> tuple[Path, int]:
@@ -85,7 +85,7 @@ def _steps(words: list[str]) -> tuple[Path, int]:
 
 
 def _list(directory: Path, form: str) -> int:
-    steps = history().done(directory, *also(directory))
+    steps = _history().done(directory, *_also(directory))
     LIST.show([(number, step.title, _time(step), len(step.before)) for number, step in enumerate(steps, 1)], form)
     return 0
 
@@ -94,7 +94,7 @@ def _time(step: UndoStep) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime))
 
 
-def history() -> History:
+def _history() -> History:
     """Return the history of changes; without a home folder there is none."""
     kept = state.history()
     if kept is None:
@@ -102,7 +102,7 @@ def history() -> History:
     return kept
 
 
-def merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None) -> bytes | None:
+def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None) -> bytes | None:
     """Merge a file that was edited by hand since a step, as `upgrade` does."""
     data, conflicts = onefile.merge(path, then, now, back, "", "this step")
     if conflicts:
@@ -113,7 +113,7 @@ def merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None)
     return data
 
 
-def show(
+def _show(
     steps: list[tuple[UndoStep, Mapping[str, bytes | None]]],
     arguments: argparse.Namespace,
     directory: Path,
@@ -135,7 +135,7 @@ def show(
     return 0
 
 
-def also(directory: Path) -> list[Path]:
+def _also(directory: Path) -> list[Path]:
     """Return the folder of the options that a use case has enabled: their values belong to it too."""
     try:
         option_folder = folder.find(directory)

@@ -66,6 +66,8 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.readmes and (arguments.out or arguments.kustomization):
         problem = "--readmes writes READMEs alone: leave out --out and --kustomization"
         raise UsageError(f"packyard build: {problem}; packyard build --help shows the usage")
+    if arguments.kustomization:
+        declare.alone(arguments, "build", "beside --kustomization", "version", "jobs", "no-cache")
     if arguments.version:
         reference.check_version(arguments.version)
     if not arguments.readmes and not arguments.out:

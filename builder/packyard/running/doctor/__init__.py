@@ -116,6 +116,14 @@ def questions(objects: Sequence[Object], checks: Sequence[Check] = _ALL) -> Ques
     return reduce(or_, (each.ask(objects) for each in checks))
 
 
+def operated(kubectl: Kubectl) -> list[Finding]:
+    """Return how the operators that packyard knows are on a cluster."""
+    asked = Questions(everywhere=frozenset({"Deployment"}))
+    check = Check("operators", lambda _: asked, lambda _, cluster: kinds.known(cluster))
+    found = judge((), facts.read(kubectl, asked), (check,))
+    return [replace(each, fix=_located(each.fix, kubectl)) for each in found]
+
+
 def judge(objects: Sequence[Object], cluster: Facts, checks: Sequence[Check] = _ALL) -> list[Finding]:
     """Return what the facts mean for objects. Checks that lack the same fact are one finding."""
     findings: list[Finding] = []

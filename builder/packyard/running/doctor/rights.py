@@ -37,11 +37,6 @@ def may_apply(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
         yield unknown(_CHECK, _ABOUT, f"the cluster does not tell all of them: you may or may not {words}", why=_WHY)
 
 
-def may_try(facts: Facts) -> bool:
-    """Say whether the user may have the server try to make a pod."""
-    return not facts.all_rules or any(_gives(rule, "", "pods", "create") for rule in facts.rules)
-
-
 def _gives(rule: Object, group: str, resource: str, verb: str) -> bool:
     """Say whether a rule of a role gives a right on all objects of a resource."""
     fields = {"apiGroups": group, "resources": resource, "verbs": verb}

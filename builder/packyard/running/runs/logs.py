@@ -19,6 +19,7 @@ from packyard.running.runs.status import PodStatus, RunStatus
 
 _LONGEST = 64 * 1024  # bytes that are handed on at once
 _WAITING = 1000  # lines that are read and not yet taken
+_AGAIN = 10  # seconds that are read twice where a log broke off: kubectl takes some to ask again
 
 
 def words(run_status: RunStatus, pods: Sequence[PodStatus], container: str) -> list[str]:
@@ -43,11 +44,12 @@ def _alike(run_status: RunStatus, pods: Sequence[PodStatus]) -> Mapping[str, str
 
 @dataclass(slots=True)
 class _Open:
-    """A call whose lines are read, for pods by their names with their restarts."""
+    """A call whose lines are read, for pods by their names with their restarts; it ``ends`` where none of them runs."""
 
     process: subprocess.Popen[bytes]
     pods: Mapping[str, int]
     last: float
+    ends: bool
 
 
 @dataclass(slots=True)
@@ -76,21 +78,22 @@ class Following:
         return self.begun.get(pod.name) != pod.restarts or bool(pod.running)
 
     def _since(self, pod: PodStatus) -> Sequence[str]:
-        """Return the flags of a call; one that broke off goes on a second before its last line."""
+        """Return the flags of a call; one that broke off goes on some seconds before its last line: none is lost."""
         is_same = self.begun.get(pod.name) == pod.restarts and pod.name in self._lost
-        return [f"--since={int(monotonic() - self._lost[pod.name]) + 1}s"] if is_same else self.flags
+        return [f"--since={int(monotonic() - self._lost[pod.name]) + _AGAIN}s"] if is_same else self.flags
 
     def _follow(self, call: Sequence[str], pods: Sequence[PodStatus]) -> None:
-        process = self.kubectl.start(*call, "--follow")
+        is_running = any(each.running for each in pods)
+        process = self.kubectl.start(*call, f"--follow={str(is_running).lower()}")
         restarts = {each.name: each.restarts for each in pods}
         self.begun |= restarts
-        self._open[process.pid] = _Open(process, restarts, monotonic())
+        self._open[process.pid] = _Open(process, restarts, monotonic(), ends=not is_running)
         Thread(target=self._read, args=(process,), daemon=True).start()
 
-    def is_ending(self, pods: Sequence[PodStatus]) -> bool:
-        """Say whether a log is open that ends by itself, however late its lines come: none of its pods runs."""
-        running = {each.name for each in pods if each.running}
-        return any(running.isdisjoint(each.pods) for each in self._open.values())
+    @property
+    def is_ending(self) -> bool:
+        """Whether a log is open that ends by itself, however late its lines come."""
+        return any(each.ends for each in self._open.values())
 
     @property
     def is_open(self) -> bool:

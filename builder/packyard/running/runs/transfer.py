@@ -23,6 +23,7 @@ from packyard.running.runs import kubectl as clients
 from packyard.running.runs.kubectl import Kubectl
 
 _STAGED = ".packyard-results"
+_HARD_LINK = "1"
 #: Bytes that stay free on the disk.
 _SPARE = 64 * 1024 * 1024
 #: Signs that this system's files may have in their names, and a package must not.
@@ -88,6 +89,9 @@ def _folder(to: Path) -> Iterator[Path]:
 
 def _take(entry: FoundEntry, to: Path, staged: Path, copied: Copied, arrived: Callable[[int], None]) -> None:
     path = entry.name.removeprefix("./")
+    if entry.kind == _HARD_LINK:
+        copied.left.append((path, "is a second name of a file, which is copied by its first"))
+        return
     if entry.kind != tar.FILE:
         copied.others += entry.kind != tar.DIRECTORY
         return
