@@ -71,6 +71,7 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyt
         "PATH": f"{bin_dir}:{real.path_with(*others)}",
         "HOME": str(tmp_path),
         "XDG_STATE_HOME": str(tmp_path / "state"),
+        "PYTHONUNBUFFERED": "1",  # in the order of a terminal, which pages show
         "GIT_CONFIG_NOSYSTEM": "1",
         **{f"GIT_{who}_{what}": "reader@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
     }
