@@ -308,8 +308,7 @@ def test_a_run_that_can_no_longer_be_changed_is_refused_with_the_flags_that_were
     wrong = run("deploy", "first-run/none", "BATCH_SIZE=many", *flags, code=1).stderr
     assert f"packyard deploy first-run/none {' '.join(flags)} BATCH_SIZE=" in wrong
     run("rollback", RUN, "1", "--no-wait")
-    told = [(each["record"], each["source"]) for each in answer("rollback", RUN, "--list")]
-    assert told == [(1, None), (2, 1)]
+    assert [each["record"] for each in answer("rollback", RUN, "--list")] == [1], "the last record is completed"
 
 
 @pytest.mark.usefixtures("package")

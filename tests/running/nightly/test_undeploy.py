@@ -43,14 +43,14 @@ def test_a_run_goes_with_its_records_and_no_other_is_touched(client: Kubectl, cl
     labelled["metadata"]["labels"] = {LABEL: "first"}  # by hand: no record names it
     cluster.create(labelled, namespace).expect_done()
     removal = found(client, "first")
-    wait(lambda: [] if undeploy.pods(client, removal) else ["no pod yet"])
+    wait(lambda: [] if undeploy.left(client, removal, []) else ["no pod yet"])
     deleted = undeploy.delete(client, removal, claims=False)
     assert sorted(map(str, deleted)) == ["ConfigMap b", "Deployment one", "Secret s"]
-    wait(lambda: undeploy.pods(client, removal))
+    wait(lambda: [str(each) for each in undeploy.left(client, removal, deleted)])
     undeploy.forget(client, removal)
     kept = {"ConfigMap c", "ConfigMap mine", "ConfigMap packyard.second.1", "Deployment two"}
     assert names(cluster, namespace) == kept
-    wait(lambda: [] if undeploy.pods(client, found(client, "second")) else ["no pod of the second"])
+    wait(lambda: [] if undeploy.left(client, found(client, "second"), []) else ["no pod of the second"])
 
 
 def test_what_bears_no_label_of_the_run_is_left_whatever_its_record_names(
