@@ -27,9 +27,9 @@ def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
     after = reading.files(folder)
     back = done("enable", "--off", ".", "queue", "debug", "--dry-run", cwd=folder)
     assert reading.files(folder) == after
-    subprocess.run([real.program("patch"), "-p1", "-s"], cwd=folder, input=back, text=True, check=True)
+    subprocess.run(["git", "apply", "-p1"], cwd=folder, input=back, text=True, check=True)
     assert reading.files(folder) == before
-    subprocess.run([real.program("patch"), "-p1", "-s"], cwd=folder, input=there, text=True, check=True)
+    subprocess.run(["git", "apply", "-p1"], cwd=folder, input=there, text=True, check=True)
     assert reading.files(folder) == after
 
 

@@ -141,7 +141,7 @@ def test_one_module_prints() -> None:
 
 
 def patch(diff: str, folder: Path) -> None:
-    subprocess.run([real.program("patch"), "-p1", "-s"], cwd=folder, input=diff, text=True, check=True)
+    subprocess.run(["git", "apply", "-p1"], cwd=folder, input=diff, text=True, check=True)
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_a_dry_run_is_a_patch_where_one_stands(plain: Path, stand: str, absolute
     patch(diff, here)
     patched = {path: (plain / path).read_bytes() for path in ("Krmfile", "a file.yaml", "sub/ü.yaml")}
     assert b'"2"' in patched["sub/ü.yaml"]
-    subprocess.run([real.program("patch"), "-p1", "-s", "-R"], cwd=here, input=diff, text=True, check=True)
+    subprocess.run(["git", "apply", "-p1", "-R"], cwd=here, input=diff, text=True, check=True)
     done("set", named, "A=2", cwd=here)
     assert {path: (plain / path).read_bytes() for path in patched} == patched
     patch(done("undo", named, "--dry-run", cwd=here), here)
