@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import reading
-import real
 import tiny
 from tiny import done, packyard
 from using.options import optioned

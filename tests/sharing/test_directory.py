@@ -175,9 +175,10 @@ def test_a_file_that_may_not_be_read_is_not_called_missing(
     def deny(*_: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    with monkeypatch.context() as patch, pytest.raises(UnavailableError, match="Permission denied") as caught:
+    with monkeypatch.context() as patch:
         patch.setattr(os, "open", deny)
-        store.get("a")
+        with pytest.raises(UnavailableError, match="Permission denied") as caught:
+            store.get("a")
     assert not isinstance(caught.value, NotFoundError)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import reading
-import real
 import tiny
 from tiny import inside
 from using.options import optioned
@@ -100,7 +99,7 @@ def test_a_dry_run_writes_nothing_and_prints_what_patch_makes_of_it(mlops: Path,
     assert reading.files(mlops) == before
     copy = tmp_path / "copy"
     shutil.copytree(mlops, copy)
-    subprocess.run([real.program("patch"), "-p1", "-s"], cwd=copy, input=out, text=True, check=True)
+    subprocess.run(["git", "apply", "-p1"], cwd=copy, input=out, text=True, check=True)
     apply(mlops, ".", "-R")
     assert reading.files(copy) == reading.files(mlops)
 

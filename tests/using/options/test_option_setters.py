@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import reading
-import real
 from real import Cfg
 from tiny import inside
 from using.options import optioned
@@ -84,7 +83,7 @@ def test_a_dry_run_is_a_patch_for_both(root: Path) -> None:
     diff, err = done("set", ".", "QUEUE_NAME=team-a", "RUN_NAME=x", "--dry-run", cwd=directory)
     assert reading.files(root) == before
     (base,) = re.findall(r"patch -p1 -d (\S+)", err)
-    subprocess.run([real.program("patch"), "-p1", "-s", "-d", base], input=diff, text=True, check=True)
+    subprocess.run(["git", "apply", "-p1"], cwd=base, input=diff, text=True, check=True)
     patched = reading.files(root)
     for path, data in before.items():
         (root / path).write_bytes(data)
