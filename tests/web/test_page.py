@@ -236,6 +236,12 @@ def test_writes_into_the_working_directory_and_again_what_changed_alone(zoo: Pat
     assert {row["file"] for row in rows} >= {page.INDEX, page.MISSING, "web/p/bert_1.0.html", "web/p/bert.html"}
 
 
+def test_a_folder_called_as_registries_begin_is_a_folder(zoo: Path) -> None:
+    zoo.rename(zoo.with_name("oci-zoo"))
+    done("web", "oci-zoo", cwd=zoo.parent)
+    assert zoo.with_name("oci-zoo").joinpath(page.INDEX).exists()
+
+
 def test_publish_writes_it_once_the_index_lists_what_is_new(tmp_path: Path) -> None:
     source, zoo = tiny.workspace(tmp_path / "source"), tmp_path / "zoo"
     done("publish", "--version", "1.0", "--to", zoo, "--web", "--workspace", source)

@@ -67,7 +67,8 @@ def write(channel: str, store: Store) -> None:
 
 def check(channel: str) -> None:
     """Refuse a channel beside which no page can be written."""
-    if channel.lower().startswith("oci"):
+    scheme, is_address, _ = channel.partition("://")
+    if is_address and scheme.lower().startswith("oci"):
         hint = f"write it elsewhere: packyard web {quote(channel)} --to DIR"
         raise InputError(Problem("a registry serves no pages", file=channel, hint=hint))
 
