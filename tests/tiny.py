@@ -99,7 +99,8 @@ def inside(*words: object, cwd: Path | None = None) -> subprocess.CompletedProce
     """Run a command line in this process."""
     from packyard.cli.main import main
 
-    printed = [io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape") for _ in range(2)]
+    kept = [io.BytesIO() for _ in range(2)]
+    printed = [io.TextIOWrapper(each, "utf-8", "surrogateescape") for each in kept]
     before = Path.cwd()
     os.chdir(cwd or before)
     try:
@@ -108,7 +109,7 @@ def inside(*words: object, cwd: Path | None = None) -> subprocess.CompletedProce
     finally:
         os.chdir(before)
         gc.enable()
-    stdout, stderr = (stream.buffer.getvalue().decode() for stream in printed)  # type: ignore[attr-defined]
+    stdout, stderr = (each.getvalue().decode() for each in kept)
     return subprocess.CompletedProcess([str(word) for word in words], code, stdout, stderr)
 
 

@@ -36,8 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not running:
         hint = client.packyard("status", record.run)
         raise InputError(Problem(f"no such pod of run {record.run} runs; it {run_status.explained}", hint=hint))
-    services = [] if arguments.role or arguments.index is not None else record.read_objects()
-    ports = forward.find(services, record.read_objects(), running)
+    objects = record.read_objects()
+    services = [] if arguments.role or arguments.index is not None else objects
+    ports = forward.find(services, objects, running)
     port = forward.choose(ports, arguments.port, running[0], record.run)
     local = forward.local_port(port)
     ROWS.show([(port.target, port.number, local, port.address(local))], arguments.output)

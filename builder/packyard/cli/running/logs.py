@@ -49,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print logs, and follow them if that is asked for; or events."""
     if arguments.events:
-        _check_alone(arguments)
+        if others := declare.given(arguments, *_OF_LOGS):
+            problem = f"--events and {others[0]} exclude each other"
+            raise UsageError(f"packyard logs: {problem}; packyard logs --help shows the usage")
         return events.show(arguments)
     if arguments.follow and (arguments.previous or arguments.output != "text"):
         other = "--previous" if arguments.previous else f"--output {arguments.output}"
@@ -79,15 +81,6 @@ def run(arguments: argparse.Namespace) -> int:
                 output.printed(line, "")
             code |= process.wait()
     return int(code != 0)
-
-
-def _check_alone(arguments: argparse.Namespace) -> None:
-    """Refuse what chooses logs beside events, which are of all of a run."""
-    for name in _OF_LOGS:
-        value = getattr(arguments, name)
-        if value not in (None, "") and value is not False:
-            problem = f"--events and --{name} exclude each other"
-            raise UsageError(f"packyard logs: {problem}; packyard logs --help shows the usage")
 
 
 def _flags(arguments: argparse.Namespace) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any
 from packyard.cli import declare
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, rollout
-from packyard.core.errors import InputError, Problem, shown
+from packyard.core.errors import InputError, Problem, UsageError, shown
 from packyard.running.runs import deploy, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
@@ -50,8 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Deploy the objects of a record, or list the records."""
     if arguments.list:
-        others = ("record", "diff", "force", "atomic", "no-wait", "timeout")
-        declare.alone(arguments, "rollback", "beside --list", *others)
+        if arguments.record is not None:
+            raise UsageError("packyard rollback: RECORD has no meaning beside --list; packyard rollback --help")
+        declare.alone(arguments, "rollback", "beside --list", "diff", "force", "atomic", "no-wait", "timeout")
         return _list(arguments)
     rollout.check(arguments, "rollback")
     client = clusters.find(arguments)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from packyard.cli import declare, fanout, output, progress, workspaces
 from packyard.cli.channels import BUNDLES, open_channel, publisher, row, show, tell_rootless
-from packyard.cli.sharing import pack, signing, web
+from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.sharing.entry import IndexEntry
@@ -122,6 +122,8 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.close and not arguments.version:
         raise UsageError("packyard publish: --close needs the --version that it closes")
     if arguments.web:
+        from packyard.cli.sharing import web  # what writes pages takes long to import
+
         web.check(arguments.to)
     if arguments.web and (arguments.dry_run or (arguments.shard and not arguments.join)):
         raise UsageError("packyard publish: --web is for the run that lists the packages, and not for --dry-run")
@@ -163,6 +165,8 @@ def _end(target: _Target, arguments: argparse.Namespace) -> int:
         close(target.store, arguments.version, target.by)
         output.note(f"the release {arguments.version} is closed")
     if arguments.web:
+        from packyard.cli.sharing import web
+
         web.write(arguments.to, target.store)
     return 0
 

@@ -27,8 +27,6 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.listing import Field, find_fields, list_setters
 from packyard.using.setters.packages import all_below, read_krmfile, read_package
 from packyard.using.setters.plan import made_of
-from packyard.writing.source import package as sources
-from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("definition", "file, line, name, value, set, setBy, fields (file, line, column, path, value, through)")
@@ -113,6 +111,9 @@ def _origin(setter: Setter) -> str:
 
 def _explain_line(file: str, line: int, arguments: argparse.Namespace) -> int:
     """Print a line of a composed file, the places that it comes from, and those of the setters in it."""
+    from packyard.writing.source import package as sources  # what composes takes long to import
+    from packyard.writing.source.traced import Traced
+
     here = workspaces.find(arguments)
     name, path, text = _find(here, file)
     traced = Traced(here, sources.read(here, name))

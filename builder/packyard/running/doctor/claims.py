@@ -12,6 +12,7 @@ from packyard.core.kubernetes.requests import amounts
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, warning
+from packyard.running.doctor.wanted import PodSet
 
 _CHECK, _CLASS, _VOLUME = "storage", "StorageClass", "PersistentVolume"
 _ONE_POD, _ONE_NODE, _READ_ONLY = "ReadWriteOncePod", "ReadWriteOnce", "ReadOnlyMany"
@@ -52,15 +53,16 @@ def ask_modes(objects: Sequence[Object]) -> Questions:
 def fit(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the access modes of claims, there or brought, good for all pods that mount them."""
     own = {name_of(item): item for item in of_claims.brought(objects)}
+    sets = wanted.find(objects)
     for name in mounted(objects, brought=True):
         if claim := own.get(name) or facts.find(CLAIM, name):
-            is_filed = any(name in of_claims.filed(each.pod) for each in wanted.find(objects))
+            is_filed = any(name in of_claims.filed(each.pod) for each in sets)
             if is_filed and mapping(claim.get("spec")).get("volumeMode") == "Block":
                 message = "is a block device (volumeMode Block), and pods mount it as files"
                 yield error(
                     _CHECK, f"{CLAIM} {name}", message, why="nodes refuse to mount it", fix=_describe(name, facts)
                 )
-            yield _judge(claim, *_use(name, objects), facts)
+            yield _judge(claim, *_use(name, sets), facts)
 
 
 def ask_classes(objects: Sequence[Object]) -> Questions:
@@ -115,10 +117,10 @@ def _judge(claim: Object, count: int, is_written: bool, facts: Facts) -> Finding
     return passed(_CHECK, f"access to {about}")
 
 
-def _use(name: str, objects: Sequence[Object]) -> tuple[int, bool]:
+def _use(name: str, sets: Sequence[PodSet]) -> tuple[int, bool]:
     """Return how many pods mount a claim at once, and whether any writes to it."""
     counts, is_written = [0], False
-    for moment in wanted.moments(wanted.find(objects)):
+    for moment in wanted.moments(sets):
         mounts = [(each.count, writes) for each in moment for one, writes in of_claims.mounts(each.pod) if one == name]
         counts.append(sum(count for count, _ in mounts))
         is_written |= any(writes for _, writes in mounts)

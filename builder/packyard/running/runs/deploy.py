@@ -185,8 +185,7 @@ def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None, *, k
     )
     warnings += applying.apply(kubectl, run, at_once, force=planned.force, done=done)
     warnings += applying.apply_late(kubectl, run, late, force=planned.force, done=done)
-    if planned.obsolete:
-        look.delete(kubectl, planned.obsolete)
+    look.delete(kubectl, planned.obsolete)
     if planned.is_new:
         records.keep(kubectl, [*planned.before, planned.record], keep)
     return warnings

@@ -128,7 +128,9 @@ class Following:
             raise self.kubectl.refusal(stderr)
 
     def _read(self, process: subprocess.Popen[bytes]) -> None:
+        stream = process.stdout
+        assert stream
         with suppress(ValueError, OSError):  # closed meanwhile
-            for line in iter(lambda: process.stdout.readline(_LONGEST), b""):  # type: ignore[union-attr]
+            for line in iter(lambda: stream.readline(_LONGEST), b""):
                 self._lines.put((process.pid, line))
         self._lines.put((process.pid, None))

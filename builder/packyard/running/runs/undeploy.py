@@ -66,8 +66,7 @@ def delete(kubectl: Kubectl, removal: Removal, *, claims: bool) -> list[Referenc
     """
     gone = [*removal.objects, *(each for each in removal.lasting if claims and each.group_kind != _NAMESPACE)]
     stay = [each for each in removal.lasting if each not in gone]
-    if gone:
-        look.delete(kubectl, gone)
+    look.delete(kubectl, gone)
     if stay:
         words = ("patch", "--filename=-", "--type=merge", f"--patch={json.dumps(_LET_GO)}", "--output=name")
         kubectl.run(*words, data=look.names(stay))

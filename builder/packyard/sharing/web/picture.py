@@ -20,7 +20,7 @@ from markupsafe import Markup
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, TYPED
-from packyard.core.kubernetes.selection import holds
+from packyard.core.kubernetes.selection import selects
 
 _MOST = 60  # objects that are drawn
 _LONGEST = 48  # characters of a name
@@ -114,17 +114,8 @@ def _selections(thing: Thing, item: Object, named: Mapping[Thing, Object]) -> It
     }
     for other, value in named.items():
         templates = [pod.template for pod in pods.find(value)] if selectors.get(thing.kind) is not None else []
-        if any(_selects(selectors[thing.kind], labels_of(mapping(each))) for each in templates):
+        if any(selects(selectors[thing.kind], labels_of(mapping(each))) for each in templates):
             yield Arrow(thing, "selects", other)
-
-
-def _selects(selector: object, labels: Object) -> bool:
-    """Say whether a label selector selects what has these labels; an empty one selects all, what is none nothing."""
-    if not isinstance(selector, Mapping):
-        return False
-    of_labels = mapping(selector.get("matchLabels")).items()
-    rules = mappings(selector.get("matchExpressions"))
-    return all(labels.get(key) == value for key, value in of_labels) and all(holds(each, labels) for each in rules)
 
 
 def _calls(thing: Thing, item: Object, named: Mapping[Thing, Object]) -> Iterator[Arrow]:
