@@ -3,5 +3,5 @@
 Reading: `document` parses a text to nodes (`node`) that know where they stand, `aliases` follows aliases, `values` and
 `strict` turn nodes into values. Changing: `splice` adds, replaces and removes entries, `items` the items of lists; what
 they write is a `tree`, what they return are edits (`edit`), which `proof` judges before a file gets them. Making:
-`make` copies and makes nodes, `layout` writes new files, `fixedpoint` says what kustomize would write otherwise.
+`make` copies and makes nodes, `layout` writes new files.
 """

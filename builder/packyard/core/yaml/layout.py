@@ -24,10 +24,11 @@ from packyard.core.yaml.node import (
     Scalar,
     SequenceNode,
 )
-from packyard.core.yaml.rewritten import WIDTH
 from packyard.core.yaml.span import children_below
 from packyard.core.yaml.values import quoted
 
+#: kustomize 3.8.7 breaks a line at the first blank of a text, or comma in brackets, behind this column.
+WIDTH = 80
 _ANCHOR = re.compile(r"\A&\S+(\s+|\Z)")
 
 

@@ -98,8 +98,7 @@ def find(
     findings += kustomizations.check(parsed, exists or _exists(package))
     if package.name:  # without a Krmfile nobody sets anything
         findings += layout.roots(parsed.documents)
-        documents = [*(parsed.krmfile.documents if parsed.krmfile else ()), *parsed.documents]
-        findings += layout.check(parsed.rewritten, documents, shipped=bool(shipped)) if package.name == KRMFILE else ()
+        findings += layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()
     return in_order([*findings, *_by_schema(parsed, judges, findings, shipped=shipped)])
 
 

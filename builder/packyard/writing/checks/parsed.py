@@ -176,11 +176,11 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
         krmfile = read_krmfile(package)
     except InputError as error:
         unreadable += findings(error)
-    rewritten = {package.name: layout.find(krmfile.documents, memo)} if krmfile else {}
+    rewritten = {package.name: layout.find(krmfile.documents)} if krmfile else {}
     files: dict[str, _ParsedFile] = {}
     for path, data in package.resources.items():
         try:
-            files[path] = _parse_file(data, package.where + path, memo)
+            files[path] = _parse_file(data, package.where + path)
         except InputError as error:
             unreadable += findings(error)
     documents = {path: each.documents for path, each in files.items()}
@@ -223,7 +223,7 @@ class _ParsedFile:
     rewritten: Sequence[Problem]
 
 
-def _parse_file(data: bytes, name: str, memo: Memo) -> _ParsedFile:
+def _parse_file(data: bytes, name: str) -> _ParsedFile:
     documents = parse_file(data, name)
     marked = documents if is_marked(data) else ()
     by_root = [(document.root, each) for document in marked for each in fields.find(document)]
@@ -231,7 +231,7 @@ def _parse_file(data: bytes, name: str, memo: Memo) -> _ParsedFile:
     comments = [(document.source, each) for document in documents for each in _comments(document)]
     with_headers = documents if fields.HEADER_MARK.search(data) else ()
     behind_headers = [problem for _, problem in fields.behind_headers(with_headers)]
-    rewritten = layout.find(documents, memo) if by_root else []  # before aliases are followed
+    rewritten = layout.find(documents) if by_root else []  # before aliases are followed
     for document in documents:
         check_keys(document)
         aliases.follow(document)

@@ -24,8 +24,8 @@ from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import Kind, group_of
 from packyard.core.yaml import span
 from packyard.core.yaml.document import entries
+from packyard.core.yaml.layout import WIDTH
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.rewritten import WIDTH
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import double_quoted, is_plain_text, quoted, type_of
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
