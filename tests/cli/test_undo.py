@@ -15,11 +15,9 @@ from tiny import COMMAND, done, environment, packyard
 
 KRMFILE = tiny.text("undo/Krmfile")
 RESOURCE = 'a:   a # {"$openapi":"n"}\r\nb: v # why\nc: v:1 # é\n\nd: a-x # {"$openapi":"s"}'
-VERSION_1 = 'x: asm # {"type":"string","x-kustomize":{"setter":{"name":"p","value":"asm"}}}\n'
 COMMANDS = {
     "set": ("set", ".", "n", "b"),
     "set below": ("set", ".", "n", "b", "-R"),
-    "set of version 1": ("set", ".", "p", "z"),
     "create-setter": ("create-setter", ".", "m", "v"),
     "create-subst": ("create-subst", ".", "t", "--field-value", "v:1", "--pattern", "${i}:${j}"),
     "delete-setter": ("delete-setter", "sub", "n"),
@@ -38,7 +36,6 @@ def package(tmp_path: Path) -> Path:
     simple = KRMFILE.split("    io.k8s.cli.substitutions")[0]
     for path, text in (("Krmfile", KRMFILE), ("r.yaml", RESOURCE), ("sub/Krmfile", simple), ("sub/r.yaml", RESOURCE)):
         (root / path).write_bytes(text.encode())
-    (root / "1.yaml").write_text(VERSION_1, "utf-8")
     return root
 
 

@@ -157,41 +157,6 @@ def tree(draw: random.Random) -> Tree:
     return files
 
 
-def version_1(draw: random.Random) -> Tree:
-    """Make a tree with setters of version 1, parts of which are missing."""
-    files: Tree = {}
-    for folder in ["", *(f"{name}/" for name in draw.sample(FOLDERS, draw.randint(0, 3)))]:
-        for name in draw.sample(FILES[:-1], draw.randint(0, 2)):
-            lines = [old_field(draw, f"k{number}") for number in range(draw.randint(1, 4))]
-            files[folder + name] = "apiVersion: v1\nkind: X\n" + "".join(lines)
-    files["always.yaml"] = 'a: p # {"type":"string","x-kustomize":{"setter":{"name":"A","value":"p"}}}\n'
-    return files
-
-
-def old_field(draw: random.Random, key: str) -> str:
-    """Write a field with a comment of version 1."""
-    value = draw.choice(["p", "p/q", "3", '"p"', "'p'", "x"])
-    parts = [f'"name":"{draw.choice("ABN")}"', f'"value":"{draw.choice(["p", "q", "3", "x"])}"']
-    member = "{" + ",".join(part for part in parts if draw.random() < 0.85) + "}"
-    more = "{" + ",".join([f'"name":"{draw.choice("ABN")}"', f'"value":"{draw.choice("pq")}"']) + "}"
-    own = draw.choice(
-        [
-            f'"setter":{member}',
-            f'"setter":{member}',
-            f'"partialSetters":[{member}]',
-            f'"partialSetters":[{member},{more}]',
-            f'"partialSetters":[{more}],"setter":{member}',
-            '"setter":null',
-            '"partialSetters":null',
-        ]
-    )
-    by = draw.choice(["", "", '"setBy":"me",', '"setBy":null,'])
-    kind = draw.choice(["string", "string", "string", "integer"] if value == "3" else ["string"])
-    description = draw.choice(["", "", '"description":"d",'])
-    text = f'# {{{description}"type":"{kind}","x-kustomize":{{{by}{own}}}}}'
-    return draw.choice([f"{key}: {value} {text}\n", f"{key}: {value} {text}\n", f"{key}:\n- {value} {text}\n"])
-
-
 @dataclass(frozen=True)
 class Said:
     """What a program answered, and what the files say then; types are not compared: quotes differ on purpose."""
@@ -260,13 +225,6 @@ COMMANDS = (
     ["set", ".", "B", "new value", "--set-by", "you", "--description", "described"],
     ["set", ".", "NOPE", "x"],
 )
-OLD_COMMANDS = (
-    ["list-setters", "."],
-    ["list-setters", ".", "A"],
-    ["set", ".", "A", "new"],
-    ["set", ".", "A", "7", "--set-by", "you"],
-    ["set", ".", "B", "a:b", "--description", "described"],
-)
 
 
 @pytest.fixture(autouse=True)
@@ -324,18 +282,7 @@ def test_the_packages_of_the_corpus_are_listed_and_set_as_in_the_real_program(cf
     assert judged > 30
 
 
-@pytest.mark.parametrize("batch", range((SEEDS + BATCH - 1) // BATCH))
-def test_trees_of_version_1_are_listed_and_set_as_in_the_real_program(cfg3: Cfg, tmp_path: Path, batch: int) -> None:
-    for seed in range(batch * BATCH, min((batch + 1) * BATCH, SEEDS)):
-        draw = random.Random(seed)
-        files = version_1(draw)
-        for words in draw.sample(OLD_COMMANDS, 2):
-            found = differs(cfg3, tmp_path, files, words)
-            assert found is None, (seed, words, files, *found)
-
-
 SETTER = "openAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n{}      x-k8s-cli: {{setter: {{name: A, {}}}}}\n"
-OLD = 'a: p # {{"type":"string","x-kustomize":{{"setBy":"{}","setter":{{"name":"a","value":"p"}}}}}}\n'
 
 
 @pytest.mark.parametrize(
@@ -344,12 +291,9 @@ OLD = 'a: p # {{"type":"string","x-kustomize":{{"setBy":"{}","setter":{{"name":"
         ({"Krmfile": SETTER.format("", 'value: "1", description: inside')}, " inside "),
         ({"Krmfile": SETTER.format("      description: out\n", 'value: "1", description: inside')}, " out "),
         ({"Krmfile": SETTER.format("      type: array\n", "listValues: [null, z, ~]")}, " [z] "),
-        ({"A/b.yaml": OLD.format("sub"), "f.yaml": OLD.format("top")}, " sub "),
-        ({"A/b.yaml": OLD.format("sub"), "A.yaml": OLD.format("top")}, " sub "),
-        ({"a.b/b.yaml": OLD.format("sub"), "a.yaml": OLD.format("top")}, " sub "),
     ],
 )
-def test_descriptions_null_items_and_the_order_of_files_are_those_of_the_real_program(
+def test_descriptions_and_null_items_are_those_of_the_real_program(
     cfg3: Cfg, tmp_path: Path, files: Tree, shown: str
 ) -> None:
     assert differs(cfg3, tmp_path, files, ["list-setters", "."]) is None

@@ -7,13 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from packyard.cli import output, state
-from packyard.core.errors import InputError, NotHereError, PackyardError, UsageError
+from packyard.core.errors import InputError, NotHereError, PackyardError, Problem, UsageError
 from packyard.core.files import regular
+from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import source_of
 from packyard.using.setters.change import change_packages
 from packyard.using.setters.krmfile import NAME, parse_krmfile
-from packyard.using.setters.packages import KPTFILE, PackageFiles
+from packyard.using.setters.packages import KPTFILE, PackageFiles, read_resources
 from packyard.using.setters.plan import Plan
+
+_VERSION_1 = "a setter of version 1, which has its definition in the comment of its field, is not supported"
 
 
 def header(folder: str, package: str) -> str:
@@ -43,15 +46,14 @@ def change(
     title: str,
     recursive: bool,
     kpt: bool = False,
-    otherwise: Callable[[], int | None] = lambda: None,
 ) -> int:
     """Plan every package, write all or none, and print each one's path and the text that came with its plan.
 
     ``title`` is what `packyard undo` calls the change.
 
     What one package of several does not admit (`NotHereError`) is its text, and the others are changed; nothing is
-    said of a Kptfile without definitions, which kustomize does not know. Where none admits it ``otherwise`` is asked,
-    and its answer is the exit code unless it is None. With ``kpt`` a directory with a Kptfile is a package too.
+    said of a Kptfile without definitions, which kustomize does not know. With ``kpt`` a directory with a Kptfile is a
+    package too.
     """
     check_folder(folder)
     texts: list[str | None] = []
@@ -74,15 +76,22 @@ def change(
         keep = state.keep(Path(folder), title)
         change_packages(Path(folder), plan_one, recursive=recursive, keep=keep, kpt=kpt)
     except InputError:
-        if (code := otherwise()) is not None:
-            return code
         if not recursive and _is_package(folder):
             output.line(header(folder, ""))
         raise
-    if len(refused) == len(texts) and (code := otherwise()) is not None:
-        return code
     output.page("\n\n".join(text for text in texts if text is not None))
     return 0
+
+
+def refuse_version_1(folder: str, name: str = "") -> None:
+    """Refuse setters of version 1, whose definitions are in the comments of their fields, or one of them."""
+    tree = Tree(Path(folder))
+    files = read_resources(tree, "", below_too=True) if tree.root_dir.is_dir() else {}
+    for path, data in files.items():
+        for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+            if '"x-kustomize"' in line and (not name or f'"name":"{name}"' in line):
+                hint = f"take the comment out, then type packyard cfg create-setter {folder} {name or 'NAME'} VALUE"
+                raise InputError(Problem(_VERSION_1, file=tree.prefix + path, line=number, hint=hint))
 
 
 def _is_package(folder: str) -> bool:

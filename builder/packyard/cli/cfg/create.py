@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from packyard.cli.cfg import blocks
@@ -12,7 +11,6 @@ from packyard.core.errors import InputError, UsageError
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Plan
 from packyard.writing.authoring import create, schemafile
-from packyard.writing.authoring.annotate import Selection
 from packyard.writing.authoring.create import NewSetter, NewSubstitution
 
 SETTER_FLAGS = Declared(
@@ -29,8 +27,8 @@ def create_setter(words: Sequence[str]) -> int:
         raise UsageError(f"accepts between 2 and 3 arg(s), received {len(parsed.arguments)}")
     folder, name, *values = parsed.arguments
     new = _new_setter(parsed, name, values)
-    if _is_version1(parsed, folder, new):
-        return _create_version1(parsed, folder, new)
+    if parsed.text("version") == "v1":
+        raise UsageError("setters of version 1 are not supported: leave out --version v1")
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         created = create.create_setter(package, new)
@@ -66,23 +64,6 @@ def _new_setter(parsed: Flags, name: str, values: Sequence[str]) -> NewSetter:
         set_by=parsed.text("set-by"),
         required=parsed.switches["required"],
     )
-
-
-def _is_version1(parsed: Flags, folder: str, new: NewSetter) -> bool:
-    """Say whether setters of version 1 are meant: asked for, or the only ones that are there."""
-    if "version" in parsed.values or new.type == "array":
-        return parsed.text("version") == "v1"
-    from packyard.cli.cfg import inline
-
-    return inline.is_alone(folder)
-
-
-def _create_version1(parsed: Flags, folder: str, new: NewSetter) -> int:
-    from packyard.cli.cfg import inline
-
-    selection = Selection(kind=parsed.text("kind"), name=parsed.text("name"))
-    new = replace(new, type=parsed.text("type"))
-    return inline.create_setter(folder, new, selection, partial=parsed.switches["partial"])
 
 
 def _read(path: str) -> str:

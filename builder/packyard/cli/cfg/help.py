@@ -45,10 +45,8 @@ _FLAGS = {
     "description TEXT": "the setter's description",
     "set-by WHO": "who sets the value; it is kept in the Krmfile",
     "required": "the setter must be set before the package is used",
-    "partial": "version 1: also mark fields of which the value is a part",
     "include-subst": "also list substitutions",
     "markdown": "print tables in Markdown",
-    "version VERSION": "v1: setters of version 1, defined in comments",
     "recurse-subpackages": "-R: packages below DIR, too (list-setters: by default; -R=false)",
 }
 

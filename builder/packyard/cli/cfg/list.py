@@ -29,18 +29,16 @@ def list_package_setters(words: Sequence[str]) -> int:
     try:
         packages = find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)
         state.tell_pending(tree)
-        read_krmfile(read_package(tree, packages[0]), memo)
     except InputError:
-        if (code := _list_version1(folder, names)) is not None:
-            return code
+        blocks.refuse_version_1(folder, "".join(names))
         raise
     shown = False
     for number, package in enumerate(packages):
         files = read_package(tree, package)
         definitions = read_krmfile(files, memo).definitions
         rows = [row for row in list_setters(files, definitions, memo) if not names or row.setter.name == names[0]]
-        if not rows and not number and (code := _list_version1(folder, names)) is not None:
-            return code
+        if not rows and not number:
+            blocks.refuse_version_1(folder, "".join(names))
         if not rows and not files.is_of_kustomize and len(packages) > 1:
             continue
         if shown:
@@ -53,13 +51,6 @@ def list_package_setters(words: Sequence[str]) -> int:
         if parsed.switches["include-subst"] and definitions.substitutions:
             output.page("\n".join(_substitution_table(definitions, markdown=parsed.switches["markdown"])))
     return 0 if shown else 1
-
-
-def _list_version1(folder: str, names: Sequence[str]) -> int | None:
-    """List setters of version 1 where there are some, and no Krmfile has what is asked for."""
-    from packyard.cli.cfg import inline
-
-    return inline.print_table(folder, "".join(names)) if inline.is_alone(folder, "".join(names)) else None
 
 
 def _setter_table(rows: Sequence[ListedSetter], *, markdown: bool) -> list[str]:

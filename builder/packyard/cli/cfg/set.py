@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from packyard.cli.cfg import blocks
-from packyard.cli.flags import Declared, Flags
+from packyard.cli.flags import Declared
 from packyard.core.errors import InputError, NotHereError, Problem, UsageError, refuse
 from packyard.core.work.memo import Memo
 from packyard.using.setters import value
@@ -26,22 +26,22 @@ def set_value(words: Sequence[str]) -> int:
     if values and "values" in parsed.values:
         raise UsageError("value should set either from flag or arg")
     values = values or parsed.values.get("values", [])
-    if not values and _is_version1(parsed, folder, name):
-        from packyard.cli.cfg import inline
-
-        return inline.print_table(folder, name)
     if not values:
         raise UsageError("value must be provided either from flag or arg")
 
+    if parsed.text("version") == "v1":
+        blocks.refuse_version_1(folder, name)
     by, description = parsed.text("set-by"), parsed.text("description")
 
     recursive = parsed.switches["recurse-subpackages"]
     memo, assignment = Memo(), Assignment({name: values}, (), by, description, as_kustomize=True)
+    known: set[str] = set()
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         setters = PackageSetters(package, memo)
         if name not in setters.names:
             raise NotHereError(f'setter "{name}" is not found')
+        known.add(name)
         try:
             planned = setters.plan(assignment)
         except value.ValuesError as error:
@@ -50,17 +50,12 @@ def set_value(words: Sequence[str]) -> int:
             refuse(_unbound(package, setters, planned.definitions.setters[name]))
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
 
-    def set_version1() -> int | None:
-        if not _is_version1(parsed, folder, name):
-            return None
-        from packyard.cli.cfg import inline
-
-        return inline.set_value(folder, name, values[0], set_by=by, description=description)
-
-    if parsed.text("version") == "v1":
-        return set_version1() or 0
     title = f"cfg set {name} {' '.join(values)}"
-    return blocks.change(folder, plan_package, title=title, recursive=recursive, kpt=True, otherwise=set_version1)
+    try:
+        return blocks.change(folder, plan_package, title=title, recursive=recursive, kpt=True)
+    finally:
+        if not known:
+            blocks.refuse_version_1(folder, name)
 
 
 def _refusal(error: value.ValuesError, *, recursive: bool) -> InputError:
@@ -82,12 +77,3 @@ def _unbound(package: PackageFiles, setters: PackageSetters, setter: Setter) -> 
     if setter.name in setters.krmfile.definitions.setters:
         return find_uncounted(package, setter.name)
     return find_unbound(package, setter)
-
-
-def _is_version1(parsed: Flags, folder: str, name: str) -> bool:
-    """Say whether setters of version 1 are meant: asked for, or there while no Krmfile has one of this name."""
-    if "version" in parsed.values:
-        return parsed.text("version") == "v1"
-    from packyard.cli.cfg import inline
-
-    return inline.is_alone(folder, name)

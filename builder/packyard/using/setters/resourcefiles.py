@@ -22,17 +22,15 @@ def find_folders(directory: Path, *, recursive: bool) -> list[str]:
     return ["", *sorted(below, key=lambda folder: walk_key(f"{folder}/{NAME}"))]
 
 
-def read(tree: Tree, folder: str, *, below_too: bool = False) -> dict[str, bytes]:
+def read(tree: Tree, folder: str) -> dict[str, bytes]:
     """Read the resource files of a folder, by their paths below the tree's root."""
     if not tree.root_dir.is_dir():
         raise InputError(Problem("is not a directory", file=str(tree.root_dir)))
     prefix = f"{folder}/" if folder else ""
-    return {prefix + path: data for path, data in read_resources(tree, folder, below_too=below_too).items()}
+    return {prefix + path: data for path, data in read_resources(tree, folder, below_too=False).items()}
 
 
-def rewrite(
-    directory: Path, folders: list[str], change: Rewrite, *, keep: Keep | None = None, below_too: bool = False
-) -> None:
+def rewrite(directory: Path, folders: list[str], change: Rewrite, *, keep: Keep | None = None) -> None:
     """Change every resource file of the folders, or the one file that ``directory`` is, or none of them."""
     root_dir, only = (root_of(directory), directory.name if directory.is_file() else "")
     tree = Tree(root_dir)
@@ -41,7 +39,7 @@ def rewrite(
     with tree.locked(below=not only):
         before: dict[str, bytes] = {only: tree.read(only)} if only else {}
         for folder in [] if only else folders:
-            before |= read(tree, folder, below_too=below_too)
+            before |= read(tree, folder)
         changed = every(lambda path: change(before[path], (root_dir / path).as_posix()), before)
         after = {path: data for path, data in zip(before, changed, strict=True) if data != before[path]}
         tree.write(after, keep)
