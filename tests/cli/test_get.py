@@ -183,7 +183,7 @@ def test_json_says_whether_the_channel_was_reached_and_which_head_was_seen(chann
             ("upgrade", untarred, "1.1"),
         ):
             for row in json.loads(done(*words, "--from", server.address, "-o", "json")):
-                found[" ".join(map(str, words))] = (row["channelReached"], row["headSeen"])
+                found[" ".join(map(str, words))] = (row["channelReached"], row["indexSeen"])
         return found
 
     with answering(served(channel)) as server:

@@ -21,7 +21,7 @@ from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.remembered import RememberedStore
+from packyard.sharing.index.offline import RememberedStore
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import PATIENCE, Store
 from packyard.sharing.trust.keys import SigningKey, Trust
@@ -92,12 +92,7 @@ def trust(address: str, store: Store | None = None) -> Trust:
 def publisher(address: str, keys: Sequence[SigningKey]) -> Publisher:
     """Return who writes into a channel with these keys: whom the user trusts there, and what he remembers of it."""
     memory = preferences.memory(address)
-    return Publisher(keys=keys, trusted=trust(address), memory=memory, waits=tell_wait)
-
-
-def tell_wait() -> None:
-    """Say that another writer has the channel."""
-    output.note("another writer has the channel: waiting for it; if it was killed, that takes half a minute")
+    return Publisher(keys=keys, trusted=trust(address), memory=memory, patience=patience(), tell=output.note)
 
 
 def tell_rootless(address: str, trusted: Trust) -> None:
@@ -138,7 +133,9 @@ def fetching(address: str, store: Store | None = None) -> Fetching:
         output.note(f"{cache.folder}: cannot be written; what is fetched is not kept")
         cache = None
     trusted, memory = trust(address, store), preferences.memory(address)
-    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=progress.arriving)
+    return Fetching(
+        trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=progress.arriving, warn=output.warning
+    )
 
 
 def _is_writable(folder: Path) -> bool:

@@ -1,24 +1,57 @@
-"""What a channel said when it was last asked, for when it cannot be reached. One that refuses us is reached.
+"""What is remembered of a channel: the last index that was accepted, and all that was read, for when it is offline.
 
-Nodes of the index never change: those that are remembered are not asked for again. Everything else is asked for every
-time, as long as there is an answer; from the first time that there is none, the channel is as it was.
+Shards and records never change: those that are remembered are not asked for again. Everything else is asked for every
+time, as long as there is an answer; from the first time that there is none, the channel is as it was. One that refuses
+us is reached.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import NoReturn
 
+from packyard.core.bundle import record
 from packyard.core.digest import Digest
-from packyard.core.errors import Problem, UnavailableError
+from packyard.core.errors import IntegrityError, Problem, UnavailableError
+from packyard.core.files import atomic, regular
 from packyard.core.files.regular import LIMIT
 from packyard.core.work.cache import Cache
-from packyard.sharing.index import nodes
+from packyard.sharing.index.index import Index, digest_in
 from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, ReadOnly, Store, TooLongError
+from packyard.sharing.trust.keys import NOBODY, Trust
 
 _THERE, _MISSING = b"+", b"-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What a client remembers of a channel: the index that it accepted last, byte for byte, in a file of its own."""
+
+    file: Path
+
+    def read(self, store: Store | None = None, trusted: Trust = NOBODY) -> Index | None:
+        """Return what was remembered, if anything; ``store`` has its shards and records."""
+        if not self.file.exists():
+            return None
+        name = str(self.file)
+        try:
+            return Index.parse(regular.read(self.file, limit=record.LIMIT), store, trusted, file=name)
+        except IntegrityError as error:
+            raise error.hinted("remove the file to forget what this channel had") from error
+
+    def write(self, index: Index) -> None:
+        """Remember an index; a file that cannot be written is no reason to fail."""
+        with suppress(OSError):
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            atomic.write(str(self.file), index.data, mode=0o644, durable=False)
+
+    def forget(self) -> None:
+        """Forget the channel."""
+        self.file.unlink(missing_ok=True)
 
 
 class RememberedStore(ReadOnly):
@@ -47,7 +80,7 @@ class RememberedStore(ReadOnly):
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes, from the store or as they were; see `Store.get`."""
         kept = self._cache.get(self._place(key))
-        if kept and key.startswith(nodes.FOLDER) and Digest.of(kept[1:]) == nodes.digest(key):
+        if kept and (named := digest_in(key)) and Digest.of(kept[1:]) == named:
             return _answer(key, kept, limit)
         if self._error is None:
             try:
