@@ -18,12 +18,13 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from packyard.sharing.index.head import POINTER, TYPE
+
 from packyard.core.bundle import Bundle, record
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import flat, nodes
-from packyard.sharing.index.head import POINTER, TYPE
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust import envelope

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from packyard.sharing.index.head import Head
 
 from packyard.core.bundle import record
 from packyard.core.digest import Digest
 from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.index import head
-from packyard.sharing.index.head import Head
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import envelope, provenance, root

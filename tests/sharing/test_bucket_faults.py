@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from packyard.sharing.stores.probe import trusting
 
 import real
 import tiny
@@ -26,7 +27,6 @@ from packyard.sharing.stores import open_store
 from packyard.sharing.stores.azure import open_azure
 from packyard.sharing.stores.bucket import Tries
 from packyard.sharing.stores.gcs import open_gcs
-from packyard.sharing.stores.probe import trusting
 from packyard.sharing.stores.s3 import open_s3
 from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Store, TooLongError
 from sharing import buckets

@@ -11,9 +11,9 @@ from packyard.sharing.stores.content import cache_control, content_type
     ("key", "kind", "is_immutable"),
     [
         ("index.html", "text/html; charset=utf-8", False),
-        ("index/head.json", "application/json", False),
-        ("index/heads/12.json", "application/json", True),
-        ("index/nodes/12/ab.json", "application/json", True),
+        ("index/index.json", "application/json", False),
+        (f"index/{'0' * 64}.json", "application/json", True),
+        (f"index/p/bert/{'0' * 64}.json", "application/json", True),
         ("index/yanked/bert/1.0.json", "application/json", False),
         ("index/revoked/1.json", "application/json", False),
         ("v1.0/bert.tar.gz", "application/octet-stream", True),

@@ -18,6 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from packyard.sharing.index.head import POINTER, Head
+from packyard.sharing.index.nodes import Nodes
 
 from packyard.core.bundle.archive import Member, pack
 from packyard.core.bundle.reference import Reference
@@ -25,9 +27,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError, UnavailableError
 from packyard.sharing.index import access, flat
 from packyard.sharing.index.choose import choose
-from packyard.sharing.index.head import POINTER, Head
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import NOBODY

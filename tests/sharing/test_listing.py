@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Barrier, Event, Lock
 
 import pytest
+from packyard.sharing.index.nodes import Nodes
 
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
@@ -20,7 +21,6 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, head, nodes, summary, tree
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.summary import Summary
 from packyard.sharing.publishing import fsck

@@ -10,13 +10,13 @@ import re
 from pathlib import Path
 
 import pytest
+from packyard.sharing.publishing.refresh import refresh
 
 import reading
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.sharing.index import head
 from packyard.sharing.index.access import Publisher
-from packyard.sharing.publishing.refresh import refresh
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import TooLongError
 from packyard.sharing.trust import root

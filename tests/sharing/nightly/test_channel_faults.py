@@ -16,6 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from packyard.sharing.publishing.close import close
+from packyard.sharing.publishing.prune import prune
+from packyard.sharing.publishing.reindex import reindex
 
 import faults
 import sample
@@ -23,11 +26,8 @@ from packyard.core.errors import PackyardError, UnavailableError
 from packyard.sharing.entry import bundle_key
 from packyard.sharing.index import access, lease, pending, trial
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.copy import copy
-from packyard.sharing.publishing.prune import prune
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore

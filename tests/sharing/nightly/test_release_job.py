@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from packyard.sharing.stores.probe import PROBES
 
 import sample
 import tiny
@@ -23,7 +24,6 @@ from packyard.sharing.index import access, pending
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
-from packyard.sharing.stores.probe import PROBES
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, SigningKey

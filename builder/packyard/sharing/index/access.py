@@ -125,12 +125,21 @@ class Publisher:
         that is signed is not changed without a signature.
         """
         own = [key.public for key in self.keys]
-        trusted = self.trusted if self.trusted.is_required else Trust.of(*own).optional()
         if self.trusted.is_required and not any(self.trusted.get(key.id) for key in own):
             signed = f"signed by {own[0].id}, which you do not trust for this channel" if own else "not signed"
             hint = "sign with a key that you trust for this channel: --key NAME; packyard keys list shows them"
             raise InputError(Problem(f"what you publish would be {signed}", file=store.address, hint=hint))
-        return self.checked(store, current(store, trusted, self.memory))
+        return self.checked(store, current(store, self.whom, self.memory))
+
+    @property
+    def own(self) -> Trust:
+        """Whom to trust for what is published: without any keys that the user trusts there, the own ones."""
+        return self.trusted if self.trusted.is_required else Trust.of(*(key.public for key in self.keys))
+
+    @property
+    def whom(self) -> Trust:
+        """Whom to trust for an index to go on from, which may be one that nobody signed yet."""
+        return self.trusted if self.trusted.is_required else self.own.optional()
 
     def checked(self, store: Store, index: Index) -> Index:
         """Return an index that this publisher may go on from, or refuse it."""

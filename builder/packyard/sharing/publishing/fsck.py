@@ -162,7 +162,7 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
         for finding in survey.findings:
             if finding.kind == "altered":
                 store.remove(finding.key)  # what has the name of a shard or a record must have its digest
-        listed[:] = _sound(survey, by.trusted)
+        listed[:] = _sound(survey, by.own)
         packages = dict(survey.packages)
         for entry in listed:
             packages[entry.name] = packages.get(entry.name, Package(name=entry.name)).add(entry)
@@ -188,7 +188,7 @@ def _before(store: Store, by: Publisher) -> Index:
             return by.current(store)
     if data is not None:
         store.remove(KEY)
-    remembered = by.memory.read(store) if by.memory else None
+    remembered = by.memory.read(store, by.whom) if by.memory else None
     return by.checked(store, replace(remembered, data=b"")) if remembered else Index(store=store)
 
 

@@ -89,7 +89,7 @@ def publish(
     """
     before, items = by.current(store), list(map(Packed.of, bundles))
     check_place(store, before, [packed.entry.key for packed in items])
-    outcomes = upload(store, items, before, attest=attest, trusted=by.trusted, at_once=at_once, done=done)
+    outcomes = upload(store, items, before, attest=attest, trusted=by.own, at_once=at_once, done=done)
 
     def change(index: Index) -> Index:
         index = index.add(*(entry for entry, _ in outcomes))

@@ -8,13 +8,13 @@ import pytest
 
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
-from packyard.core.errors import IntegrityError, UnavailableError
+from packyard.core.errors import UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.core.work.cache import Cache
 from packyard.sharing.fetching import cache
 from packyard.sharing.fetching.fetch import Fetching, opened
 from packyard.sharing.index import access
-from packyard.sharing.index.remembered import RememberedStore
+from packyard.sharing.index.offline import RememberedStore
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import DeniedError, NotFoundError, Store
@@ -92,11 +92,11 @@ def test_what_was_never_read_cannot_be_reached(channel: Switched, tmp_path: Path
 
 def test_nodes_that_are_remembered_are_not_asked_for_again(channel: Switched, tmp_path: Path) -> None:
     assert access.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
-    assert any("/nodes/" in key for key in channel.asked)
+    assert any("index/p/" in key for key in channel.asked)
     channel.asked.clear()
     assert access.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
     assert channel.asked
-    assert not any("/nodes/" in key for key in channel.asked)
+    assert not any("index/p/" in key for key in channel.asked)
 
 
 def test_what_is_published_since_is_seen_as_long_as_the_channel_answers(channel: Switched, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_what_is_published_since_is_seen_as_long_as_the_channel_answers(channel:
 def test_a_node_that_was_changed_in_the_cache_is_asked_for(channel: Switched, tmp_path: Path) -> None:
     access.read(remembered(channel, tmp_path)).versions("bert")
     kept = Cache(tmp_path / "cache")
-    for key in channel.list("index/nodes/"):
+    for key in channel.list("index/p/"):
         kept.put(Digest.of(f"{channel.address}\n{key}".encode()), b"+{}")
     assert access.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
 
@@ -129,7 +129,7 @@ def test_it_is_opened_to_read_only(channel: Switched, tmp_path: Path) -> None:
     for write in (lambda: store.put("a", b""), lambda: store.swap("a", b"", None), lambda: store.remove("index/a")):
         with pytest.raises(UnavailableError, match="is opened to read"):
             write()
-    assert (store.promises.create, store.promises.swap) == (False, False)
+    assert not store.is_conditional
     assert store.list("1.0/bert.tar.gz") == channel.list("1.0/bert.tar.gz")
     with pytest.raises(NotFoundError):
         store.get("nothing")
@@ -146,25 +146,10 @@ def test_another_channel_remembers_nothing_of_this_one(channel: Switched, tmp_pa
         fetch(remembered(other, tmp_path), "bert")
 
 
-def test_an_index_of_today_that_is_older_than_the_remembered_one_is_refused_offline_too(
-    channel: Switched, tmp_path: Path
-) -> None:
-    """What is remembered of the head and what is remembered of the channel are two memories; both are kept."""
-    from packyard.sharing.index.head import Memory
-
-    memory = Memory(file=tmp_path / "head.json")
-    access.read(remembered(channel, tmp_path), memory=memory)
-    publish(DirectoryStore(tmp_path / "channel"), [bundle("bert", "1.2")])
-    access.read(channel, memory=memory)
-    cut(channel)
-    with pytest.raises((IntegrityError, UnavailableError)):
-        access.read(remembered(channel, tmp_path), memory=memory)
-
-
 def test_what_one_server_said_is_not_remembered_of_another(channel: Switched, tmp_path: Path) -> None:
     cached = Cache(tmp_path / "cache")
-    RememberedStore(channel, cache=cached, tell=print, name="one").get("index/head.json")
+    RememberedStore(channel, cache=cached, tell=print, name="one").get("index/index.json")
     cut(channel)
-    RememberedStore(channel, cache=cached, tell=lambda _: None, name="one").get("index/head.json")
+    RememberedStore(channel, cache=cached, tell=lambda _: None, name="one").get("index/index.json")
     with pytest.raises(UnavailableError, match="the cable is cut"):
-        RememberedStore(channel, cache=cached, tell=print, name="two").get("index/head.json")
+        RememberedStore(channel, cache=cached, tell=print, name="two").get("index/index.json")
