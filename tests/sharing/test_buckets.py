@@ -137,7 +137,7 @@ def test_of_eight_that_replace_one_wins_in_every_round(name: str, request: pytes
 
 def test_the_loss_if_a_server_were_relied_on_that_promises_nothing(on_rclone: Opener) -> None:
     """Each of them is told that its bytes are there."""
-    store = trusting(on_rclone())
+    store = relying(on_rclone())
     assert max(rounds(store, store.put, 5)) > 1
     assert isinstance(store, BucketStore)
     versions = {key: store._found(key)[1] for key in store.list("index/")}

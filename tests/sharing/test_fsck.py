@@ -253,6 +253,7 @@ def test_an_interrupted_publish_is_listed_and_others_are_not_lost(store: Directo
     new = bundle("new", "3.0")
     store.put("3.0/new.tar.gz", new.data)
     store.put("3.0/new.tar.gz.sha256", f"{Digest.of(new.data).hex}  new.tar.gz\n".encode())
+    store.put("3.0/new.tar.gz.intoto.json", Provenance.of(IndexEntry.of(new), {}, None).to_bytes([KEY]))
 
     class Overtaken(DirectoryStore):
         def swap(self, key: str, data: bytes, expected: Digest | None) -> None:

@@ -94,9 +94,7 @@ def test_says_that_an_object_is_not_there(answers: dict[str, Answer], address: s
 @pytest.mark.parametrize("body", [b"<html><title>Log in</title>", b"\n<!DOCTYPE html>\n<html>"])
 def test_a_page_to_log_in_is_no_file_of_a_channel(answers: dict[str, Answer], address: str, body: bytes) -> None:
     answers["/models/index/index.json"] = lambda handler: handler.answer(body)
-    with pytest.raises(
-        UnavailableError, match=r"index/index\.json: the server sent something else .*check the address"
-    ):
+    with pytest.raises(UnavailableError, match=r"index/index\.json: the server sent something else .*check the"):
         access.read(HTTPStore(address))
 
 
@@ -110,7 +108,7 @@ def test_a_page_for_what_is_not_there_is_missing_where_the_server_gives_the_inde
     assert not isinstance(caught.value, NotFoundError)
     answers["/models/index/index.json"] = lambda handler: handler.answer(b"{}")
     answers["/models/b.json"] = lambda handler: handler.answer(other)
-    with pytest.raises(NotFoundError, match="b.json: not found"):
+    with pytest.raises(NotFoundError, match=r"b\.json: not found"):
         HTTPStore(address).get("b.json")
     with pytest.raises(NotFoundError, match="a: not found: the server sent something else"):
         HTTPStore(address).get("a")

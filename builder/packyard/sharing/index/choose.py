@@ -31,7 +31,9 @@ def choose(package: Package, wanted: Reference) -> Choice:
     if wanted.digest:
         return _by_digest(package, wanted)
     if not package.entries:
-        raise InputError(Problem(f"every version of {package.name} was removed; the last: {why_gone(package.removed[-1])}"))
+        raise InputError(
+            Problem(f"every version of {package.name} was removed; the last: {why_gone(package.removed[-1])}")
+        )
     fitting = [entry for entry in package.entries if wanted.admits(entry.version)]
     offered = [entry for entry in fitting if not entry.yanked]
     if not offered:

@@ -76,7 +76,9 @@ class _Survey:
         try:
             yield
         except _FAULTS as error:
-            kind = "unread" if isinstance(error, UnreadableError) else kind if key in self.keys else "missing"
+            kind = kind if key in self.keys else "missing"
+            if isinstance(error, UnreadableError):
+                kind, hint = "unread", error.problems[0].hint
             message = "; ".join(problem.message for problem in error.problems)
             self.findings.append(Finding(kind=kind, key=key, message=message, hint=hint))
 

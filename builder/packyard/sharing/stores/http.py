@@ -437,6 +437,8 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 # The store.
 
+#: What buckets say, with HTTP 403, of a missing object to who may read their objects, and not list them.
+_NOT_LISTED = b"<Code>AccessDenied</Code>"
 _FIRST = f"{REMOVABLE}index.json"
 #: No file of a channel that is read whole begins so; login pages, and servers that have a page for all paths, do.
 _PAGE = re.compile(rb"\s*<(!doctype html\b|html\b|!--)", re.IGNORECASE)
@@ -505,7 +507,8 @@ class HTTPStore(ReadOnly):
         if answer.status in (404, 410):
             return NotFoundError(Problem("not found", file=request.place))
         refusal = request.unexpected(answer)
-        if answer.status == 403 and key != _FIRST and self._is_given:
+        is_missing = _NOT_LISTED in answer.body or key.endswith(".json")
+        if answer.status == 403 and is_missing and key != _FIRST and self._is_given:
             problem = f"not found, or access denied (HTTP {answer.status})"
             return NotFoundError(refusal.problems[0]._replace(message=problem))
         return refusal
