@@ -145,7 +145,7 @@ def test_a_public_bucket_that_lists_nothing_is_a_channel(channel: Path, tmp_path
         says = r"1\.1/bert\.tar\.gz: access denied \(HTTP 403\) \(is the address right\?"
         refused("get", "bert", "--from", server.address, "--into", tmp_path / "2", says=says)
     with answering(lambda _: [answer(status=b"403 Forbidden")]) as server:
-        refused("list", "--from", server.address, says=r"index/head\.json: access denied \(HTTP 403\)")
+        refused("list", "--from", server.address, says=r"index/index\.json: access denied \(HTTP 403\)")
 
 
 def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: Path) -> None:
