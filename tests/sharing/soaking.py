@@ -1,4 +1,4 @@
-"""A publisher or a reader of one channel, for as long as it is let, with a clock that jumps: see `test_soak`.
+"""A publisher or a reader of one channel, for as long as it is let: see `test_soak`.
 
     python tests/sharing/soaking.py publisher|reader ADDRESS FOLDER NAME
 
@@ -16,12 +16,11 @@ import resource
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
 from packyard.core.bundle import Bundle
-from packyard.core.errors import IntegrityError, UnavailableError
+from packyard.core.errors import PackyardError, UnavailableError
 from packyard.sharing.entry import PROVENANCE, IndexEntry
 from packyard.sharing.index import access, trial
 from packyard.sharing.index.access import Publisher
@@ -29,24 +28,13 @@ from packyard.sharing.index.head import Memory
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.store import Store
-from packyard.sharing.trust import root
-from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Provenance
-from packyard.sharing.trust.root import Root
-from sharing import rooted
 from sharing.examples import bundle, fetch
+from sharing.test_provenance import KEY, TRUST
 
 STOP = "stop"
-_DAY = 24  # hours that a head counts
-_SKEW = 9  # hours that a clock may be wrong
-_BROKEN = 3 * _DAY  # hours that a broken clock is wrong
 _AT_ONCE = 3  # packages that are fetched at a reading
 _PAUSE, _GAP = 4, 1  # seconds between two versions, and between two readings, at most
-
-
-def owned() -> Root:
-    """Return the root of the channel: its heads expire after a day."""
-    return rooted.made(days=1, expires=datetime.now(UTC) + timedelta(days=300))
 
 
 def opened(address: str) -> Store:
@@ -54,38 +42,19 @@ def opened(address: str) -> Store:
     return trial.tried(open_store(address))
 
 
-def trusted(store: Store, hours: float = 0) -> Trust:
-    """Return whom somebody trusts whose clock is wrong by so many hours."""
-    pinned = Root.parse(store.get(root.key(1)), file=root.key(1))
-    return root.resolve(root.follow(pinned, store), store, now=datetime.now(UTC) + timedelta(hours=hours))
-
-
 def content(name: str, version: str) -> Bundle:
     """Return the bundle of a version, the same for whoever makes it."""
     return bundle(name, version, random.Random(f"{name}@{version}").randbytes(4000).hex())
 
 
-def release(store: Store, bundles: Sequence[Bundle], trust: Trust = NOBODY) -> None:
+def release(store: Store, bundles: Sequence[Bundle]) -> None:
     """Publish bundles, signed."""
-    ci = [rooted.KEYS["ci"]]
 
     def attest(entry: IndexEntry) -> dict[str, bytes]:
         made = Provenance.of(entry, {}, None, libraries={})
-        return {entry.beside(PROVENANCE): made.to_bytes(ci)}
+        return {entry.beside(PROVENANCE): made.to_bytes([KEY])}
 
-    publish(store, bundles, attest=attest, by=Publisher(keys=ci, trusted=trust, new_id=lambda: rooted.CHANNEL))
-
-
-def set_clock(hours: float) -> None:
-    """Let what is written to the channel say another time."""
-
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Clock:
-            now = datetime.now(tz) + timedelta(hours=hours)
-            return cls.combine(now.date(), now.timetz())
-
-    root.datetime = Clock
+    publish(store, bundles, attest=attest, by=Publisher(keys=[KEY], trusted=TRUST))
 
 
 def lines(file: Path) -> list[dict[str, Any]]:
@@ -99,11 +68,10 @@ def published(address: str, folder: Path, name: str) -> Iterator[dict[str, Any]]
     store, chance = opened(address), random.Random(os.getpid())
     begin = sum("done" in line for line in lines(folder / name))
     for number in itertools.count(begin):
-        set_clock(chance.uniform(-_SKEW, _SKEW))
         made = [content(name, f"1.{number}"), content("shared", f"{name.rpartition('-')[2]}.{number}")]
         while True:
             try:
-                release(store, made, trusted(store))
+                release(store, made)
                 break
             except UnavailableError as error:  # it was stopped for longer than others wait
                 yield {"refused": str(error)}
@@ -112,28 +80,22 @@ def published(address: str, folder: Path, name: str) -> Iterator[dict[str, Any]]
 
 
 def readings(address: str, folder: Path, name: str) -> Iterator[dict[str, Any]]:
-    """Read the channel by clocks that are wrong, and fetch what is new; what must not be is a ``fault``."""
+    """Read the channel, and fetch what is new; what must not be is a ``fault``."""
     store, chance, memory = opened(address), random.Random(name), Memory(file=folder / f"{name}.head")
     last, listed, known = 0, set[str](), set[str]()
     while True:
         time.sleep(chance.uniform(0, _GAP))
-        broken = chance.choice([0, 0, 0, -_BROKEN, _BROKEN])
-        hours = broken + chance.uniform(-_SKEW, _SKEW)
         try:
-            trust = trusted(store, hours)
-            found = access.read(store, trust, memory)
-        except IntegrityError as error:
-            words = "has expired at" if broken > 0 else "expires too late"
-            yield {"refused": words} if broken and words in str(error) else {"fault": f"{hours:.0f} h: {error}"}
+            found = access.read(store, TRUST, memory)
+        except PackyardError as error:
+            yield {"fault": str(error)}
             continue
         now = {f"{each.name}@{each.version}": each.digest for each in found.entries}
-        if broken:
-            yield {"fault": f"head {found.head.number} counts {hours:.0f} hours away"}
         if found.head.number < last or not listed <= now.keys():
             yield {"fault": f"head {found.head.number} after {last}: without {sorted(listed - now.keys())}"}
         last, listed, new = found.head.number, set(now), sorted(now.keys() - known)
         for each in chance.sample(new, min(_AT_ONCE, len(new))):
-            got, expected = fetch(store, each, trusted=trust), content(*each.split("@"))
+            got, expected = fetch(store, each, trusted=TRUST), content(*each.split("@"))
             if got.data != expected.data or now[each] != expected.digest:
                 yield {"fault": f"{each}: other bytes"}
             known.add(each)

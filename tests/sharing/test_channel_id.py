@@ -12,25 +12,20 @@ import pytest
 
 import real
 from packyard.core.errors import IntegrityError
-from packyard.sharing.entry import PROVENANCE, bundle_key
-from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access, head, pending
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import Memory
-from packyard.sharing.publishing import copy as copying
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.join import join
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.reindex import reindex
-from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust import envelope
-from packyard.sharing.trust.keys import NOBODY, Trust
-from packyard.sharing.trust.provenance import Provenance
+from packyard.sharing.trust.keys import NOBODY
 from sharing.examples import bundle, lose_index
-from sharing.test_provenance import KEY, OTHER, TRUST
+from sharing.test_provenance import KEY, TRUST
 
 ONE, TWO = "1" * 32, "2" * 32
 ANOTHER = "was signed for another channel"
@@ -71,7 +66,6 @@ def two(tmp_path: Path) -> DirectoryStore:
 def test_every_head_and_record_has_the_id_that_the_first_head_made(one: DirectoryStore) -> None:
     yank(one, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
     close(one, "1.0", by=Publisher(keys=[KEY]))
-    revoke(one, OTHER.public.id, by=Publisher(keys=[KEY]))
     reindex(one, by=Publisher(keys=[KEY]))
     publish(one, [bundle(version="2.0")], by=Publisher(keys=[KEY]), is_listed=False)
     assert one.list(pending.FOLDER)
@@ -207,66 +201,3 @@ def test_refuses_an_id_that_is_none(channel: object) -> None:
     payload = {**json.loads(head.Head(number=1).payload()), "channel": channel}
     with pytest.raises(IntegrityError, match=r"^x: channel: "):
         head.Head.parse(envelope.sign(json.dumps(payload).encode(), head.TYPE, []), NOBODY, file="x")
-
-
-# Keys that the head of a channel has revoked.
-
-BOTH = Trust.of(KEY.public, OTHER.public)
-
-
-def revoking(folder: Path) -> DirectoryStore:
-    """Return a channel with a bundle whose provenance is signed by a key that its head revokes."""
-    store = DirectoryStore(folder / "revoking")
-    signed = Provenance.of(bundle(), {}, None, libraries={}).to_bytes([OTHER])
-    publish(
-        store, [bundle()], attest=lambda _: {bundle_key("bert", "1.0", PROVENANCE): signed}, by=Publisher(keys=[KEY])
-    )
-    revoke(store, OTHER.public.id, by=Publisher(keys=[KEY]))
-    return store
-
-
-def test_provenance_by_a_revoked_key_is_copied_neither_exactly_nor_with_all(tmp_path: Path) -> None:
-    source, target = revoking(tmp_path), DirectoryStore(tmp_path / "target")
-    acts: list[Callable[[], object]] = [
-        lambda: copying.copy(source, target, ["bert@1.0"], how=Fetching(trusted=BOTH)),
-        lambda: copying.copy(source, target, [], how=Fetching(trusted=BOTH)),
-    ]
-    for act in acts:
-        with pytest.raises(IntegrityError, match=rf"is signed by {OTHER.public.id}, which is revoked"):
-            act()
-        assert access.current(target).entries == ()
-
-
-def test_what_a_revoked_key_has_pending_is_not_listed(tmp_path: Path) -> None:
-    store = revoking(tmp_path)
-    made = bundle("evil")
-    publish(DirectoryStore(tmp_path / "other"), [made])
-    copy(DirectoryStore(tmp_path / "other"), store, "1.0/evil")
-    entries = access.read(DirectoryStore(tmp_path / "other")).entries
-    pending.put(store, entries, [OTHER], access.read(store).head.channel)
-    publish(store, [bundle("gpt")], by=Publisher(keys=[KEY], trusted=BOTH))
-    assert join(store, by=Publisher(keys=[KEY], trusted=BOTH)) == []
-    assert access.read(store, BOTH).versions("evil") == ()
-
-
-def test_a_bundle_beside_which_provenance_by_a_revoked_key_lies_is_not_published(tmp_path: Path) -> None:
-    store, made = revoking(tmp_path), bundle("gpt")
-    store.put(bundle_key("gpt", "1.0", PROVENANCE), Provenance.of(made, {}, None, libraries={}).to_bytes([OTHER]))
-    with pytest.raises(IntegrityError, match="which is revoked"):
-        publish(store, [made], by=Publisher(keys=[KEY], trusted=BOTH))
-
-
-def test_a_mirror_says_itself_what_is_yanked(one: DirectoryStore, tmp_path: Path) -> None:
-    yank(one, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
-    target, own = DirectoryStore(tmp_path / "target"), Trust.of(OTHER.public)
-    signed = {
-        bundle_key(each.name, each.version, PROVENANCE): Provenance.of(each, {}, None, libraries={}).to_bytes([KEY])
-        for each in (bundle(), bundle("gpt"))
-    }
-    for key, data in signed.items():
-        one.put(key, data)
-    copying.copy(one, target, [], how=Fetching(trusted=TRUST), by=Publisher(keys=[OTHER]))
-    assert access.read(target, own).named("bert").get("1.0").yanked == "diverges"
-    assert ids(target) == {access.read(target).head.channel} != {ONE}
-    both = Trust.of(KEY.public, OTHER.public)
-    assert reindex(target, by=Publisher(keys=[OTHER], trusted=both))[0].named("bert").get("1.0").yanked == "diverges"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, Problem
+from packyard.core.errors import ConflictError, IntegrityError, PackyardError, Problem
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, SBOM, IndexEntry
 from packyard.sharing.index import access, head, nodes, pending
 from packyard.sharing.publishing import close, fsck
@@ -183,15 +183,6 @@ def test_a_damaged_record_of_what_the_index_says_is_made_again_as_fsck_says(stor
     yank(store, "bert@1.0", "diverges")
     reindex(store)
     assert list(fsck.check(store)) == []
-
-
-def test_a_root_that_is_none_is_found_for_it_keeps_all_from_publishing(store: DirectoryStore) -> None:
-    store.put("index/root/1.root.json", b"x")
-    with pytest.raises(InputError, match="has a root, which says who signs there"):
-        publish(store, [bundle("bert", "1.1")])
-    (fault,) = fsck.check(store)
-    assert (fault.kind, fault.key) == ("altered", "index/root/1.root.json")
-    assert fault.hint == "bring it back from a mirror or a backup; if the channel never had a root, remove it"
 
 
 def test_what_is_pending_and_never_listed_is_removed_as_fsck_says(store: DirectoryStore) -> None:

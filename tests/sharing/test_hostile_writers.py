@@ -15,7 +15,6 @@ from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.join import join
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.reindex import reindex
-from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -53,7 +52,6 @@ def test_who_signs_does_not_vouch_for_a_head_that_somebody_else_wrote(store: Dir
         lambda: publish(store, [bundle("gpt")], by=Publisher(keys=[KEY], trusted=trusted)),
         lambda: yank(store, "bert@1.0", "diverges", by=Publisher(keys=[KEY], trusted=trusted)),
         lambda: close(store, "1.0", by=Publisher(keys=[KEY], trusted=trusted)),
-        lambda: revoke(store, OTHER.public.id, by=Publisher(keys=[KEY], trusted=trusted)),
     ):
         with pytest.raises(IntegrityError, match="is not signed"):
             act()
@@ -107,10 +105,9 @@ def test_reindex_refuses_to_forget_a_bundle_that_somebody_removed(store: Directo
     assert store.list(head.FOLDER) == heads
 
 
-def test_reindex_takes_no_yank_and_no_close_back_and_revokes_what_was_revoked(store: DirectoryStore) -> None:
+def test_reindex_takes_no_yank_and_no_close_back(store: DirectoryStore) -> None:
     yank(store, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
     close(store, "1.0", by=Publisher(keys=[KEY]))
-    revoke(store, OTHER.public.id, by=Publisher(keys=[KEY]))
     for place in ("index/yanked/", "index/closed/", head.POINTER, "6.6.6/"):
         _lose(store, place)
     before = access.read(store, TRUST).head
@@ -118,7 +115,6 @@ def test_reindex_takes_no_yank_and_no_close_back_and_revokes_what_was_revoked(st
     made, _ = reindex(store, by=Publisher(keys=[KEY]))
     assert made.named("bert").get("1.0").yanked == "diverges"
     assert made.released("1.0").closed
-    assert made.head.revoked == before.revoked
     assert access.read(store, TRUST).head == made.head
 
 
@@ -134,22 +130,11 @@ def test_a_publisher_follows_no_head_that_is_older_than_the_one_it_saw(store: Di
         lambda: publish(store, [bundle("t5")], by=Publisher(keys=[KEY], memory=memory)),
         lambda: yank(store, "bert@1.0", "diverges", by=Publisher(keys=[KEY], memory=memory)),
         lambda: close(store, "1.0", by=Publisher(keys=[KEY], memory=memory)),
-        lambda: revoke(store, OTHER.public.id, by=Publisher(keys=[KEY], memory=memory)),
     ):
         with pytest.raises(IntegrityError, match="is older than before"):
             act()
     with pytest.raises(IntegrityError, match="is not the head that was there before"):
         reindex(store, by=Publisher(keys=[KEY], memory=memory))
-
-
-def test_what_was_revoked_stays_so_for_who_saw_it(store: DirectoryStore, tmp_path: Path) -> None:
-    memory = head.Memory(file=tmp_path / "memory.json")
-    revoke(store, OTHER.public.id, by=Publisher(keys=[KEY], memory=memory))
-    before = access.read(store).head
-    following = replace(before, number=before.number + 1, history=before.next_history(), revoked=())
-    head.create(store, following, [KEY])
-    with pytest.raises(IntegrityError, match="revokes no longer what it revoked before"):
-        access.read(store, TRUST, memory)
 
 
 def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store: DirectoryStore) -> None:

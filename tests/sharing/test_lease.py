@@ -20,7 +20,6 @@ from packyard.sharing.index import access, lease, trial
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.prune import prune
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.publishing.refresh import refresh
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import open_store
@@ -147,7 +146,7 @@ def test_the_ticket_of_a_killed_writer_is_removed_after_a_while(tmp_path: Path) 
     assert store.list(lease.FOLDER) == []
 
 
-@pytest.mark.parametrize("verb", ["yank", "reindex", "refresh", "prune", "publish"])
+@pytest.mark.parametrize("verb", ["yank", "reindex", "prune", "publish"])
 def test_who_waits_for_another_writer_is_told_once(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, told = CarelessStore(tmp_path), list[str]()
     publish(store, [bundle("bert", "1.0")])
@@ -163,7 +162,6 @@ def test_who_waits_for_another_writer_is_told_once(verb: str, tmp_path: Path, mo
     {
         "yank": lambda: yank(store, "bert@1.0", "diverges", by),
         "reindex": lambda: reindex(store, by),
-        "refresh": lambda: refresh(store, by),
         "prune": lambda: prune(store, waits=waits),
         "publish": lambda: publish(store, [bundle("bert", "1.1")], by=by),
     }[verb]()

@@ -14,7 +14,6 @@ from packyard.sharing.fetching.verify import differences, digests_below, verify_
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Provenance
@@ -74,7 +73,7 @@ def test_a_signed_head_excuses_no_forged_signature() -> None:
 
 
 def test_provenance_by_a_revoked_key_is_refused_unless_a_signed_head_lists_the_bundle() -> None:
-    revoked = TRUST.without([KEY.public.id])
+    revoked = Trust.of(KEY.public, revoked=[KEY.public.id])
     with pytest.raises(IntegrityError, match="which is revoked"):
         verify_bundle(BERT, SIGNED, revoked, what="x")
     proof = verify_bundle(BERT, SIGNED, revoked, what="x", listed_by=[OTHER.public.id])
@@ -116,14 +115,6 @@ def test_what_a_signed_head_lists_is_verified_with_the_provenance_of_the_channel
     assert (proof.signers, proof.listed_by, proof.provenance) == ((KEY.public.id,), (OTHER.public.id,), MADE)
     with pytest.raises(IntegrityError, match=r"bert@1\.0: expected"):
         verify_listed(listed, found.head, entry, bundle(text="other"), trusted)
-
-
-def test_a_key_that_the_head_revokes_signs_no_provenance(listed: DirectoryStore) -> None:
-    trusted = Trust.of(KEY.public, OTHER.public)
-    found = revoke(listed, KEY.public.id, by=Publisher(keys=[OTHER], trusted=trusted))
-    found = access.read(listed, trusted)
-    proof = verify_listed(listed, found.head, found.entries[0], BERT, trusted)
-    assert (proof.signers, proof.listed_by, proof.others) == ((), (OTHER.public.id,), (KEY.public.id,))
 
 
 def test_a_channel_without_provenance_is_no_error_where_the_head_is_signed(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ from packyard.sharing.entry import bundle_key
 from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.prune import prune
-from sharing import buckets, rooted, soaking
+from sharing import buckets, soaking
+from sharing.test_provenance import TRUST
 
 MINUTES = float(os.environ.get("PACKYARD_SOAK_MINUTES", "3"))
 PUBLISHERS, READERS = 4, 2
@@ -89,14 +90,11 @@ def check_commands(address: str, names: set[str], folder: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.usefixtures("clean_environment")
 @pytest.mark.parametrize("kind", STORES)
-def test_publishers_that_are_killed_and_clocks_that_jump_do_no_harm(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_publishers_that_are_killed_do_no_harm(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     address, chance = address_of(kind, request, tmp_path), random.Random(f"{sample.SEED} {kind}")
     store = soaking.opened(address)
     soaking.release(store, [soaking.content("shared", "0.0")])
-    rooted.put(store, soaking.owned())
-    soaking.release(store, [soaking.content("shared", "0.1")], soaking.trusted(store))
+    soaking.release(store, [soaking.content("shared", "0.1")])
     folder, names = tmp_path / "said", [f"own-{number}" for number in range(PUBLISHERS)]
     folder.mkdir()
     kills, pauses, end = 0, 0, time.monotonic() + 60 * MINUTES
@@ -127,13 +125,12 @@ def test_publishers_that_are_killed_and_clocks_that_jump_do_no_harm(
     last = {name: (lines[0], lines[-1]) for name, lines in said.items() if name not in names[1:]}
     print(kind, {"kills": kills, "pauses": pauses, "done": len(done), "refused": len(refused), "lines": last})
     assert faults == []
-    trust = soaking.trusted(store)
-    listed = {f"{each.name}@{each.version}": each for each in access.read(store, trust).entries}
+    listed = {f"{each.name}@{each.version}": each for each in access.read(store, TRUST).entries}
     assert done | {"shared@0.0", "shared@0.1"} <= listed.keys()
     for name, entry in listed.items():
         assert store.get(bundle_key(entry.name, entry.version)) == soaking.content(*name.split("@")).data
-    prune(store, trust)
-    assert list(fsck.check(store, trust)) == []
+    prune(store, TRUST)
+    assert list(fsck.check(store, TRUST)) == []
     check_commands(address, done, tmp_path)
     for lines in last:
         check_flat(said[lines])

@@ -16,8 +16,8 @@ import re
 from dataclasses import replace
 from shlex import quote
 
-from packyard.cli import declare, output
-from packyard.cli.channels import open_channel, publisher, tell_wait, trust
+from packyard.cli import declare, output, preferences
+from packyard.cli.channels import open_channel, publisher, tell_wait
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.core.errors import UsageError
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Check the channel, repaired where that is asked for; 1 if anything is wrong."""
     if arguments.key and not arguments.repair:
         raise UsageError("packyard fsck: --key signs the index that --repair makes; add --repair: packyard fsck --help")
-    channel, trusted = open_channel(arguments.channel), trust(arguments.channel)
+    channel, trusted = open_channel(arguments.channel), preferences.trust(arguments.channel)
     if arguments.repair:
         _repair(channel, arguments)
     if arguments.prune:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.cli import declare, fanout, output, progress, workspaces
-from packyard.cli.channels import BUNDLES, open_channel, publisher, row, show, tell_rootless
+from packyard.cli.channels import BUNDLES, open_channel, publisher, row, show
 from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
 from packyard.core.errors import InputError, Problem, UsageError
@@ -95,8 +95,6 @@ def run(arguments: argparse.Namespace) -> int:
             published = publish(store, packed, by, attest=attest, at_once=_AT_ONCE, is_listed=shard is None, done=done)
     _print(target, [(entry, status, ()) for entry, status in published])
     signing.tell_unsigned(keys)
-    if keys:
-        tell_rootless(arguments.to, by.trusted)
     if shard is None:
         return _end(target, arguments)
     if not arguments.join:

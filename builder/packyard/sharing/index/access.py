@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, IntegrityError, Problem, UnavailableError
 from packyard.sharing.index import flat, head, lease, trial
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.stores.store import NotFoundError, Store, UnmadeStoreError, pointing_to_fsck
-from packyard.sharing.trust import root
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 
@@ -66,11 +65,8 @@ class Publisher:
         """Return the index of a channel as it is now; see `current`."""
         return current(store, self.trusted, self.memory)
 
-    def in_channel(self, store: Store) -> Publisher:
-        """Return the same with what `head.trust_to_write` returns, and refuse to write past a root not known here."""
-        if not self.trusted.rules and root.get(store, 1) is not None:
-            hint = "get its root from whoever holds it, then: packyard keys trust 1.root.json --channel CHANNEL"
-            raise InputError(Problem("has a root, which says who signs there", file=store.address, hint=hint))
+    def in_channel(self) -> Publisher:
+        """Return the same with what `head.trust_to_write` returns."""
         return replace(self, trusted=head.trust_to_write(self.keys, self.trusted))
 
 
@@ -105,16 +101,15 @@ class Writer:
             after = change(before)
             if after == before and before.head.number:
                 return after
-            head.check_signed(self.store, before.head, self.by.keys, after.head.revoked)
+            head.check_signed(self.store, before.head, self.by.keys)
             self.check()
             after.write()
             number, history = before.head.number + 1, before.head.next_history()
-            rules = self.by.trusted.rules
-            channel = before.head.channel if before.head.number else rules.channel if rules else self.by.new_id()
+            channel = before.head.channel if before.head.number else self.by.new_id()
             following = replace(after.head, channel=channel, number=number, history=history)
             self.check()
             try:
-                created = head.create(self.store, following, self.by.keys, rules)
+                created = head.create(self.store, following, self.by.keys)
             except ConflictError:  # another publisher was faster: try again after a random pause
                 time.sleep(random.uniform(0, min(2.0, 0.02 * 2**attempt)))
             else:
@@ -132,7 +127,7 @@ def writer(store: Store, by: Publisher = UNSIGNED, *, alone: bool = False) -> It
     ``alone``, others wait until it is done, and there has to be an index. Otherwise they only wait if the store cannot
     promise that one of many creates a head.
     """
-    by = by.in_channel(store)
+    by = by.in_channel()
     has_head = not alone or read(store, by.trusted, by.memory).head.number
     store = trial.tried(store)
     with pointing_to_fsck(store), lease.exclusive(store, by.waits, always=alone) as check:

@@ -13,36 +13,40 @@ nothing that one key signed for one channel counts in another. Channels made bef
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
 from packyard.core.bundle import record
-from packyard.core.bundle.record import FaultError, Record, checked, in_json, list_of
+from packyard.core.bundle.record import FaultError, Record, checked, in_json
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import atomic, regular
-from packyard.core.work import parallel
 from packyard.sharing.index.tree import Node
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope
-from packyard.sharing.trust.keys import NOBODY, Rules, SigningKey, Trust
-from packyard.sharing.trust.root import check_id, expiry
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 POINTER = "index/head.json"
 FOLDER = "index/heads/"
 TYPE = "application/vnd.packyard.index-head+json"
 LIMIT = 1024 * 1024  # bytes
 _MOST = 10**12  # heads
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
-_AT_ONCE = 8
-_WALK = 256  # heads that are read to see that none takes a revocation back
 _EMPTY = Node()
 _NONE = Digest("")
+
+
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def check_id(channel: str) -> None:
+    """Refuse what is neither the id of a channel nor empty."""
+    if channel and not _ID.fullmatch(channel):
+        raise InputError(f"{channel[:80]!r} is not the id of a channel")
 
 
 def new_id() -> str:
@@ -57,9 +61,7 @@ class Head:
     ``channel`` is the id of the channel.
     ``packages`` maps names to the digests of records, ``releases`` maps versions to what is said of the release.
     ``listing`` maps names to what is listed of them (`summary`); its root has one entry, so that a head stays small.
-    Heads of earlier releases have none, but ``words``, which are no longer used or written. ``revoked`` are the ids of
-    keys that sign nothing any more; no later head leaves one out.
-    Where the channel's root says so, it counts until it ``expires``.
+    Heads of earlier releases have none, but ``words``, which are no longer used or written.
     ``signers`` are the trusted keys that signed it; ``is_signed`` says whether anybody did.
     """
 
@@ -71,8 +73,6 @@ class Head:
     listing: Node = _EMPTY
     words: Node = _EMPTY
     releases: Node = _EMPTY
-    revoked: tuple[str, ...] = ()
-    expires: str = ""
     extra: Mapping[str, object] = field(default_factory=dict)
     signers: tuple[str, ...] = field(default=(), compare=False)
     is_signed: bool = field(default=False, compare=False)
@@ -84,8 +84,6 @@ class Head:
         head = record.parse(opened.payload, partial(cls._read, Digest.of(data)), kind="IndexHead", file=file)
         if number not in (None, head.number):
             raise IntegrityError(Problem(f"must be head {number}, found head {head.number}", file=file))
-        if trusted.is_required and not set(head.revoked) <= trusted.revoked:
-            opened = envelope.open(data, TYPE, trusted.without(head.revoked), file=file)
         return replace(head, signers=opened.signers, is_signed=bool(opened.signers or opened.others))
 
     @classmethod
@@ -105,8 +103,6 @@ class Head:
             listing=fields.take("listing", Node.read, _EMPTY),
             words=fields.take("words", Node.read, _EMPTY),
             releases=fields.take("releases", Node.read),
-            revoked=fields.take("revoked", record.list_of(record.digest)),
-            expires=fields.take("expires", record.text, ""),
             extra=fields.rest(),
         )
 
@@ -121,8 +117,6 @@ class Head:
             "packages": self.packages.document(),
             "listing": self.listing.document(),
             "releases": self.releases.document(),
-            "revoked": list(self.revoked),
-            **({"expires": self.expires} if self.expires else {}),
         }
         return record.to_lines({**fields, **self.extra}, levels={})
 
@@ -157,7 +151,6 @@ class Remembered:
     number: int = field(default=0, metadata=in_json(record.size))
     digest: Digest = field(default=_NONE, metadata=in_json(record.digest))
     channel: str = field(default="", metadata=in_json(checked(check_id), ""))
-    revoked: tuple[str, ...] = field(default=(), metadata=in_json(list_of(record.digest)))
     extra: Mapping[str, object] = field(default_factory=dict)
     file: str = ""
 
@@ -185,7 +178,7 @@ class Memory:
 
     def write(self, head: Head) -> None:
         """Remember a head; a file that cannot be written is no reason to fail."""
-        remembered = Remembered(number=head.number, digest=head.digest, channel=head.channel, revoked=head.revoked)
+        remembered = Remembered(number=head.number, digest=head.digest, channel=head.channel)
         fields = {"apiVersion": record.API_VERSION, "kind": "RememberedHead", **record.document(remembered)}
         with suppress(OSError):
             self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -199,7 +192,6 @@ def latest(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) 
     `IntegrityError`.
     """
     remembered = memory.read() if memory else Remembered()
-    trusted = trusted.without(remembered.revoked)
     begin = _begin(store, trusted, remembered)
     head = _forward(store, trusted, begin)
     if head is None:
@@ -211,9 +203,6 @@ def latest(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) 
         hint = f"{_ASK}; if its index was made anew, remove {remembered.file}" if remembered.file else _ASK
         raise IntegrityError(Problem(problem, file=store.address, hint=hint))
     _check_descent(store, head, remembered)
-    _check_revoked(store, head, trusted, remembered)
-    if trusted.rules:
-        _check_rules(store, head, trusted.rules)
     if memory and head.number > remembered.number:
         memory.write(head)
     return head
@@ -227,32 +216,26 @@ def trust_to_write(keys: Sequence[SigningKey], trusted: Trust) -> Trust:
     """
     if keys and not trusted.is_required:
         return replace(Trust.of(*(key.public for key in keys), revoked=trusted.revoked), is_own=True)
-    if trusted.is_required and not trusted.is_met(key.public.id for key in keys):
+    if trusted.is_required and not any(trusted.get(key.public.id) for key in keys):
         signed = f"signed by {keys[0].public.id}, which you do not trust for this channel" if keys else "not signed"
         hint = "sign with a key that you trust for this channel: --key NAME; packyard keys list shows them"
-        if keys and trusted.threshold > 1:
-            signed = f"signed by fewer than the {trusted.threshold} keys that the channel's root requires"
-            hint = f"repeat --key: {' '.join(['--key NAME'] * trusted.threshold)}; packyard keys list shows them"
         raise InputError(Problem(f"what you publish would be {signed}", hint=hint))
-    return replace(trusted, rules=replace(trusted.rules, now=None)) if trusted.rules else trusted
+    return trusted
 
 
-def check_signed(store: Store, before: Head, keys: Sequence[SigningKey], revoked: Sequence[str]) -> None:
+def check_signed(store: Store, before: Head, keys: Sequence[SigningKey]) -> None:
     """Refuse to let a head that is signed be followed by one that is not."""
-    if before.is_signed and all(key.public.id in revoked for key in keys):
-        problem = f"its index is signed, and {'your key is revoked' if keys else 'you have no key'}"
+    if before.is_signed and not keys:
+        problem = "its index is signed, and you have no key"
         hint = "sign with a key that its users trust, by --key NAME or PACKYARD_SIGNING_KEY"
         raise InputError(Problem(problem, file=store.address, hint=hint))
 
 
-def create(store: Store, head: Head, keys: Sequence[SigningKey], rules: Rules | None = None) -> Head:
+def create(store: Store, head: Head, keys: Sequence[SigningKey]) -> Head:
     """Write the head that follows ``head.number - 1``, or raise `ConflictError` if another one does; then point to it.
 
-    What it names must be in the store. It says what the ``rules`` of the channel's root demand.
+    What it names must be in the store.
     """
-    if rules:
-        expires = expiry(rules.head_days).strftime(_TIME) if rules.head_days else ""
-        head = replace(head, revoked=tuple(sorted(rules.revoked.union(head.revoked))), expires=expires)
     data = envelope.sign(head.payload(), TYPE, keys)
     if len(data) > LIMIT:
         raise UnavailableError(Problem(f"would be larger than {LIMIT} bytes", file=key(head.number)))
@@ -320,26 +303,6 @@ def _check_descent(store: Store, head: Head, remembered: Remembered) -> None:
         raise IntegrityError(Problem(problem, file=store.address, hint=_ASK))
 
 
-def _check_revoked(store: Store, latest: Head, trusted: Trust, remembered: Remembered) -> None:
-    """Go back to the head that is remembered, or that another trusted key signed: none may have revoked more.
-
-    The one key that is trusted cannot be revoked; so there is nothing to look for.
-    """
-    _check_grows(store, remembered.revoked, latest)
-    first = max(remembered.number + 1, latest.number - _WALK, 1) if len(trusted.keys) > 1 else latest.number
-    later, vouching = latest, set(latest.signers)
-    numbers = range(latest.number - 1, first - 1, -1)
-    data_of_each = parallel.stream(partial(_linked, store), numbers, _AT_ONCE)
-    for number, data in zip(numbers, data_of_each, strict=True):
-        later.history[number].verify(data, what=f"{store.address}: {key(number)}")
-        earlier = Head.parse(data, trusted.optional(), file=key(number), number=number)
-        if trusted.is_met(earlier.signers):  # others may say what they want
-            _check_grows(store, earlier.revoked, latest)
-        if not vouching >= set(earlier.signers):
-            return
-        later = earlier
-
-
 def _linked(store: Store, number: int) -> bytes:
     """Return a head to which a later one links."""
     data = get_or_none(store, key(number), limit=LIMIT)
@@ -347,35 +310,6 @@ def _linked(store: Store, number: int) -> bytes:
         problem = "is missing, and a later head links to it"
         raise IntegrityError(Problem(problem, file=f"{store.address}: {key(number)}", hint=_ASK))
     return data
-
-
-def _check_grows(store: Store, before: Sequence[str], head: Head) -> None:
-    if not set(before) <= set(head.revoked):
-        raise IntegrityError(Problem("revokes no longer what it revoked before", file=store.address, hint=_ASK))
-
-
-def _check_rules(store: Store, head: Head, rules: Rules) -> None:
-    """Refuse a head of another channel, one that revokes what only a role of its own may revoke, and an old one."""
-    file = f"{store.address}: {key(head.number)}"
-    if head.channel != rules.channel:
-        problem = f"is of the channel {head.channel or 'without an id'}, and the root is of {rules.channel}"
-        raise IntegrityError(Problem(problem, file=file, hint=_ASK))
-    if forged := sorted(rules.keys.intersection(head.revoked) - rules.revoked):
-        problem = f"revokes {forged[0]}, which the keys that the root has for that have not"
-        hint = "whoever publishes there goes back to a good head: packyard keys refresh --in CHANNEL --head NUMBER"
-        raise IntegrityError(Problem(problem, file=file, hint=hint))
-    if not rules.head_days or rules.now is None:
-        return
-    try:
-        left = datetime.strptime(head.expires, _TIME).replace(tzinfo=UTC) - rules.now
-    except ValueError as error:
-        problem = f"must say when it expires, found {head.expires[:80]!r}"
-        raise IntegrityError(Problem(problem, file=file, hint=_ASK)) from error
-    if not timedelta() < left <= timedelta(days=rules.head_days + 1):
-        what = f"has expired at {head.expires}" if left <= timedelta() else f"expires too late, at {head.expires}"
-        hint = "somebody may keep newer ones from you; whoever publishes there runs: packyard keys refresh --in CHANNEL"
-        hint += f"; or is your clock wrong? It says {rules.now:{_TIME}}"
-        raise IntegrityError(Problem(what, file=file, hint=hint))
 
 
 _ASK = "do not use it; ask whoever publishes there what happened"

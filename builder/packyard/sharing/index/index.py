@@ -208,11 +208,6 @@ class Index:
         """Return the index in which the release of a version is closed."""
         return self._with([], {reference.canonical(version): replace(self.released(version), closed=True)})
 
-    def revoke(self, key_id: Digest) -> Index:
-        """Return the index that revokes a key, for all who read it."""
-        revoked = tuple(sorted({*self.head.revoked, key_id}))
-        return replace(self, head=replace(self.head, revoked=revoked))
-
     def _with(self, packages: Iterable[Package], releases: Mapping[str, Release]) -> Index:
         """Return the index with other records in place of the present ones."""
         records: dict[str, object | None] = {}

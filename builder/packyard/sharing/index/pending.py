@@ -7,7 +7,6 @@ another, and what a killed one left is completed by the next.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from packyard.core.bundle import record
@@ -15,11 +14,10 @@ from packyard.core.bundle.record import checked, in_json, list_of
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index.head import Head
+from packyard.sharing.index.head import Head, check_id
 from packyard.sharing.index.records import Kind
 from packyard.sharing.stores.store import NotFoundError, Store
 from packyard.sharing.trust.keys import SigningKey, Trust
-from packyard.sharing.trust.root import check_id
 
 FOLDER = "index/pending/"
 _ENTRIES = 5000  # entries of a record
@@ -56,7 +54,6 @@ def find(store: Store, latest: Head, trusted: Trust, *, most_refused: int = _REF
 
     `fsck` tells of the rest.
     """
-    trusted = trusted.without(latest.revoked)
     accepted = refused = 0
     for key in store.list(FOLDER):
         if accepted == _MOST or refused == most_refused:
@@ -75,17 +72,7 @@ def read(store: Store, key: str, channel: str, trusted: Trust) -> Pending:
     data = store.get(key, limit=2 * record.LIMIT)
     if key != _key(data):
         raise IntegrityError(Problem(f"has other bytes than its name says: {Digest.of(data)}", file=key))
-    return replace(_parsed(data, channel, replace(trusted, retired={}), key), key=key)
-
-
-def _parsed(data: bytes, channel: str, trusted: Trust, key: str) -> Pending:
-    """Read what those sign who sign heads, or those who sign all the packages that it names."""
-    for role in trusted.rules.packages if trusted.rules else ():
-        with suppress(IntegrityError):
-            batch = _KIND.parse(data, channel, replace(trusted.in_role(role), retired={}), file=key)
-            if all(role.is_for(entry.name) for entry in batch.entries):
-                return batch
-    return _KIND.parse(data, channel, trusted, file=key)
+    return replace(_KIND.parse(data, channel, trusted, file=key), key=key)
 
 
 def _key(data: bytes) -> str:

@@ -47,7 +47,7 @@ class Kind(Generic[_T]):
 
     def parse(self, data: bytes, channel: str | None, trusted: Trust, *, file: str) -> _T:
         """Read a record, or raise `IntegrityError`; None accepts those of any channel."""
-        payload = envelope.open(data, self.payload_type, trusted.for_records(), file=file).payload
+        payload = envelope.open(data, self.payload_type, trusted, file=file).payload
         value = record.parse(payload, lambda fields: fields.take_all(self.made), kind=self.name, file=file)
         if channel not in (None, value.channel):
             raise IntegrityError(Problem("was signed for another channel", file=file))

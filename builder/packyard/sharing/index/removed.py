@@ -13,10 +13,10 @@ from packyard.core.bundle.record import checked, in_json, list_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index.head import check_id
 from packyard.sharing.index.records import Kind
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
-from packyard.sharing.trust.root import check_id
 
 FOLDER = "index/removed/"
 #: What to do instead of publishing it.

@@ -13,10 +13,10 @@ from packyard.core.bundle.record import checked, in_json
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
+from packyard.sharing.index.head import check_id
 from packyard.sharing.index.records import Kind
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
-from packyard.sharing.trust.root import check_id
 
 FOLDER = "index/closed/"
 

@@ -90,9 +90,8 @@ def copy(
     there.
     """
     how = how or Fetching()
-    by = by.in_channel(target)
+    by = by.in_channel()
     listed = access.read(source, how.trusted, how.memory)
-    how = replace(how, trusted=how.trusted.without(listed.head.revoked))
     exact, others = chosen(listed, texts)
     for entry in filter(lambda each: each.yanked, exact):
         raise ConflictError(Problem(f"{entry} is yanked: {entry.yanked}", hint="copy another version"))

@@ -17,12 +17,11 @@ from packyard.sharing.publishing.prune import LEFT, unreached
 from packyard.sharing.publishing.seen import Seen
 from packyard.sharing.stores.probe import PROBES
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError
-from packyard.sharing.trust import root
 from packyard.sharing.trust.keys import Trust
 
 _PRUNE = "remove it: packyard fsck CHANNEL --prune"
 _UNLISTED = ("no head lists it", "publish it, or remove it")
-_KNOWN = (head.FOLDER, nodes.FOLDER, close.FOLDER, yanks.FOLDER, removed.FOLDER, root.FOLDER, root.REVOKED)
+_KNOWN = (head.FOLDER, nodes.FOLDER, close.FOLDER, yanks.FOLDER, removed.FOLDER)
 _FILES = (head.POINTER, flat.KEY, trial.KEY)
 
 
@@ -78,7 +77,7 @@ def _check_old_node(store: Store, key: str) -> Iterator[FileFault]:
 def _check_pending(store: Store, key: str, latest: Head, trusted: Trust) -> Iterator[FileFault]:
     """Look at what a publisher says before it lists that: what is refused is never listed by others."""
     try:
-        pending.read(store, key, latest.channel, trusted.without(latest.revoked))
+        pending.read(store, key, latest.channel, trusted)
     except NotFoundError:
         return
     except (IntegrityError, TooLongError) as error:

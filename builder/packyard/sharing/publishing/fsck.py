@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from packyard.core.bundle import reference
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, IntegrityError, Problem
+from packyard.core.errors import InputError, IntegrityError
 from packyard.sharing.entry import bundle_key
 from packyard.sharing.index import access, head, removed, tree
 from packyard.sharing.index.head import Head
@@ -35,12 +35,10 @@ from packyard.sharing.publishing.file_fault import (
 )
 from packyard.sharing.publishing.seen import Seen
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, get_or_none
-from packyard.sharing.trust import root
 from packyard.sharing.trust.envelope import UnsignedError
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _CLOSE_AGAIN = "remove it, and make it again: packyard fsck CHANNEL --repair"
-_OF_ROOT = f"{FROM_BACKUP}; if the channel never had a root, remove it"
 _REMOVE_AGAIN = "remove it, and make it again: packyard gc CHANNEL --key KEY, with the flags as before"
 
 
@@ -68,7 +66,6 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
         for fault in check_bundle(store, there, entry, channel, trusted):
             told.add(fault.key)
             yield fault
-    yield from _check_roots(store, there, channel)
     if not seen.is_whole:
         yield from _check_unlisted(store, there, seen.keys, channel, trusted)
     if seen.is_whole:
@@ -170,20 +167,6 @@ def _check_closed(store: Store, index: Index, trusted: Trust) -> Iterator[FileFa
         if is_closed != release.closed:
             kind, message = ("extra", "the index does not say so") if is_closed else ("missing", "the index says so")
             yield FileFault(kind=kind, key=key, message=f"the release is closed: {message}", hint=REINDEX)
-
-
-def _check_roots(store: Store, there: frozenset[str], channel: str) -> Iterator[FileFault]:
-    """Look at each version of the channel's root: who writes goes by the first, whether or not a reader trusts it."""
-    previous = None
-    for key in sorted((key for key in there if key.startswith(root.FOLDER)), key=lambda key: (len(key), key)):
-        try:
-            found = root.Root.parse(store.get(key, limit=root.LIMIT), file=key)
-            found.check(previous, file=key)
-            if key != root.key(found.version) or (channel and found.channel != channel):
-                raise IntegrityError(Problem(f"is version {found.version} of the root of {found.channel}", file=key))
-            previous = found
-        except (IntegrityError, TooLongError, NotFoundError) as error:
-            yield from altered(store, error, _OF_ROOT)
 
 
 def _check_removed(

@@ -60,12 +60,11 @@ def publish(
         uploads = _compared(store, bundles, before, at_once)
         if not before.head.number:  # nothing yet, or an index of packyard 0.1.0
             before = writer.commit(lambda index: index)
-        wanted = writer.by.trusted.without(before.head.revoked)
-        wrote = each(lambda upload: upload.write(store, attest, wanted), uploads, at_once, done)
+        wrote = each(lambda upload: upload.write(store, attest), uploads, at_once, done)
         new = {str(entry): entry for entry, _ in wrote if not before.lists(entry)}
         for upload, (entry, _) in zip(uploads, wrote, strict=True):
             if str(entry) in new:
-                upload.check_provenance(store, entry, attest, wanted)
+                upload.check_provenance(store, entry, attest, writer.by.trusted)
         own = pending.put(store, [*new.values()], by.keys, before.head.channel)
         if is_listed and (own or store.list(pending.FOLDER)):
             join.list_all(writer, own)

@@ -60,7 +60,7 @@ def reindex(
     Nobody reads the record of what the index says is removed: it may be unsigned, and `gc` makes it again.
     The channel's id stays, too; where nothing says it, it is new. ``done`` is told of each bundle.
     """
-    trusted, own = by.trusted, by.in_channel(store).trusted
+    trusted, own = by.trusted, by.in_channel().trusted
     if not any(map(_ANY.match, store.list(""))):
         raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
     store = trial.tried(store)
@@ -71,7 +71,7 @@ def reindex(
         number, history = following(store, there)
         _check_memory(store, number, by.memory)
         before = _before(store, number, own, trusted)
-        head.check_signed(store, before.head, by.keys, before.head.revoked)
+        head.check_signed(store, before.head, by.keys)
         former = _Known.of(before)
         channel = before.head.channel if before.head.number else _channel(store, there, own, by.new_id)
         said = {each.key for each in former.removed.values()}
@@ -85,8 +85,8 @@ def reindex(
         for release in releases.values():
             if release.closed and close.key(release.spelling) not in there:
                 close.record(store, release.spelling, channel, by.keys)
-        made_head = replace(index.head, channel=channel, number=number, history=history, revoked=before.head.revoked)
-        return replace(index, head=head.create(store, made_head, by.keys, own.rules)), skipped
+        made_head = replace(index.head, channel=channel, number=number, history=history)
+        return replace(index, head=head.create(store, made_head, by.keys)), skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,8 +239,6 @@ def following(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest
 
 def _channel(store: Store, there: Sequence[str], trusted: Trust, new_id: Callable[[], str]) -> str:
     """Return the id of a channel that has lost all heads: that of the records beside them, or a new one."""
-    if trusted.rules:
-        return trusted.rules.channel
     for key in there:
         kind = next((kind for folder, kind in _RECORDS.items() if key.startswith(folder)), None)
         if kind and (signed := kind.get(store, key, None, trusted)):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import quote
 
 from packyard.core.bundle import archive
 from packyard.core.bundle.bundle import Bundle
@@ -76,19 +75,16 @@ class Upload:
         """Whether the bundle itself is there."""
         return self.entry.key in self.present
 
-    def write(self, store: Store, attest: Attest, trusted: Trust) -> tuple[IndexEntry, bool]:
-        """Write what is missing; return the entry of the file that is there then, and whether anything was.
-
-        Nothing is written of a bundle with provenance that users of the channel would refuse.
-        """
+    def write(self, store: Store, attest: Attest) -> tuple[IndexEntry, bool]:
+        """Write what is missing; return the entry of the file that is there then, and whether anything was."""
         entry = self.entry
-        attested = self._known(store, entry, attest, trusted)
+        attested = attest(entry)
         if not self.has_bundle:
             try:
                 store.put(entry.key, self.packed.data())
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
-                attested = self._known(store, entry, attest, trusted)
+                attested = attest(entry)
         line = (entry.beside(CHECKSUM), checksum.line(entry))
         missing = [(key, data) for key, data in (line, *attested.items()) if key not in self.present]
         for key, data in missing:
@@ -99,24 +95,13 @@ class Upload:
                     raise
         return entry, bool(missing) or not self.has_bundle
 
-    def _known(self, store: Store, entry: IndexEntry, attest: Attest, trusted: Trust) -> Mapping[str, bytes]:
-        attested, key = attest(entry), entry.beside(PROVENANCE)
-        if trusted.rules and key not in self.present:  # roles may demand a signature that we have not
-            hint = f"publish it with the keys that the root has for {entry.name}: packyard keys root show --in "
-            hint += (
-                f"{quote(store.address)} lists them; for a copy, put its publisher's key under packages: in root.yaml, "
-            )
-            hint += f"then: packyard keys root rotate root.yaml --in {quote(store.address)}"
-            _check(attested.get(key), entry, trusted, hint)
-        return attested
-
     def check_provenance(self, store: Store, entry: IndexEntry, attest: Attest, trusted: Trust) -> None:
         """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
         key = entry.beside(PROVENANCE)
-        if key not in self.present and not trusted.rules:
+        if key not in self.present:
             return
         there = provenance.get(store, entry.name, entry.version)
-        if trusted.rules or there != attest(entry).get(key):
+        if there != attest(entry).get(key):
             hint = "somebody else put it there: raise the version, or remove that file and run again"
             _check(there, entry, trusted, hint)
 

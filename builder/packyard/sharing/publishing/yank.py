@@ -16,10 +16,10 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Prob
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
+from packyard.sharing.index.head import check_id
 from packyard.sharing.index.records import Kind
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import Trust
-from packyard.sharing.trust.root import check_id
 
 FOLDER = "index/yanked/"
 _LONGEST = 500  # characters of a reason
