@@ -89,7 +89,7 @@ def test_a_copy_that_was_changed_is_restored_in_the_steps_that_are_said(tmp_path
         ("new x --base zzz", "no base 'zzz' (packyard parts --kind base lists them)"),
         ("new x --base one --set A", "--set takes NAME=VALUE, such as --set IMAGE=busybox:1.36, not 'A'"),
         ("keys", "name ACTION; type packyard keys new NAME, packyard keys trust FILE, packyard keys list"),
-        ("keys tru", "ACTION is new, trust, list, revoke, root or refresh, not 'tru' (did you mean 'trust'?)"),
+        ("keys tru", "ACTION is new, trust, list or revoke, not 'tru' (did you mean 'trust'?)"),
         ("keys new", "packyard keys new NAME"),
         ("keys trust", "packyard keys trust FILE"),
         ("keys trust missing.pem", "missing.pem: no such file"),

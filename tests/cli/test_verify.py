@@ -140,25 +140,6 @@ def test_nobody_publishes_to_a_signed_channel_without_a_key(signed: Path, source
     assert sorted(signed.glob("index/heads/*")) == before
 
 
-@pytest.mark.nightly
-def test_a_channel_revokes_a_key_for_all_its_users(signed: Path, source: Path, config: Path) -> None:
-    pem = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
-    process = packyard("keys", "revoke", KEY.public.id, "--in", signed, **pem)
-    assert "cannot be revoked by itself" in process.stderr
-    done("keys", "new", "second", "--no-passphrase")
-    done("keys", "trust", config)
-    second = config.parent / "config/packyard/keys/second.pub.pem"
-    done("keys", "trust", second)
-    done("keys", "revoke", KEY.public.id, "--in", signed, "--key", "second")
-    (config.parent / "config/packyard/keys/revoked" / KEY.public.id.hex).unlink()  # as it is for other users
-    process = packyard("verify", signed / "1.0/p.tar.gz", "--from", signed)
-    assert "listed by the channel, signed by second" in process.stdout
-    assert f"signed by {KEY.public.id}, which you do not trust" in process.stdout
-    process = packyard("publish", "--version", "2.0", "--to", signed, "--workspace", source, **pem)
-    assert process.returncode == 1
-    assert "its index is signed, and your key is revoked" in process.stderr
-
-
 def test_a_file_that_the_channel_has_not_is_refused(source: Path, channel: Path, tmp_path: Path) -> None:
     tiny.replace(source / "LICENSE", "", "other ")
     done("build", "--version", "1.0", "--out", tmp_path / "out", "--workspace", source)

@@ -15,7 +15,6 @@ from packyard.sharing.stores.content import cache_control, content_type
         (f"index/{'0' * 64}.json", "application/json", True),
         (f"index/p/bert/{'0' * 64}.json", "application/json", True),
         ("index/yanked/bert/1.0.json", "application/json", False),
-        ("index/revoked/1.json", "application/json", False),
         ("v1.0/bert.tar.gz", "application/octet-stream", True),
         ("1.0/bert.tar.gz.sha256", "text/plain; charset=utf-8", True),
         ("web/page.js", "text/javascript; charset=utf-8", False),

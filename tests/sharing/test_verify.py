@@ -73,7 +73,7 @@ def test_a_signed_index_excuses_no_forged_signature() -> None:
 
 
 def test_provenance_by_a_revoked_key_is_refused_unless_a_signed_index_lists_the_bundle() -> None:
-    revoked = TRUST.without([KEY.public.id])
+    revoked = Trust.of(KEY.public, revoked=[KEY.public.id])
     with pytest.raises(IntegrityError, match="which is revoked"):
         verify_bundle(BERT, SIGNED, revoked, what="x")
     proof = verify_bundle(BERT, SIGNED, revoked, what="x", listed_by=[OTHER.public.id])

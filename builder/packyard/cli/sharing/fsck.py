@@ -15,8 +15,8 @@ import re
 from dataclasses import replace
 from shlex import quote
 
-from packyard.cli import declare, output
-from packyard.cli.channels import open_channel, publisher, trust
+from packyard.cli import declare, output, preferences
+from packyard.cli.channels import open_channel, publisher
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.core.errors import UsageError
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     if (arguments.key or arguments.remove) and not arguments.repair:
         flag = "--key" if arguments.key else "--remove"
         raise UsageError(f"packyard fsck: {flag} is for --repair; add it: packyard fsck CHANNEL --repair {flag}")
-    channel, trusted = open_channel(arguments.channel), trust(arguments.channel)
+    channel, trusted = open_channel(arguments.channel), preferences.trust(arguments.channel)
     if arguments.repair:
         _repair(channel, arguments)
     typed = quote(arguments.channel)

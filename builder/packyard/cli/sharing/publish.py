@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import declare, fanout, output, progress, workspaces
-from packyard.cli.channels import BUNDLES, open_channel, publisher, row, show, trust
+from packyard.cli import declare, fanout, output, preferences, progress, workspaces
+from packyard.cli.channels import BUNDLES, open_channel, publisher, row, show
 from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
 from packyard.core.errors import InputError, Problem, UsageError
@@ -118,7 +118,7 @@ def _tell_closed(index: Index, version: str, shard: tuple[int, int] | None) -> N
 
 def _preview(store: Store, packed: Sequence[Packed], arguments: argparse.Namespace) -> int:
     with progress.busy(f"comparing {output.counted(len(packed), 'package')}"):
-        before = access.current(store, trust(arguments.to))
+        before = access.current(store, preferences.trust(arguments.to))
         rows = preview(store, packed, before, at_once=_AT_ONCE)
     _print(store, rows, arguments.output)
     for _, _, problems in rows:

@@ -104,7 +104,7 @@ def verify_bundle(
     proof = Proof(bundle=bundle, listed=listed_by is not None, listed_by=tuple(listed_by or ()))
     trusted = trusted.optional() if proof.is_proved else trusted
     if attested is None:
-        if trusted.for_package(bundle.name).is_required:
+        if trusted.is_required:
             raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
         return proof
     file = f"{what}{PROVENANCE}"
