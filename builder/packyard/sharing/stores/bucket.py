@@ -212,7 +212,7 @@ class BucketStore:
         before = datetime.now(UTC) - timedelta(seconds=seconds)
         return [key for key, written in self._listed(prefix) if written < before]
 
-    def _listed(self, prefix: str) -> list[tuple[str, datetime]]:
+    def _listed(self, prefix: str) -> Sequence[tuple[str, datetime]]:
         """Return the keys that begin so, and when each was written."""
         folder = prefix.rpartition("/")[0]
         if folder:
