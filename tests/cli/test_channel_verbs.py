@@ -97,7 +97,7 @@ def test_checks_a_channel_and_makes_its_index_again(channel: Path) -> None:
     broken = packyard("fsck", channel)
     assert broken.returncode == 1
     assert re.fullmatch(
-        r"(missing  index/p/\w+/\w+\.json: is missing \(list again what is sound: packyard fsck \S+ --repair\)\n){2}",
+        r"(missing  index/p/\w+/\w+\.json: it is listed \(list again what is sound: packyard fsck \S+ --repair\)\n){2}",
         broken.stdout,
     )
     assert re.fullmatch(r"2 findings in .*channel\n", broken.stderr)

@@ -168,7 +168,7 @@ def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: 
 
 
 @pytest.mark.nightly
-def test_json_says_whether_the_channel_was_reached_and_which_head_was_seen(channel: Path, tmp_path: Path) -> None:
+def test_json_says_whether_the_channel_was_reached_and_which_index_was_seen(channel: Path, tmp_path: Path) -> None:
     file, untarred = channel / "1.1/bert.tar.gz", tmp_path / "bert"
 
     def seen(into: Path) -> dict[str, tuple[object, object]]:

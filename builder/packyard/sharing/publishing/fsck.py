@@ -79,7 +79,7 @@ class _Survey:
             kind = kind if key in self.keys else "missing"
             if isinstance(error, UnreadableError):
                 kind, hint = "unread", error.problems[0].hint
-            message = "; ".join(problem.message for problem in error.problems)
+            message = "; ".join(problem.message for problem in error.problems) if kind != "missing" else "it is listed"
             self.findings.append(Finding(kind=kind, key=key, message=message, hint=hint))
 
     def unlisted(self) -> Iterator[tuple[str, str]]:
