@@ -118,7 +118,7 @@ def put(
         run: replace(record(run, items, kubectl.namespace), package=package, values=values or {})
         for run, items in labelled.items()
     }
-    made = [found[run].to_object(items) for run, items in labelled.items()]
+    made = [found[run].of(items).to_object() for run, items in labelled.items()]
     trusting = ("--validate=false", "--filename=-")  # what to validate by is large, and slow to fetch
     kubectl.run("create", *trusting, data=_as_list(made))
     applied = [item for items in labelled.values() for item in items]

@@ -11,7 +11,7 @@ import pytest
 
 from packyard.running.probe import answers, contract, jobs
 from packyard.running.probe.contract import Check
-from running.patients import deployed, pod, prepared
+from running.patients import deployed, pod, rendered
 
 COMMANDS = {
     "a program": (["tensorboard", "--logdir", "/x"], ["program tensorboard"]),
@@ -93,7 +93,7 @@ def test_a_probe_stands_alone_and_nothing_selects_it() -> None:
     brought = [{"apiVersion": "v1", "kind": kind, "metadata": {"name": names[kind]}} for kind in kinds]
     brought[0]["data"] = {"EPOCHS": "3"}
     run = [deployed("run", spec), deployed("other", spec), *brought]
-    probe = jobs.make(prepared(run), "abcde", seconds=60)
+    probe = jobs.make(rendered(run), "abcde", seconds=60)
     (job,) = probe.objects
     assert (job["kind"], probe.absent) == ("Job", ["own"])
     template = job["spec"]["template"]

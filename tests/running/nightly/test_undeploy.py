@@ -13,11 +13,11 @@ from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from packyard.running.runs.undeploy import Removal
-from running.wanted import claim, config_map, deploy, deployment, item, prepared, secret
+from running.wanted import claim, config_map, deploy, deployment, item, rendered, secret
 
 
 def made(client: Kubectl, run: str, *objects: Object) -> None:
-    deploy(client, prepared(*objects, run=run))
+    deploy(client, rendered(*objects, run=run))
 
 
 def found(client: Kubectl, *runs: str) -> Removal:

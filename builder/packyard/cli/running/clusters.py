@@ -15,11 +15,12 @@ from packyard.cli import declare, output, progress, state
 from packyard.cli import directory as directories
 from packyard.core.errors import UnavailableError
 from packyard.core.files.tree import Tree
+from packyard.core.kubernetes import plain_secrets
 from packyard.running.runs import kubectl, status
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared, is_secret, prepare
 from packyard.running.runs.record import RunRecord
+from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.status import RoleStatus, RunStatus
 from packyard.using.options import usecases
 
@@ -77,8 +78,8 @@ def find(arguments: argparse.Namespace) -> Kubectl:
 
 def find_for(
     arguments: argparse.Namespace, verb: str, flags: Sequence[str] = ()
-) -> tuple[Kubectl, Prepared, list[str]]:
-    """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `prepared` returns.
+) -> tuple[Kubectl, Rendered, list[str]]:
+    """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `rendered` returns.
 
     ``flags`` are those of the verb that the user gave, for the hints of errors.
     """
@@ -86,7 +87,7 @@ def find_for(
     usecases.check(directory, verb, words)
     client = _found(arguments)
     command = shlex.join(["packyard", verb, str(directory), *flags, *typed(arguments)])
-    use_case, words = prepared(arguments.words, verb, command)
+    use_case, words = rendered(arguments.words, verb, command)
     namespace = runs.namespace_of(use_case.objects, client.namespace, is_asked=bool(arguments.namespace))
     return _told(replace(client, namespace=namespace)), use_case, words
 
@@ -149,20 +150,20 @@ def _counted(role: RoleStatus) -> str:
     return f"{role.name} {role.ready + role.done}/{role.wanted}" + (f" ({more})" if more else "")
 
 
-def prepared(words: Sequence[str], verb: str, command: str) -> tuple[Prepared, list[str]]:
+def rendered(words: Sequence[str], verb: str, command: str) -> tuple[Rendered, list[str]]:
     """Return the use case that ``[DIR] [NAME=VALUE…]`` names, as if the values were set, and its words to be shown.
 
     ``command`` is what the user typed before the values, for the hints of errors.
     """
     directory, values, words = directories.with_values(words, verb)
     state.tell_pending(Tree(directory))
-    use_case = prepare(directory, values, path=os.environ.get("PATH", ""), command=command)
+    use_case = Rendered.of(directory, values, path=os.environ.get("PATH", ""), command=command)
     return use_case, [str(directory), *concealed(words)]
 
 
 def concealed(words: Iterable[str]) -> list[str]:
     """Return words without the values of setters that look secret."""
-    return [f"{name}=…" if is_secret(name := word.partition("=")[0]) else word for word in words]
+    return [f"{name}=…" if plain_secrets.is_name(name := word.partition("=")[0]) else word for word in words]
 
 
 def duration(word: str) -> float:

@@ -16,7 +16,7 @@ from packyard.running.doctor import wanted
 from packyard.running.doctor.finding import Finding, error, unknown
 from packyard.running.doctor.wanted import PodSet
 from packyard.running.runs import trouble
-from packyard.running.runs.kubectl import FORBIDDEN, NO_NAMESPACE, Done, Kubectl, split
+from packyard.running.runs.kubectl import FORBIDDEN, Done, Kubectl, split
 
 _CHECK = "admission"
 _TRY = ("create", "--dry-run=server", "--validate=ignore", "--output=json", "--filename=-")
@@ -53,10 +53,7 @@ def attempt(objects: Sequence[Object], kubectl: Kubectl) -> list[Attempt]:
 
 
 def refused(attempts: Sequence[Attempt]) -> list[Finding]:
-    """Return what the server refuses, once for pods that are alike.
-
-    Nothing is said of a namespace that is not there yet, and where the user may not make pods.
-    """
+    """Return what the server refuses, once for pods that are alike; nothing where the user may not make pods."""
     by_spec: dict[str, Attempt] = {}
     for each in attempts:
         if each.done and each.done.code:
@@ -87,7 +84,7 @@ def _pod(pod_set: PodSet) -> Object:
 
 
 def _refused(pod_set: PodSet, message: str) -> Iterator[Finding]:
-    if FORBIDDEN.search(message) or NO_NAMESPACE.search(message):
+    if FORBIDDEN.search(message):
         return
     reason = next(iter(split(message)), message)
     if _NO_DRY_RUN in message:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from packyard.core.yaml.node import Source
-from packyard.running.runs.prepared import prepare
+from packyard.running.runs.rendered import Rendered
 from packyard.using.render.render import render
 from packyard.using.setters.krmfile import Krmfile
 from tiny import done
@@ -31,7 +31,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 @pytest.mark.parametrize(
-    "build", [render, lambda directory, path: prepare(directory, {}, path=path)], ids=["render", "prepare"]
+    "build", [render, lambda directory, path: Rendered.of(directory, {}, path=path)], ids=["render", "prepare"]
 )
 def test_reads_each_krmfile_once_whatever_options_are_enabled(
     tmp_path: Path, parsed: Counter[str], build: Callable[..., object]
@@ -48,8 +48,8 @@ def test_knows_the_values_and_the_names_of_its_own_setters_and_of_those_of_its_o
     directory = optioned.package(tmp_path) / optioned.MULTI
     done("enable", directory, "queue")
     done("set", directory, "PVC_NAME=disk", "QUEUE_NAME=team-a")
-    prepared = prepare(directory, {}, path="")
-    assert prepared.draft.options == ("queue",)
-    assert prepared.draft.values == {"PVC_NAME": "disk", "QUEUE_NAME": "team-a"}
-    assert prepared.setters >= {"IMAGE", "PVC_NAME", "RUN_NAME", "WORKERS", "QUEUE_NAME"}
-    assert "S3_BUCKET" not in prepared.setters
+    rendered = Rendered.of(directory, {}, path="")
+    assert rendered.draft.options == ("queue",)
+    assert rendered.draft.values == {"PVC_NAME": "disk", "QUEUE_NAME": "team-a"}
+    assert rendered.setters >= {"IMAGE", "PVC_NAME", "RUN_NAME", "WORKERS", "QUEUE_NAME"}
+    assert "S3_BUCKET" not in rendered.setters
