@@ -112,7 +112,7 @@ def upload(
     """Do what `publish` does up to the index, which is ``before``."""
     keeping = relying(store) if before.number and before.writers == MANY else store
     uploads = _compared(keeping, items, before, at_once)
-    wrote = each(lambda one: one.write(keeping, attest, trusted), uploads, at_once, done)
+    wrote = each(lambda one: one.write(keeping, before, attest, trusted), uploads, at_once, done)
 
     def status(one: _Upload, entry: IndexEntry, is_new: bool) -> Status:
         if not one.has_bundle:
@@ -218,7 +218,7 @@ class _Upload:
         """Whether the bundle itself is there."""
         return self.entry.key in self.present
 
-    def write(self, store: Store, attest: Attest, trusted: Trust) -> tuple[IndexEntry, bool]:
+    def write(self, store: Store, before: Index, attest: Attest, trusted: Trust) -> tuple[IndexEntry, bool]:
         """Write what is missing; return the entry of the file that is there then, and whether anything was."""
         entry = self.entry
         if not self.has_bundle:
@@ -235,7 +235,8 @@ class _Upload:
             except ConflictError:  # what another publisher says of it stays
                 if key == line[0]:
                     raise
-        self._check_provenance(store, entry, attested.get(entry.beside(PROVENANCE)), trusted)
+        if not before.lists(entry):
+            self._check_provenance(store, entry, attested.get(entry.beside(PROVENANCE)), trusted)
         return entry, bool(missing) or not self.has_bundle
 
     def _check_provenance(self, store: Store, entry: IndexEntry, own: bytes | None, trusted: Trust) -> None:
