@@ -123,7 +123,7 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path
 def _started(client: Kubectl, arguments: argparse.Namespace, job: Object) -> str:
     """Return the name of the pod when it runs, and say meanwhile what it waits for."""
     record = RunRecord(run=name_of(job), number=1, when="", objects=(Reference.of(job, client.namespace),))
-    seen = clusters.wait(
+    seen = clusters.started(
         client, record, clusters.seconds(arguments), lambda now: f"the pod that copies {now.explained}"
     )
     if seen.state == status.RUNNING:
