@@ -25,8 +25,7 @@ NOTES = (
     "",
     "Where a channel cannot be reached, what it listed when it was last read is used, and stderr says so:",
     "`channelReached` is false then, and `headSeen` is the number of the head that was read; both are null where",
-    "no channel was asked. A channel that refuses access (401, 403) is an error. `update` names the channels of",
-    "libraries that were not reached in `unreached`.",
+    "no channel was asked. A channel that refuses access (401, 403) is an error.",
 )
 
 

@@ -23,7 +23,7 @@ from writing.source import libraries
 
 NAME = "mnist-fp32-training-k8s"
 #: Verbs that print no rows: other verbs one after another, files, scripts, and what other programs print.
-OTHERS = {"run", "schema", "cfg", "fn", "completion"}
+OTHERS = {"run", "cfg", "fn", "completion"}
 #: Verbs that meet a cluster: their rows are held by tests/cluster.
 ON_CLUSTERS = {
     "deploy",
@@ -91,8 +91,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "build --kustomization": run("build", NAME, *workspace, "--out", tmp_path / "plain", "--kustomization"),
         "publish": run("publish", NAME, *workspace, "--version", "1.0.0", "--to", channel),
         "test": run("test", NAME, *workspace),
-        "parts": run("parts", *workspace),
-        "preview": run("preview", NAME, *workspace),
+        "new --list": run("new", "--list", *workspace),
         "init": run("init", tmp_path / "workspace"),
         "new": run("new", "hello", "--base", "claim", "--storage", "efs", "--workspace", tmp_path / "workspace"),
         "copy": run("copy", channel, tmp_path / "public"),
@@ -144,11 +143,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     }
     libraries.workspace(tmp_path / "ws", "{path: ../parts}")
     libraries.write(tmp_path / "parts", A="1")
-    results |= {
-        "update": run("update", "parts", "--workspace", tmp_path / "ws"),
-        "update --vendor": run("update", "--vendor", "--workspace", tmp_path / "ws"),
-        "list --libraries": run("list", "--libraries", "--workspace", tmp_path / "ws"),
-    }
+    results["list --libraries"] = run("list", "--libraries", "--workspace", tmp_path / "ws")
     table = documented()
     assert set(table) == {*results, "render", *ON_CLUSTERS}
     for verb, objects in results.items():

@@ -77,10 +77,10 @@ def findings(store: Store, trusted: Trust = TRUSTED) -> list[tuple[str, str, str
     return [(each.kind, each.key, each.hint) for each in fsck.check(store, trusted)]
 
 
-def pinned(version: str, *, library: bool = False) -> Lock:
+def pinned(version: str) -> Lock:
     one = bundle("bert", version)
     pin = {"bert": Pin(version=version, channel="elsewhere", tar=one.tar, digest=one.digest)}
-    return Lock(libraries=pin) if library else Lock(packages=pin)
+    return Lock(packages=pin)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_policy_names_what_goes(store: Store, policy: Policy, gone: set[str]) 
 
 def test_what_is_pinned_open_or_the_latest_stays(store: Store) -> None:
     publish(store, [bundle("bert", "1.0.1"), bundle("gpt", "1.0.1")], attest=proved, by=Publisher(keys=[KEY]))
-    locks = {"a.lock": pinned("1.1"), "b.lock": pinned("1.0", library=True)}
+    locks = {"a.lock": pinned("1.1"), "b.lock": pinned("1.0")}
     found, _ = gc(
         store, Policy(older_than="3", pre_releases=True), locks=locks, by=Publisher(keys=[KEY], trusted=TRUSTED)
     )

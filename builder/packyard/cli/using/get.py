@@ -207,7 +207,7 @@ def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
     output.note(f"{entry} from {origin}, {fetched.choice.why}")
     output.detail(f"{entry.name}.tar.gz {entry.digest}, tar {entry.tar}")
     if entry.kind == LIBRARY:
-        example = f"libraries: [{{name: {entry.name}, version: ^{entry.version}}}]"
+        example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"
         output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")
     if entry.yanked:
         output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")

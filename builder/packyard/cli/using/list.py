@@ -129,7 +129,7 @@ def _list_libraries(arguments: argparse.Namespace) -> int:
     if arguments.words:
         raise UsageError("packyard list: WORD chooses packages, not --libraries of a workspace")
     rows = [
-        (each.name, *((each.pin.version, each.pin.channel) if each.pin else ("", "")), each.root_dir)
+        (each.name, each.version, each.address, each.root_dir)
         for each in workspaces.find(arguments, carried=True).libraries
     ]
     LIBRARIES.show(rows, arguments.output)

@@ -173,8 +173,8 @@ def _begun(records: Mapping[tuple[str, str], Removed], entry: IndexEntry) -> Rem
 def _protected(index: Index, package: Package, entry: IndexEntry, locks: Mapping[str, Lock]) -> str:
     """Return why a version stays, or nothing."""
     for file, lock in locks.items():
-        pins = [lock.packages.get(entry.name), lock.libraries.get(entry.name)]
-        if any(pin and (reference.same(pin.version, entry.version) or pin.tar == entry.tar) for pin in pins):
+        pin = lock.packages.get(entry.name)
+        if pin and (reference.same(pin.version, entry.version) or pin.tar == entry.tar):
             return f"{file} pins it"
     if package.latest == entry:
         return "it is the latest version"
