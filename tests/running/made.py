@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from controlplane import fates
@@ -141,3 +142,8 @@ def record(run: str, objects: Sequence[Object], namespace: str) -> RunRecord:
         when=WHEN,
         objects=tuple(Reference.of(item, namespace) for item in objects),
     )
+
+
+def around(*warnings: Object) -> Any:
+    """Return what is around runs: these warnings, no queue and no claim."""
+    return SimpleNamespace(warnings=warnings, queued=(), claims=())

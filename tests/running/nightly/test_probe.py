@@ -21,7 +21,7 @@ import pytest
 from catalogue.nightly import test_runs
 from controlplane import fates, people
 from controlplane.api import Api, Object, await_quota, wait
-from packyard.cli.running import probe
+from packyard.cli.running import clusters, probe
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes import pods
 from packyard.running.probe import answers, jobs
@@ -117,7 +117,7 @@ def test_says_why_pods_do_not_run_and_leaves_nothing(
         judged = [each["status"] for conditions in said for each in conditions if each["type"] == "PodScheduled"]
         return 3600.0 if "False" in judged else 0.0
 
-    monkeypatch.setattr(probe, "time", SimpleNamespace(monotonic=now, sleep=time.sleep))
+    monkeypatch.setattr(clusters, "time", SimpleNamespace(monotonic=now, sleep=time.sleep))
     (found,) = probe.run(client, fated(rendered, fate, **fields), seconds=600)
     assert found.severity == "error"
     assert expected in found.message

@@ -27,7 +27,7 @@ from packyard.using.options import usecases
 T = TypeVar("T")
 #: Seconds until a server that does not answer is asked again.
 PAUSES = (1, 2, 4, 8, 8, 8)
-_PAUSE = 1.0  # seconds between two looks at a run
+_PAUSE = 1.0  # seconds between two looks
 #: The fields of a reference to an object, in the rows that name some.
 REFERENCE = "apiVersion, kind, namespace, name"
 _FLAGS = ("namespace", "context", "kubeconfig")
@@ -120,23 +120,27 @@ def patiently(ask: Callable[[], T]) -> T:
     return ask()
 
 
-def wait(client: Kubectl, record: RunRecord, seconds: float, words: Callable[[RunStatus], str]) -> RunStatus:
-    """Return what a run does as soon as it starts no longer, or when the time is over; say ``words`` meanwhile."""
+def wait(ask: Callable[[], T], is_over: Callable[[T], bool], words: Callable[[T], str], seconds: float) -> T:
+    """Return what is asked again and again, as soon as it ``is_over`` or the time is; say ``words`` meanwhile."""
     begin, before = time.monotonic(), ""
     try:
         while True:
-            run_status = patiently(lambda: status.read_one(client, record))
+            answer = patiently(ask)
             progress.waited()
-            if (text := words(run_status)) != before:
+            if (text := words(answer)) != before and text:
                 output.note(text)
-            before = text
-            waited = time.monotonic() - begin
-            if run_status.state != status.STARTING or waited > seconds:
-                return run_status
+            before, waited = text, time.monotonic() - begin
+            if is_over(answer) or waited > seconds:
+                return answer
             progress.waiting(f"waiting: {text}", waited)
             time.sleep(_PAUSE)
     finally:
         progress.waited()
+
+
+def started(client: Kubectl, record: RunRecord, seconds: float, words: Callable[[RunStatus], str]) -> RunStatus:
+    """Return what a run does as soon as it starts no longer, or when the time is over; say ``words`` meanwhile."""
+    return wait(lambda: status.read_one(client, record), lambda now: now.state != status.STARTING, words, seconds)
 
 
 def counted(roles: Iterable[RoleStatus]) -> str:

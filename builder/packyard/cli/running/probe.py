@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Sequence
 
 from packyard.cli import declare, output
@@ -18,7 +17,6 @@ from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendered import Rendered
 
-_PAUSE = 1.0  # seconds between two looks at its pods
 _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits for any more
 
 
@@ -43,15 +41,15 @@ def run_after(findings: Sequence[Finding], client: Kubectl, rendered: Rendered, 
 def run(client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
     """Return what the pods of a use case find where they are to run."""
     probe = jobs.make(rendered, runs.new_word(), seconds=int(seconds) + _MORE)
-    end, waiting = time.monotonic() + seconds, ""
     if not probe.checks:
         return answers.conclude(client, probe, Seen([], {}), now())
     output.note(f"probe {probe.name}: {output.counted(len(probe.checks), 'container')} of the use case")
+
+    def words(seen: Seen) -> str:
+        reasons = ", ".join(sorted({reason or "Pending" for reason in seen.waiting.values()}))
+        return f"probe {probe.name} waits: {reasons}" if reasons else ""
+
     with interrupts.tidied(lambda: jobs.delete(client, probe)):
         beside.create(client, probe.objects)
-        while not (look := clusters.patiently(lambda: answers.look(client, probe))).is_over and time.monotonic() < end:
-            before, waiting = waiting, ", ".join(sorted({reason or "Pending" for reason in look.waiting.values()}))
-            if waiting != before:
-                output.note(f"probe {probe.name} waits: {waiting}")
-            time.sleep(_PAUSE)
-        return answers.conclude(client, probe, look, now())
+        seen = clusters.wait(lambda: answers.look(client, probe), lambda seen: seen.is_over, words, seconds)
+        return answers.conclude(client, probe, seen, now())

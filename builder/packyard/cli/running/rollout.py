@@ -191,7 +191,7 @@ def _tell(arguments: argparse.Namespace, reference: Reference, what: str) -> Non
 def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStatus:
     """Return what a run does as soon as its pods run, or when the time is over."""
     try:
-        return clusters.wait(client, plan.record, clusters.seconds(arguments), _words)
+        return clusters.started(client, plan.record, clusters.seconds(arguments), _words)
     except (PackyardError, KeyboardInterrupt):
         if not _takes_back(arguments, plan):
             output.notice(f"run {plan.record.run} is deployed, and goes on; {_next(client, plan, 'status')}")

@@ -42,15 +42,11 @@ _DNS = Check("name", "kubernetes.default.svc", "kubernetes.default.svc")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """The objects of a probe, and what each container of its Jobs looks for, by the names of both.
-
-    ``absent`` are the claims that the run brings: they are not there yet.
-    """
+    """The objects of a probe, and what each container of its Jobs looks for, by the names of both."""
 
     name: str
     objects: Sequence[Object]
     checks: Mapping[tuple[str, str], Sequence[Check]]
-    absent: Sequence[str]
 
 
 def make(rendered: Rendered, word: str, *, seconds: int) -> Probe:
@@ -82,7 +78,6 @@ def make(rendered: Rendered, word: str, *, seconds: int) -> Probe:
         name=name,
         objects=[beside.job(job, labels, template, seconds) for job, (template, _) in jobs.items()],
         checks={(job, container): of for job, (_, checks) in jobs.items() for container, of in checks.items()},
-        absent=[claim for kind, claim in sorted(own) if kind == "PersistentVolumeClaim"],
     )
 
 
