@@ -128,22 +128,6 @@ def test_a_job_that_is_there_is_not_changed_nor_what_its_pods_have_read(
     assert planned(client, suspended, settings, deployment(cpu="2")).is_new
 
 
-def test_what_the_server_does_not_let_change_is_refused_with_what_has_it_anew(client: Kubectl) -> None:
-    immutable = {**config_map("fixed", x="1"), "immutable": True}
-    deploy(client, rendered(deployment(), immutable, secret(x="1")))
-    moved = deployment()
-    labels = moved["spec"]["template"]["metadata"]["labels"]
-    labels["tier"] = "x"
-    moved["spec"]["selector"] = {"matchLabels": labels}
-    changed = {**immutable, "data": {"x": "2"}}
-    with pytest.raises(ConflictError, match="stays as it is; packyard undeploy first") as caught:
-        deploying.plan(client, rendered(moved, changed), who="ann", when=WHEN)
-    assert [each.message.partition(":")[0] for each in caught.value.problems] == [
-        'Deployment.apps "server" is invalid',
-        'ConfigMap "fixed" is invalid',
-    ]
-
-
 @pytest.mark.parametrize("force", [False, True])
 def test_what_is_of_no_run_is_only_taken_over_by_force_and_what_is_of_another_run_never(
     client: Kubectl, cluster: Api, namespace: str, force: bool
@@ -351,14 +335,3 @@ def test_a_record_names_nothing_that_kubectl_takes_for_something_else(field: str
     assert Reference.parse(names).kind == "ConfigMap"
     with pytest.raises(FaultError, match=r"names nothing on a cluster"):
         Reference.parse({**names, field: text})
-
-
-def test_of_a_changed_job_an_earlier_record_is_refused_too(client: Kubectl, cluster: Api, namespace: str) -> None:
-    made(client, job(cpu="1"))
-    cluster.delete(job(), namespace).expect_done()
-    wait(lambda: [] if cluster.read(job(), namespace).status == 404 else ["still there"])
-    made(client, job(cpu="2"))
-    first, second = records.read_run(client, "first")
-    assert second.number == 2
-    with pytest.raises(ConflictError, match="field is immutable"):
-        deploying.plan_again(client, [first, second], first, who="ann", when=WHEN)

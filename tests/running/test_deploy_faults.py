@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 import real
-import sample
 import tiny
 from controlplane import people, webhooks
 from controlplane.api import Api, Object
@@ -29,7 +28,7 @@ from packyard.running.runs import record as records
 from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
-from running.wanted import WHEN, config_map, deploy, deployment, item, job, rendered
+from running.wanted import WHEN, config_map, deploy, item, job, rendered
 from sharing import buckets
 from tiny import inside
 
@@ -289,20 +288,6 @@ def cut_midway(api: Api, namespace: str, folder: Path) -> Iterator[tuple[Path, C
             yield written(folder, api, namespace, server=f"https://{listen}"), mend
 
 
-def test_a_connection_that_is_cut_midway_is_told_and_a_second_deploy_completes(
-    cluster: Api, namespace: str, directory: Path, tmp_path: Path
-) -> None:
-    with cut_midway(cluster, namespace, tmp_path) as (config, mend):
-        done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
-        assert done.returncode == 1
-        assert "the cluster of context my context cannot be reached" in done.stderr
-        again, _ = offers(done.stderr, "may be applied in part")
-        assert inside(*again[1:], "--no-wait").returncode == 1  # it is still away
-        mend()
-        assert inside(*again[1:], "--no-wait").returncode == 0
-    assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings", "work"]
-
-
 def test_what_cannot_be_taken_back_is_told_with_the_commands_to_go_on(
     cluster: Api, namespace: str, directory: Path, tmp_path: Path
 ) -> None:
@@ -313,33 +298,6 @@ def test_what_cannot_be_taken_back_is_told_with_the_commands_to_go_on(
         _, remove = offers(done.stderr, "is not taken back")
         mend()
         assert inside(*remove[1:]).returncode == 0
-    assert names(cluster, namespace) == []
-
-
-@pytest.mark.nightly
-def test_several_runs_at_once(cluster: Api, namespace: str, config: Path, tmp_path: Path) -> None:
-    count = 10 if sample.WHOLE else 4
-    started = []
-    for number in range(count):
-        folder = tmp_path / f"run-{number}"
-        folder.mkdir()
-        objects = [config_map(f"settings-{number}", x="1"), deployment(f"server-{number}")]
-        for each in objects:
-            each["metadata"]["labels"] = {"app.kubernetes.io/instance": f"run-{number}"}
-        (folder / "objects.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
-        (folder / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
-        command = [*tiny.COMMAND, "deploy", str(folder), "--kubeconfig", str(config), "--no-wait"]
-        started.append(
-            subprocess.Popen(command, env=tiny.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        )
-    for process in started:
-        _, said = process.communicate(timeout=300)
-        assert process.returncode == 0, said.decode()
-    expected = [f"packyard.run-{number}.1" for number in range(count)] + [
-        f"settings-{number}" for number in range(count)
-    ]
-    assert names(cluster, namespace) == expected
-    assert inside("undeploy", "--all", "--yes", "--kubeconfig", config).returncode == 0
     assert names(cluster, namespace) == []
 
 
