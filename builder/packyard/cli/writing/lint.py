@@ -39,6 +39,7 @@ READMES = readmes.ROWS
 EXAMPLE = "packyard lint my-model --strict"
 #: The rules of a file of which nothing else is known.
 _BROKEN = ("unreadable", "root-no-mapping")
+_ARCHIVES = (".tar.gz", ".tgz")
 _CHECKS = ("strict", "all", "fix", "option", "preset")
 _VERSION = "0.0.0"  # which no finding shows
 
@@ -104,6 +105,8 @@ def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[st
     names: list[str] = []
     folders: list[str] = [] if targets or here else ["."]
     for target in targets:
+        if target.endswith(_ARCHIVES):
+            raise InputError(Problem("is an archive", file=target, hint=f"tar -xzf {target}, and lint its folder"))
         packages = _packages_in(target, here) if here else None
         if packages is None and Path(target).is_dir():
             folders.append(target)
