@@ -17,7 +17,6 @@ from packyard.cli import rows
 from packyard.cli.complete import flags_of
 from packyard.cli.verbs import VERBS
 from packyard.sharing.trust.keys import SigningKey
-from sharing import rooted
 from tiny import done, packyard
 from writing.source import libraries
 
@@ -110,12 +109,9 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     (channel / "1.0.0" / f"{NAME}.tar.gz").unlink()
     results["fsck"] = run("fsck", channel)
     results["web"] = run("web", channel)
-    results["keys refresh"] = run("keys", "refresh", "--in", channel)
     (tmp_path / NAME / "LICENSE").unlink()
     results["verify DIR"] = run("verify", tmp_path / NAME)
     results["keys"] = run("keys", "trust", key)
-    (tmp_path / "1.root.json").write_bytes(rooted.made().to_bytes())
-    results["keys root"] = run("keys", "root", "show", tmp_path / "1.root.json")
     use_case = tmp_path / NAME / "quickstart/mlops/multi-node/user-mounted-nfs"
     with (use_case / "Krmfile").open("a", encoding="utf-8") as file:
         file.write("rules:\n- {rule: WORKERS < 9, message: Few.}\n")

@@ -18,7 +18,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
 from packyard.core.files.git import Revision
 from packyard.sharing.entry import PROVENANCE, SBOM, IndexEntry, bundle_key
-from packyard.sharing.publishing.upload import Attest, Packed
+from packyard.sharing.publishing.publish import Attest, Packed
 from packyard.sharing.stores.oci.artifact import bundle_manifest
 from packyard.sharing.trust import provenance, sbom, sigstore
 from packyard.sharing.trust.dependencies import BuiltOn

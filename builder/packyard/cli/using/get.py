@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 ROWS = Rows(
     "package",
-    "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, channelReached, headSeen",
+    "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, channelReached, indexSeen",
 )
 #: A package that was fetched, as JSON, and what is said of it.
 Row = tuple[dict[str, object], str]
@@ -182,7 +182,7 @@ def _unpacked(
         "yanked": entry.yanked,
         "signers": list(fetched.proof.signers),
         "listedBy": list(fetched.proof.listed_by),
-        "headSeen": fetched.head,
+        "indexSeen": fetched.number,
         "channelReached": is_reached(store),
     }
     return row, fetched.proof.describe(preferences.key_names())
