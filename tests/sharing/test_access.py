@@ -79,7 +79,7 @@ def test_what_is_remembered_is_the_index_as_it_was(store: DirectoryStore, memory
 def test_an_older_index_is_asked_for_once_more_and_then_told_with_both_numbers(
     store: DirectoryStore, memory: Memory
 ) -> None:
-    old = store.get(INDEX)
+    old, records = store.get(INDEX), {key: store.get(key) for key in access.read(store).files_below()}
     publish(store, [bundle("bert", "1.1")], by=BY)
     new, asked = store.get(INDEX), list[str]()
     access.read(store, TRUST, memory)
@@ -106,6 +106,11 @@ def test_an_older_index_is_asked_for_once_more_and_then_told_with_both_numbers(
     assert "it had number 3, and now 2" in warned[0]
     with pytest.raises(OlderError), opened(Edges(store.root_dir), Reference.parse("bert"), how):
         pass
+    shutil.rmtree(store.root_dir / "index/p/bert")  # the other cache has no record but the old one
+    for key, data in records.items():
+        store.put(key, data)
+    with opened(Edges(store.root_dir), Reference.parse("bert@1.0"), how) as fetched:
+        assert fetched.read() == bundle()
 
 
 def test_another_channel_and_a_lost_index_are_told_with_the_command_that_forgets(
