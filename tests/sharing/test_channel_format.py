@@ -95,7 +95,7 @@ def check(read: Read) -> None:
     key = KEY.public.loaded()
     assert fetch(read, "bert", key) == bundle("bert", "1.1").data
     listed = index(read, key)
-    assert (len(listed["channel"]), listed["number"]) == (32, 4)
+    assert (len(listed["channel"]), listed["number"]) == (32, 5)
     assert listed["releases"] == {"1": {"closed": True}}
     found = versions(read, listed, "bert")
     assert found["1.2"]["yanked"] == "diverges"

@@ -197,7 +197,7 @@ def test_a_mirror_is_the_same_channel_and_follows_it_but_never_back(
     }
     assert target.get(KEY_OF_INDEX) == source.get(KEY_OF_INDEX)
     with pytest.raises(
-        ConflictError, match=r"has number 4 of this channel, and the source number 2 \(copy in the other"
+        ConflictError, match=r"has number 5 of this channel, and the source number 3 \(copy in the other"
     ):
         statuses(old, target)
 

@@ -173,7 +173,7 @@ def test_a_publisher_cut_off_at_any_operation_leaves_the_old_or_the_new_and_a_se
                 assert [each for each in fsck.check(store) if not each.key.startswith("index/probe/")] == []
             else:
                 break
-        assert number > 20
+        assert number > 10
 
 
 # Processes that are killed.

@@ -106,7 +106,7 @@ def opened(
 
 @contextmanager
 def _opened(store: Store, reference: Reference, how: Fetching, pin: Pin | None) -> Iterator[Fetched]:
-    index = _index(store, how, is_pinned=pin is not None or reference.version is not None)
+    index = _index(store, reference, how, is_pinned=pin is not None or reference.version is not None)
     if index is None:
         with _without_index(store, reference, how) as fetched:
             yield replace(fetched, choice=_check_pin(fetched.choice, pin)) if pin else fetched
@@ -126,8 +126,11 @@ def _opened(store: Store, reference: Reference, how: Fetching, pin: Pin | None) 
         yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries, number=index.number)
 
 
-def _index(store: Store, how: Fetching, *, is_pinned: bool) -> Index | None:
-    """Return the index; for what is pinned, the one that is remembered where the channel shows an older one."""
+def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool) -> Index | None:
+    """Return the index; for what is pinned, the one that is remembered where the channel shows an older one.
+
+    Where the record that it names is missing as well, the older one says of a version what it always says.
+    """
     try:
         return access.find(store, how.trusted, how.memory)
     except OlderError as error:
@@ -135,6 +138,11 @@ def _index(store: Store, how: Fetching, *, is_pinned: bool) -> Index | None:
         if remembered is None:
             raise
         how.warn(f"{error}\nwhat it listed before is used")
+        try:
+            remembered.package(reference.name)
+        except IntegrityError:
+            older = access.find(store, how.trusted)
+            return older if older and older.channel == remembered.channel else remembered
         return remembered
 
 

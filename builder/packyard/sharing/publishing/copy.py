@@ -32,7 +32,7 @@ from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import Package
 from packyard.sharing.publishing.gc import clear
-from packyard.sharing.publishing.publish import Attest, Packed, Status, check_place, publish, upload
+from packyard.sharing.publishing.publish import Attest, Packed, Status, check_place, compare, publish, upload
 from packyard.sharing.stores import put_all
 from packyard.sharing.stores.store import MissingStoreError, Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance, sigstore
@@ -155,7 +155,9 @@ def _mirror(
     for batch in _batches((), entries, present):
         with source.fetched(batch) as (packed, attest, _):
             told = lambda _: done(next(numbers), wanted)  # noqa: E731
-            for entry, status in upload(target, packed, before, attest=attest, at_once=_AT_ONCE, done=told):
+            for entry, status in upload(
+                target, compare(target, packed, before), before, attest=attest, at_once=_AT_ONCE, done=told
+            ):
                 results[str(entry)] = Copied(entry=entry, status=status)
     if before.data != listed.data:
         put_all(target, ((key, source.store.get(key, limit=record.LIMIT)) for key in listed.files_below()))

@@ -89,7 +89,10 @@ def publish(
     """
     before, items = by.current(store), list(map(Packed.of, bundles))
     check_place(store, before, [packed.entry.key for packed in items])
-    outcomes = upload(store, items, before, attest=attest, trusted=by.own, at_once=at_once, done=done)
+    uploads = compare(store, items, before, at_once=at_once)
+    if not before.number:  # so that another first publisher does not meet bundles without an index
+        before = by.commit(store, lambda index: index, before=before)
+    outcomes = upload(store, uploads, before, attest=attest, trusted=by.own, at_once=at_once, done=done)
 
     def change(index: Index) -> Index:
         index = index.add(*(entry for entry, _ in outcomes))
@@ -101,7 +104,7 @@ def publish(
 
 def upload(
     store: Store,
-    items: Sequence[Packed],
+    uploads: Sequence[Upload],
     before: Index,
     *,
     attest: Attest = lambda _: {},
@@ -111,10 +114,9 @@ def upload(
 ) -> list[tuple[IndexEntry, Status]]:
     """Do what `publish` does up to the index, which is ``before``."""
     keeping = relying(store) if before.number and before.writers == MANY else store
-    uploads = _compared(keeping, items, before, at_once)
     wrote = each(lambda one: one.write(keeping, before, attest, trusted), uploads, at_once, done)
 
-    def status(one: _Upload, entry: IndexEntry, is_new: bool) -> Status:
+    def status(one: Upload, entry: IndexEntry, is_new: bool) -> Status:
         if not one.has_bundle:
             return "published"
         return "unchanged" if not is_new and before.lists(entry) else "completed"
@@ -133,7 +135,7 @@ def preview(
     def look(packed: Packed) -> tuple[IndexEntry, Outlook, tuple[Problem, ...]]:
         entry = packed.entry
         try:
-            upload = _Upload.of(store, packed, there[entry.version])
+            upload = Upload.of(store, packed, there[entry.version])
             before.add(upload.entry)
         except (ConflictError, IntegrityError) as error:
             return entry, "conflict", error.problems
@@ -145,19 +147,19 @@ def preview(
     return each(look, items, at_once)
 
 
-def _compared(store: Store, items: Sequence[Packed], before: Index, at_once: int) -> list[_Upload]:
+def compare(store: Store, items: Sequence[Packed], before: Index, *, at_once: int = 1) -> list[Upload]:
     """Check each bundle; return the bundles with what the channel, whose index this is, has of them."""
     there = _present(store, items)
 
-    def look(packed: Packed) -> _Upload | ConflictError:
+    def look(packed: Packed) -> Upload | ConflictError:
         try:
-            return _Upload.of(store, packed, there[packed.entry.version])
+            return Upload.of(store, packed, there[packed.entry.version])
         except ConflictError as error:
             return error
 
     looked = each(look, items, at_once)
     refuse((problem for one in looked if isinstance(one, ConflictError) for problem in one.problems), ConflictError)
-    uploads = [one for one in looked if isinstance(one, _Upload)]
+    uploads = [one for one in looked if isinstance(one, Upload)]
     before.add(*(one.entry for one in uploads))
     return uploads
 
@@ -196,7 +198,7 @@ def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Upload:
+class Upload:
     """One bundle and the objects that the channel has of it; ``entry`` describes the published file, now or later."""
 
     packed: Packed
@@ -204,7 +206,7 @@ class _Upload:
     present: frozenset[str]
 
     @classmethod
-    def of(cls, store: Store, packed: Packed, present: frozenset[str]) -> _Upload:
+    def of(cls, store: Store, packed: Packed, present: frozenset[str]) -> Upload:
         """Compare a bundle with what is published; ``present`` are the keys that are there below its version."""
         entry = packed.entry
         if entry.key in present:
