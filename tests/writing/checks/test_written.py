@@ -74,7 +74,9 @@ def test_a_mistake_is_told_at_its_line(root: Path, file: str, old: str, new: str
     (root / file).write_text(text.replace("«", ""))
     line = text.partition("«")[0].count("\n") + 1
     told = [each for each in found() if each["file"] == file and each["rule"] == rule]
-    assert told
+    places = [(each["line"], each["message"]) for each in told]
+    assert places
+    assert len(places) == len(set(places))
     assert "«" not in new or line in [each["line"] for each in told]
 
 

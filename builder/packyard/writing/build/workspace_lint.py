@@ -89,10 +89,10 @@ def _named(each: Finding) -> Finding:
 
 
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
-    """Return what several packages have from one part once, with the first composed place."""
+    """Return once what several packages have from one part, and a line as it is written and as it is composed."""
     once: dict[tuple[object, ...], Finding] = {}
     for each in findings:
-        once.setdefault((each.file, each.line, each.column, each.rule, each.message), each)
+        once.setdefault((each.file, each.line, each.rule, each.message), each)
     return once.values()
 
 
