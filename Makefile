@@ -73,7 +73,6 @@ nightly-samples: $(TEST)
 	$(ALL_REQUIRED) -n $(JOBS) $$($(SAMPLED) --exclude-dir=nightly) $(ARGS)
 
 docs: $(TEST)  ## write what is generated in docs/
-	$(BIN)/python tests/documents/test_lint.py
 	PYTHONPATH=tests $(BIN)/python -m documents.reference
 
 bench: .venv/.nightly tools  ## measure packyard beside other programs

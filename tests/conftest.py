@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -19,9 +20,11 @@ from hypothesis import settings
 import real
 import sample
 from controlplane import shared
-from controlplane.api import Api
 from real import Cfg, Served, serving
 from tiny import RELEASE, done
+
+if TYPE_CHECKING:
+    from controlplane.api import Api
 
 settings.register_profile("tests", deadline=None)  # how long an example takes depends on the machine
 settings.load_profile("tests")
@@ -306,6 +309,8 @@ def web_dir(shared_dir: Path) -> Path:
 @pytest.fixture(scope="session")
 def api_server(shared_dir: Path) -> Iterator[Api]:
     """kube-apiserver 1.34.4 on etcd with the definitions of custom resources; nothing there acts."""
+    from controlplane.api import Api  # no other test needs its client
+
     real.pinned_program("kubernetes")
     real.pinned_manifests()
     folder = shared_dir / "control-plane"

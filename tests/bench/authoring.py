@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-import real
-from bench import measuring
-from bench.measuring import process, void
+from bench.measuring import process
 from packyard.cli.verbs import VERBS
-from packyard.writing.build.assemble import assemble
-from packyard.writing.build.preview import Preview
-from packyard.writing.source import package, workspace
 
 NAME = "mnist-fp32-training-k8s"
 _LOADED = (
@@ -24,29 +18,12 @@ _LOADED = (
 )
 
 
-def measure(folder: Path, *, runs: int) -> None:
-    """Print a line for each; ``folder`` is free to use."""
+def measure(_: Path, **__: int) -> None:
+    """Print a line for the slowest."""
     ratios = {verb: _start(verb) for verb in VERBS}
     slowest = max(ratios, key=lambda verb: ratios[verb])
     what = f"start of {slowest}, the slowest of {len(ratios)} verbs, Python and its imports"
     print(f"{what:<76} {ratios[slowest]:5.1f} x the time  at most 3 x")
-    catalogue = folder / "preview"
-    shutil.copytree(real.REPOSITORY, catalogue, ignore=shutil.ignore_patterns(".*", "tests", "build", "dist"))
-    preview = Preview(catalogue, NAME, package.read(workspace.read(catalogue), NAME).first)
-    saved = catalogue / "packages" / NAME / package.FILE
-    assert not preview.look().problems
-
-    def answer() -> None:
-        """Save a file, and look."""
-        saved.write_text(saved.read_text() + "# saved\n")
-        assert preview.has_changed()
-        assert not preview.look().problems
-
-    def build() -> None:
-        void(assemble(workspace.read(catalogue), NAME, "1.0"))
-
-    what = "preview after a save, build of the package (library)"
-    measuring.compare(what, answer, build, goal="at most 3 x", runs=runs)
 
 
 def _start(verb: str, runs: int = 5) -> float:

@@ -17,7 +17,7 @@ from bench.measuring import compare, process, void
 from controlplane.api import Api
 from packyard.running import doctor
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import prepare
+from packyard.running.runs.rendered import Rendered
 from packyard.writing.build.assemble import assemble
 from packyard.writing.source import workspace
 
@@ -41,7 +41,7 @@ def measure(api: Api, client: Kubectl, folder: Path, runs: int) -> None:
     for number in range(_NODES):
         _add_node(api, f"node-{number}")
     directory = assemble(workspace.read(real.REPOSITORY), _NAME, "1.0.0").unpack(folder) / _USE_CASE
-    ready = prepare(directory, {}, path=os.environ["PATH"])
+    ready = Rendered.of(directory, {}, path=os.environ["PATH"])
     whole = _calls(client, lambda recording: void(doctor.examine(recording, ready)))
     verb = process(_PACKYARD, "doctor", directory, *client.flags, f"--namespace={client.namespace}", "-q")
     for what, ours, calls in (

@@ -17,8 +17,7 @@ import real
 from bench.measuring import compare, peak, process, void
 from catalogue import workspaces
 from packyard.sharing.index import access
-from packyard.sharing.publishing.publish import publish
-from packyard.sharing.publishing.upload import Packed
+from packyard.sharing.publishing.publish import Packed, publish
 from packyard.sharing.stores import open_store
 from sharing import buckets
 

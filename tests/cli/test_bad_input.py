@@ -363,7 +363,7 @@ def test_setting_in_files_that_are_broken(built: Path, path: str, text: bytes) -
         ("logs", "run", "--events", "-f"),
         ("diff", "--git", "main", "."),
         ("diff", "--git", "-o", "patch"),
-        ("update", "--vendor", "--dry-run"),
+        ("new", "--list", "--base", "one"),
         ("build", "--version", "1.0"),
         ("fsck", "channel", "--key", "mine"),
     ],

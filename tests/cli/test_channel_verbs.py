@@ -66,7 +66,7 @@ def test_a_closed_release_gets_no_more(tmp_path: Path) -> None:
     assert "the release 1.0 is closed" in closed.stderr
     again = packyard(*publish, "1.0", "--close")
     assert (again.returncode, "unchanged" in again.stdout) == (0, True)
-    assert access.read(open_store(str(channel))).released("1").closed
+    assert access.read(open_store(str(channel))).is_closed("1")
     (source / "packages/p").rename(source / "packages/q")
     text = (source / "packages/q/package.yaml").read_text()
     (source / "packages/q/package.yaml").write_text(text.replace("name: p", "name: q"))
@@ -92,26 +92,27 @@ def test_copies_the_versions_that_are_named(channel: Path, tmp_path: Path) -> No
 def test_checks_a_channel_and_makes_its_index_again(channel: Path) -> None:
     sound = packyard("fsck", channel)
     assert (sound.returncode, sound.stdout, sound.stderr) == (0, "", "nothing is wrong\n")
-    for node in (channel / "index" / "nodes").glob("*/*"):
-        node.unlink()
+    for record in (channel / "index" / "p").glob("*/*"):
+        record.unlink()
     broken = packyard("fsck", channel)
     assert broken.returncode == 1
     assert re.fullmatch(
-        r"(missing  index/nodes/../\w{62}\.json: is missing \(make the index again: packyard fsck \S+ --repair\)\n){3}",
+        r"(missing  index/p/\w+/\w+\.json: it is listed \(list again what is sound: packyard fsck \S+ --repair\)\n){2}",
         broken.stdout,
     )
-    assert re.fullmatch(r"3 findings in .*channel\n", broken.stderr)
+    assert re.fullmatch(r"2 findings in .*channel\n", broken.stderr)
     (row, *_) = json.loads(packyard("fsck", channel, "-o", "json").stdout)
     assert set(row) == {"kind", "key", "message", "hint"}
-    repaired = packyard("fsck", channel, "--repair", "--prune")
+    repaired = packyard("fsck", channel, "--repair", "--remove")
     assert repaired.returncode == 0, repaired.stdout
     assert re.fullmatch(
-        r"the index was made again: head 4 lists 3 bundles\n(removed .*\n)*nothing is wrong\n", repaired.stderr
+        r"(\w+@1\.\d is listed again\n){3}the index was made again: its number is \d\nnothing is wrong\n",
+        repaired.stderr,
     )
     assert json.loads(done("fsck", channel, "--repair", "-o", "json")) == []
     (channel / "1.0/bert.tar.gz").write_bytes(b"x")
-    assert "1.0/bert.tar.gz: expected sha256:" in packyard("fsck", channel, "--repair").stderr
-    assert packyard("fsck", channel).stdout.startswith("altered  1.0/bert.tar.gz: ")
+    assert packyard("fsck", channel, "--repair").stdout.startswith("altered  1.0/bert.tar.gz: ")
+    assert "--remove is for --repair" in packyard("fsck", channel, "--remove").stderr
 
 
 @pytest.mark.parametrize(

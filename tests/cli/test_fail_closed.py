@@ -10,7 +10,7 @@ import pytest
 
 import tiny
 from packyard.core.bundle import lock as locks
-from sharing.test_provenance import KEY, OTHER
+from sharing.test_provenance import KEY
 from tiny import done, packyard
 
 PEM = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
@@ -56,8 +56,6 @@ def test_an_empty_signing_key_is_refused_by_every_verb_that_signs(home: Path, ch
         ("yank", "p@1.0", "--reason", "bad", "--in", channel),
         ("fsck", channel, "--repair"),
         ("gc", channel, "--yanked"),
-        ("keys", "refresh", "--in", channel),
-        ("keys", "revoke", KEY.public.id, "--in", channel),
     ):
         for value in ("", " \n"):
             refused("PACKYARD_SIGNING_KEY is set, and empty", *words, code=2, PACKYARD_SIGNING_KEY=value)
@@ -70,39 +68,20 @@ def test_publish_and_copy_say_that_nothing_is_signed(home: Path) -> None:
     assert "not signed" not in publish(home, home / "signed", **PEM)
 
 
-def test_who_signs_in_a_channel_without_a_root_is_told_so_once(home: Path) -> None:
-    says = "the channel has no root: "
-    assert says not in publish(home, home / "plain")
-    assert says in publish(home, home / "signed", **PEM)
-    assert says not in publish(home, home / "signed", version="2.0", **PEM)
-
-
-def test_no_verb_follows_a_signed_head_by_an_unsigned_one(home: Path, channel: Path) -> None:
+def test_no_verb_follows_a_signed_index_by_an_unsigned_one(home: Path, channel: Path) -> None:
     done("keys", "revoke", KEY.public.id)
     shutil.rmtree(home / "CONFIG")  # of somebody who trusts nobody, and has no key
-    before = sorted(channel.rglob("index/heads/*"))
+    before = (channel / "index/index.json").read_bytes()
     publish(home, home / "plain", version="2.0")
     for words in (
         ("publish", "--workspace", home / "sources", "--to", channel, "--version", "3.0"),
         ("copy", home / "plain", channel),
         ("yank", "p@1.0", "--reason", "bad", "--in", channel),
         ("fsck", channel, "--repair"),
-        ("publish", "--to", channel, "--version", "1.0", "--workspace", home / "sources", "--join", "--close"),
+        ("publish", "--to", channel, "--version", "1.0", "--workspace", home / "sources", "--close"),
     ):
         refused("its index is signed, and you have no key", *words)
-    assert sorted(channel.rglob("index/heads/*")) == before
-
-
-def test_repair_refuses_a_key_that_the_channel_has_revoked(home: Path, channel: Path) -> None:
-    (home / "o.pub.pem").write_bytes(OTHER.public.to_pem())
-    done("keys", "trust", home / "o.pub.pem")
-    other = {"PACKYARD_SIGNING_KEY": OTHER.to_pem(None).decode()}
-    thief = home / "thief"  # who does not know of the revocation by his own keys
-    shutil.copytree(home / "CONFIG", thief)
-    done("keys", "revoke", KEY.public.id, "--in", channel, **other)
-    says = "your key is revoked|is revoked|which you do not trust"
-    refused(says, "fsck", channel, "--repair", XDG_CONFIG_HOME=str(thief), **PEM)
-    assert done("list", "--from", channel)
+    assert (channel / "index/index.json").read_bytes() == before
 
 
 def test_an_empty_workspace_publishes_nothing(home: Path) -> None:

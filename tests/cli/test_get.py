@@ -145,7 +145,7 @@ def test_a_public_bucket_that_lists_nothing_is_a_channel(channel: Path, tmp_path
         says = r"1\.1/bert\.tar\.gz: access denied \(HTTP 403\) \(is the address right\?"
         refused("get", "bert", "--from", server.address, "--into", tmp_path / "2", says=says)
     with answering(lambda _: [answer(status=b"403 Forbidden")]) as server:
-        refused("list", "--from", server.address, says=r"index/head\.json: access denied \(HTTP 403\)")
+        refused("list", "--from", server.address, says=r"index/index\.json: access denied \(HTTP 403\)")
 
 
 def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: 
 
 
 @pytest.mark.nightly
-def test_json_says_whether_the_channel_was_reached_and_which_head_was_seen(channel: Path, tmp_path: Path) -> None:
+def test_json_says_whether_the_channel_was_reached_and_which_index_was_seen(channel: Path, tmp_path: Path) -> None:
     file, untarred = channel / "1.1/bert.tar.gz", tmp_path / "bert"
 
     def seen(into: Path) -> dict[str, tuple[object, object]]:
@@ -183,7 +183,7 @@ def test_json_says_whether_the_channel_was_reached_and_which_head_was_seen(chann
             ("upgrade", untarred, "1.1"),
         ):
             for row in json.loads(done(*words, "--from", server.address, "-o", "json")):
-                found[" ".join(map(str, words))] = (row["channelReached"], row["headSeen"])
+                found[" ".join(map(str, words))] = (row["channelReached"], row["indexSeen"])
         return found
 
     with answering(served(channel)) as server:

@@ -7,18 +7,15 @@ import json
 import os
 import pty
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import reading
 import tiny
-from packyard.sharing.index import access, pending
-from packyard.sharing.index.access import Publisher
-from packyard.sharing.publishing.publish import publish
+from packyard.sharing.index import access
 from packyard.sharing.stores import open_store
-from packyard.sharing.trust.keys import NOBODY, SigningKey
+from packyard.sharing.trust.keys import SigningKey
 from sharing.servers import answer, answering
 from tiny import COMMAND, done, environment, packyard
 
@@ -87,41 +84,19 @@ def test_one_table_at_the_end_and_a_count(root: Path, channel: Path) -> None:
     assert unsigned.startswith("not signed: ")
 
 
-def test_parts_are_listed_by_the_last_of_them_with_the_bytes_of_one_run(
-    root: Path, channel: Path, tmp_path: Path
-) -> None:
+def test_parts_are_listed_at_once_and_the_last_closes_the_release(root: Path, channel: Path, tmp_path: Path) -> None:
     one = tmp_path / "one"
-    for address in (one, channel):  # which differ in their ids otherwise
-        publish(open_store(str(address)), [], by=Publisher(new_id=lambda: "0" * 32))
     statuses(root, one, "--version", "1.0", "--close")
-    for number in (2, 0, 1, 3):
-        parts = ("--version", "1.0", "--shard", f"{number}/4", "--join", "--close")
-        part = NAMES[number : number + 1]
-        assert statuses(root, channel, *parts) == dict.fromkeys(part, "unchanged" if number == 3 else "uploaded")
-    assert reading.files(channel) == reading.files(one)
-    assert open_store(str(channel)).list(pending.FOLDER) == []
-
-
-def test_a_join_without_a_version_lists_whatever_is_pending(root: Path, channel: Path) -> None:
-    statuses(root, channel, "--version", "1.0", "--shard", "0/2")
-    assert access.read(open_store(str(channel))).entries == ()
-    listed = json.loads(done("publish", "--to", channel, "--join", "--output", "json"))
-    assert [row["name"] for row in listed] == ["p", "r"]
-    assert json.loads(done("publish", "--to", channel, "--join", "--output", "json")) == []
-
-
-def test_a_join_tells_of_what_contradicts_the_index_after_it_has_listed_the_rest(root: Path, channel: Path) -> None:
-    store = open_store(str(channel))
-    statuses(root, channel, "p", "--version", "1.0", "--close")
-    statuses(root, channel, "q", "--version", "2.0", "--shard", "0/1")
-    latest = access.read(store).head
-    (entry,) = next(pending.find(store, latest, NOBODY)).entries
-    late = replace(entry, version="1.0", name="r")
-    store.put(late.key, b"")
-    store.put(f"{late.key}.sha256", b"")
-    pending.put(store, [late], [], latest.channel)
-    refused("r@1.0: the release 1.0 is closed", "--to", channel, "--join")
-    assert [str(each) for each in access.read(store).entries] == ["p@1.0", "q@2.0"]
+    words = ("--workspace", root, "--to", channel, "--version", "1.0", "--close", "--shard")
+    told = [packyard("publish", *words, f"{number}/4").stderr.splitlines()[-1] for number in (2, 0, 2, 1)]
+    says = "the release 1.0 is open until the last shard is published; missing: "
+    assert told == [says + rest for rest in ("0/4, 1/4, 3/4", "1/4, 3/4", "1/4, 3/4", "3/4")]
+    refused("has 4 shards, and this is one of 2", *words, "1/2")
+    assert packyard("publish", *words, "3/4").stderr.splitlines()[-1] == "the release 1.0 is closed"
+    assert [str(each) for each in access.read(open_store(str(channel))).entries] == ["p@1.0", "q@1.0", "r@1.0"]
+    index, other = (access.read(open_store(str(each))) for each in (one, channel))
+    assert (index.listed, index.releases) == (other.listed, other.releases)
+    assert set(index.files_below()) == set(other.files_below())
 
 
 @pytest.mark.parametrize("text", ["3/2", "2/2", "a/b", "", "1", "0/0", "1/2/3", "٣/4"])
@@ -134,12 +109,8 @@ def test_a_shard_that_is_none_is_refused(root: Path, channel: Path, text: str) -
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "--version is missing; give one: packyard publish --version 1.0.0"),
-        (("--join", "--shard", "0/2"), "--version is missing"),
-        (("p", "--join"), "packages are named together with --version"),
-        (("--version", "1.0", "--shard", "0/2", "--close"), "--close is for the run that joins"),
-        (("--join", "--close"), "--close needs the --version"),
-        (("--version", "1.0", "--join", "--dry-run"), "--dry-run goes with neither --join nor --close"),
+        ((), "--version"),
+        (("--version", "1.0", "--close", "--dry-run"), "--dry-run goes with neither --close nor --web"),
     ],
 )
 def test_flags_that_do_not_go_together_are_refused(
@@ -216,7 +187,6 @@ def test_no_key_a_wrong_passphrase_and_an_unsigned_publish_to_who_trusts_a_key_a
     refused("which you do not trust for this channel (sign with a key that you trust", *words)
     monkeypatch.delenv("PACKYARD_SIGNING_KEY")
     refused("would be not signed (sign with a key that you trust", *words)
-    refused("would be not signed", "--to", channel, "--join")
     assert not channel.exists()
 
 

@@ -83,19 +83,7 @@ def test_lint_finds_what_an_option_and_a_value_break_together(root: Path) -> Non
     assert line.startswith("bases/one/cm.yaml:16:21: error: with MEMORY=64GB, '64GB' is not an amount of memory")
 
 
-def test_preview_prints_objects_as_they_are_in_use(root: Path) -> None:
-    assert root
-    code, out, err = tiny.run("preview", "p", "one", "--once", "--option", "cache", "--preset", "large", "CACHE=/c")
-    assert code == 0, err
-    assert "mountPath: /cache" in out
-    assert "mountPath: /c #" in out
-    assert "memory: 700Gi" in out
-    assert "../options/cache" in out
-    assert "mountPath: /cache" not in tiny.run("preview", "p", "--once", "MEMORY=1Gi")[1]
-    assert "[no-quantity]" in tiny.run("preview", "p", "MEMORY=1GB", "--once")[2]
-
-
-@pytest.mark.parametrize("verb", ["lint", "test", "preview"])
+@pytest.mark.parametrize("verb", ["lint", "test"])
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -106,17 +94,15 @@ def test_preview_prints_objects_as_they_are_in_use(root: Path) -> None:
 )
 def test_a_use_that_is_for_no_package_is_refused(verb: str, words: list[str], says: str, root: Path) -> None:
     assert root
-    more = ["--once"] if verb == "preview" else []
-    said = tiny.refused(verb, "p", *words, *more)
+    said = tiny.refused(verb, "p", *words)
     assert says in said
     assert "/packyard-" not in said
 
 
-@pytest.mark.parametrize("verb", ["lint", "test", "preview"])
+@pytest.mark.parametrize("verb", ["lint", "test"])
 def test_a_value_that_is_refused_is_to_be_typed_in_the_same_command(verb: str, root: Path) -> None:
     assert root
-    more = ["--once"] if verb == "preview" else []
-    said = tiny.refused(verb, "p", "--option", "cache", "MEMORY=8Gi", "MEMORY=or 9", *more)
+    said = tiny.refused(verb, "p", "--option", "cache", "MEMORY=8Gi", "MEMORY=or 9")
     assert f"(for one text: packyard {verb} p --option=cache MEMORY='8Gi or 9')" in said
 
 

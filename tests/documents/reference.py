@@ -24,9 +24,8 @@ NOTES = (
     "field behind `tar`. Where `publish --dry-run` finds a conflict, the object has `problems`.",
     "",
     "Where a channel cannot be reached, what it listed when it was last read is used, and stderr says so:",
-    "`channelReached` is false then, and `headSeen` is the number of the head that was read; both are null where",
-    "no channel was asked. A channel that refuses access (401, 403) is an error. `update` names the channels of",
-    "libraries that were not reached in `unreached`.",
+    "`channelReached` is false then, and `indexSeen` is the number of the index that was read; both are null where",
+    "no channel was asked. A channel that refuses access (401, 403) is an error.",
 )
 
 

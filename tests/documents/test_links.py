@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 import real
 from documents import pages
 from packyard.cli.verbs import VERBS
 
-FILES = pages.markdown_files()
+
+def test_links_lead_to_files_and_headings() -> None:
+    assert [fault for page in pages.markdown_files() for fault in broken_links(page)] == []
 
 
-@pytest.mark.parametrize("page", FILES, ids=lambda page: str(page.relative_to(real.REPOSITORY)))
-def test_links_lead_to_files_and_headings(page: Path) -> None:
-    faults = []
+def broken_links(page: Path) -> Iterator[str]:
+    where = page.relative_to(real.REPOSITORY)
     for path, anchor in pages.links(page.read_text("utf-8")):
         target = (page.parent / path).resolve() if path else page
-        if path == "LICENSE" and "docs" in page.relative_to(real.REPOSITORY).parts[:-1]:
+        if path == "LICENSE" and "docs" in where.parts[:-1]:
             continue  # a fragment of a package's README, beside whose LICENSE it is shipped
         if not target.exists():
-            faults.append(f"no file {path}")
+            yield f"{where}: no file {path}"
         elif anchor and anchor not in pages.anchors(target.read_text("utf-8")):
-            faults.append(f"no heading {path}#{anchor}")
-    assert not faults
+            yield f"{where}: no heading {path}#{anchor}"
 
 
-@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
-def test_paths_of_this_repository_that_a_page_names_exist(page: Path) -> None:
-    text = pages.FENCE.sub("", page.read_text("utf-8"))
+def test_paths_of_this_repository_that_pages_name_exist() -> None:
+    text = "\n".join(pages.FENCE.sub("", page.read_text("utf-8")) for page in pages.PAGES)
     named = re.findall(r"`((?:builder|tests|bases|overlays|packages|docs)/[\w./-]+)`", text)
     assert [path for path in named if not re.search("[A-Z]{4}", path) and not (real.REPOSITORY / path).exists()] == []
 
@@ -42,7 +40,6 @@ def test_pages_name_targets_that_the_makefile_has() -> None:
     assert {name for name in named if not name.startswith("nightly-")} <= there
 
 
-@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
-def test_verbs_that_a_page_names_exist(page: Path) -> None:
-    named = set(re.findall(r"`packyard ([a-z]+)", page.read_text("utf-8")))
+def test_verbs_that_pages_name_exist() -> None:
+    named = {verb for page in pages.PAGES for verb in re.findall(r"`packyard ([a-z]+)", page.read_text("utf-8"))}
     assert named - {*VERBS, "help"} == set()

@@ -1,16 +1,14 @@
 """The faults that a run may meet: each with the cluster as it is then, what is deployed, and what has to be said.
 
 Of a fault ``before`` is what is said before anything is applied: by the doctor, or by the plan of `deploy`; ``after``
-what `status` says of a run that was applied all the same. Both are patterns; an empty one asks for nothing. ``is_new``
-marks those that were added to the 57 of the first round.
+what `status` says of a run that was applied all the same. Both are patterns; an empty one asks for nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from controlplane import webhooks
 from controlplane.api import Api, Object
@@ -81,8 +79,6 @@ class Fault:
     level: str = "restricted"
     namespace: Callable[[str], str] = str
     user: str = ""
-    is_new: bool = False
-    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 FAULTS: Sequence[Fault] = (
@@ -373,26 +369,22 @@ FAULTS: Sequence[Fault] = (
     ),
     # Those that were added.
     Fault(
-        is_new=True,
         name="fraction of a device",
         run=one(main_resources={"limits": {GPU: "500m"}}),
         before="must be an integer",
     ),
     Fault(
-        is_new=True,
         name="request beyond the limit",
         run=one(main_resources={"limits": {"cpu": "1"}, "requests": {"cpu": "2"}}),
         before="must be less than or equal to cpu limit",
     ),
     Fault(
-        is_new=True,
         name="image without a valid name",
         run=one(fate="held", main_image="Registry.example/UPPER:1"),
         then=says(waits("InvalidImageName", 'Failed to apply default image tag "Registry.example/UPPER:1"')),
         after="its name is not valid",
     ),
     Fault(
-        is_new=True,
         name="quota has pods say",
         there=quota("{limits.memory: 1Gi}"),
         run=one(main_resources={"limits": {"cpu": "100m"}}),
@@ -400,7 +392,6 @@ FAULTS: Sequence[Fault] = (
         after="must specify limits.memory",
     ),
     Fault(
-        is_new=True,
         name="quota of devices",
         there=all_of(pool({}, nvidia_com__gpu="8"), quota('{requests.nvidia.com/gpu: "1"}')),
         run=one(main_resources=asking(nvidia_com__gpu="2"), **HERE),
@@ -408,14 +399,12 @@ FAULTS: Sequence[Fault] = (
         after="beyond quota small",
     ),
     Fault(
-        is_new=True,
         name="more pods apart than nodes",
         there=pool({}),
         run=one(count=2, affinity=APART, **HERE),
         after="didn't match pod anti-affinity rules",
     ),
     Fault(
-        is_new=True,
         name="class of a new claim missing",
         run=lambda ns: [
             *one(**DISK)(ns),
@@ -425,7 +414,6 @@ FAULTS: Sequence[Fault] = (
         after="disk",
     ),
     Fault(
-        is_new=True,
         name="driver of a volume missing",
         level="privileged",
         run=one(fate="held", volumes=[{"name": "a", "csi": {"driver": "s3.nobody.example"}}]),
@@ -436,7 +424,6 @@ FAULTS: Sequence[Fault] = (
         after="s3.nobody.example not found",
     ),
     Fault(
-        is_new=True,
         name="policy on images",
         there=policy(
             "object.spec.containers.all(c, c.image.startsWith('trusted/'))", "images must be from trusted", "pods", ""
@@ -446,7 +433,6 @@ FAULTS: Sequence[Fault] = (
         after="images must be from trusted",
     ),
     Fault(
-        is_new=True,
         name="webhook refuses pods",
         during=lambda api, namespace: webhooks.asked(api, namespace, ["pods"], lambda _: "no pods today"),
         run=one(),
@@ -454,7 +440,6 @@ FAULTS: Sequence[Fault] = (
         after="refused by webhook .*: no pods today",
     ),
     Fault(
-        is_new=True,
         name="preparing container too large",
         there=pool({}),
         run=one(
@@ -472,14 +457,12 @@ FAULTS: Sequence[Fault] = (
         after="too little cpu",
     ),
     Fault(
-        is_new=True,
         name="no huge pages",
         run=one(main_resources=asking(**{"hugepages-1Gi": "1Gi"})),
         before="hugepages-1Gi",
         after="too little hugepages-1Gi",
     ),
     Fault(
-        is_new=True,
         name="preparing container fails",
         run=one(fate="held"),
         then=says(
@@ -500,7 +483,6 @@ FAULTS: Sequence[Fault] = (
         after="exit code 3",
     ),
     Fault(
-        is_new=True,
         name="program not in the image",
         run=one(fate="held"),
         then=says(
@@ -518,13 +500,11 @@ FAULTS: Sequence[Fault] = (
         after='it cannot be started: .*"trian.py": executable file not found',
     ),
     Fault(
-        is_new=True,
         name="deadline",
         run=lambda _: [job(pod(), activeDeadlineSeconds=1)],
         after="active longer than|deadline",
     ),
     Fault(
-        is_new=True,
         name="registry refuses",
         run=one(fate="held"),
         then=says(
@@ -536,21 +516,18 @@ FAULTS: Sequence[Fault] = (
         after="the registry refuses registry.example/main:1",
     ),
     Fault(
-        is_new=True,
         name="mount fails",
         run=one(fate="held"),
         then=all_of(starting, event("FailedMount", "MountVolume.SetUp failed: mount.nfs: access denied by server")),
         after="access denied by server",
     ),
     Fault(
-        is_new=True,
         name="probe fails",
         run=one(fate="never-ready"),
         then=event("Unhealthy", "Readiness probe failed: connection refused"),
         after="Readiness probe failed",
     ),
     Fault(
-        is_new=True,
         name="preempted",
         run=one(fate="held"),
         then=says(
@@ -571,7 +548,6 @@ FAULTS: Sequence[Fault] = (
         after="preempt",
     ),
     Fault(
-        is_new=True,
         name="killed by a signal",
         run=one(fate="held"),
         then=says({**of_container(terminated={"exitCode": 139, "reason": "Error"}), "phase": "Failed"}),
@@ -579,7 +555,6 @@ FAULTS: Sequence[Fault] = (
     ),
     # Those of a later round.
     Fault(
-        is_new=True,
         name="part of a device",
         there=pool({}, nvidia_com__gpu="8"),
         run=one(main_resources=asking(**{"nvidia.com/mig-1g.5gb": "1"}), **HERE),
@@ -587,7 +562,6 @@ FAULTS: Sequence[Fault] = (
         after="too little nvidia.com/mig-1g.5gb",
     ),
     Fault(
-        is_new=True,
         name="toleration of another effect",
         there=pool({"taints": [{**TAINT, "effect": "NoExecute"}]}, nvidia_com__gpu="8"),
         run=one(
@@ -599,7 +573,6 @@ FAULTS: Sequence[Fault] = (
         after="untolerated taint",
     ),
     Fault(
-        is_new=True,
         name="class of a waiting claim missing",
         there=claims(bound=False, storage_class="nope-<ns>", spec={"storageClassName": "nope-<ns>"}),
         run=one(**DISK),
@@ -607,7 +580,6 @@ FAULTS: Sequence[Fault] = (
         after="disk has no volume yet; it is of class nope-",
     ),
     Fault(
-        is_new=True,
         name="class of volumes for one node",
         there=create(STORAGE_CLASS),
         run=lambda ns: [
@@ -617,7 +589,6 @@ FAULTS: Sequence[Fault] = (
         after="disk has no volume yet",
     ),
     Fault(
-        is_new=True,
         name="quota of a scope",
         there=scoped,
         run=one(),
@@ -625,7 +596,6 @@ FAULTS: Sequence[Fault] = (
         after="beyond quota scoped",
     ),
     Fault(
-        is_new=True,
         name="quota of a class",
         there=all_of(create(STORAGE_CLASS), quota('{<ns>.storageclass.storage.k8s.io/requests.storage: "1Gi"}')),
         run=lambda ns: [
@@ -635,7 +605,6 @@ FAULTS: Sequence[Fault] = (
         before="exceeded quota|requests.storage: 2Gi needed",
     ),
     Fault(
-        is_new=True,
         name="ratio of limits",
         there=create(RANGE % "{type: Container, maxLimitRequestRatio: {cpu: 2}}"),
         run=one(main_resources={"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "100m"}}),
@@ -643,21 +612,18 @@ FAULTS: Sequence[Fault] = (
         after="cpu max limit to request ratio per Container is 2",
     ),
     Fault(
-        is_new=True,
         name="root is not allowed",
         run=one(main_securityContext={"runAsUser": 0, "allowPrivilegeEscalation": True}),
         before="restricted",
         after="refused by the namespace's Pod Security level restricted: .*allowPrivilegeEscalation",
     ),
     Fault(
-        is_new=True,
         name="held by a finalizer",
         there=going_job,
         run=one(),
         before="Job run is being deleted .*metadata.finalizers",
     ),
     Fault(
-        is_new=True,
         name="webhook does not answer",
         during=silent,
         run=one(),
@@ -665,42 +631,36 @@ FAULTS: Sequence[Fault] = (
         after="webhook tests.packyard.example cannot be called",
     ),
     Fault(
-        is_new=True,
         name="queue for other namespaces",
         there=queue("8", matchLabels={"team": "other"}),
         run=one(labels=QUEUE),
         after="waits in queue team.*namespace doesn't match",
     ),
     Fault(
-        is_new=True,
         name="queue without devices",
         there=queue("8"),
         run=one(labels=QUEUE, main_resources=asking(nvidia_com__gpu="1")),
         after="nvidia.com/gpu unavailable in ClusterQueue",
     ),
     Fault(
-        is_new=True,
         name="queue of small flavors",
         there=queue("4", "4"),
         run=one(count=6, labels=QUEUE, main_resources=asking()),
         after="insufficient quota for cpu in flavor",
     ),
     Fault(
-        is_new=True,
         name="queue of tainted flavors",
         there=queue("8", flavor={"nodeTaints": [{"key": "rented", "value": "yes", "effect": "NoSchedule"}]}),
         run=one(labels=QUEUE),
         after="untolerated taint",
     ),
     Fault(
-        is_new=True,
         name="queue of flavors with other labels",
         there=queue("8", flavor={"nodeLabels": {"pool": "other"}}),
         run=one(labels=QUEUE, nodeSelector={"pool": "own"}),
         after="match node affinity",
     ),
     Fault(
-        is_new=True,
         name="queue stopped",
         there=all_of(queue("8"), stop),
         run=one(labels=QUEUE),
@@ -708,38 +668,32 @@ FAULTS: Sequence[Fault] = (
         after="waits in queue team.*(inactive|stopped)",
     ),
     Fault(
-        is_new=True,
         name="resource claim missing",
         run=one(resourceClaims=[{"name": "gpu", "resourceClaimName": "gone"}]),
         after="waits for ResourceClaim gone",
     ),
     Fault(
-        is_new=True,
         name="template of resource claims missing",
         run=one(resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gone"}]),
         after="waits for a ResourceClaim by ResourceClaimTemplate gone",
     ),
     Fault(
-        is_new=True,
         name="class of devices missing",
         there=create(DEVICES),
         run=one(resourceClaims=[{"name": "gpu", "resourceClaimName": "devices"}]),
         after="nope-.* does not exist|nope-.* not found",
     ),
     Fault(
-        is_new=True,
         name="node that is not there",
         run=one(nodeName="gone-<ns>"),
         before="lacks? the labels metadata.name=gone-",
     ),
     Fault(
-        is_new=True,
         name="gate that nobody lifts",
         run=one(schedulingGates=[{"name": "team.example/gate"}]),
         after="waits until its gate team.example/gate is lifted",
     ),
     Fault(
-        is_new=True,
         name="port of a node twice",
         level="privileged",
         there=pool({}),
@@ -747,40 +701,34 @@ FAULTS: Sequence[Fault] = (
         after="didn't have free ports",
     ),
     Fault(
-        is_new=True,
         name="beside pods that are not there",
         run=one(affinity=BESIDE),
         after="didn't match pod affinity rules",
     ),
     Fault(
-        is_new=True,
         name="spread over a label of no node",
         run=one(topologySpreadConstraints=[SPREAD]),
         after="missing required label",
     ),
     Fault(
-        is_new=True,
         name="priority in a queue missing",
         there=queue("8"),
         run=one(labels={**QUEUE, "kueue.x-k8s.io/priority-class": "nope"}),
         after="no Workload of Kueue is made for it",
     ),
     Fault(
-        is_new=True,
         name="device mounted as files",
         there=claims(spec={"volumeMode": "Block"}, volume={"volumeMode": "Block"}),
         run=one(**DISK),
         before="disk: is a block device",
     ),
     Fault(
-        is_new=True,
         name="image must not be pulled",
         run=one(fate="held", main_imagePullPolicy="Never"),
         then=says(waits("ErrImageNeverPull", "Container image is not present with pull policy of Never")),
         after="the node lacks registry.example/main:1, and must not pull it",
     ),
     Fault(
-        is_new=True,
         name="node lost",
         run=one(fate="held"),
         then=says(
@@ -795,21 +743,18 @@ FAULTS: Sequence[Fault] = (
         after="NodeLost|lost its node",
     ),
     Fault(
-        is_new=True,
         name="what a program left as it failed",
         run=one(fate="held"),
         then=says({**of_container(terminated={"exitCode": 1, "message": "step 3\nCUDA error\n"}), "phase": "Failed"}),
         after="exit code 1: CUDA error",
     ),
     Fault(
-        is_new=True,
         name="devices cannot be prepared",
         run=one(fate="held"),
         then=all_of(starting, event("FailedPrepareDynamicResources", "no driver gpu.nvidia.com")),
         after="no driver gpu.nvidia.com",
     ),
     Fault(
-        is_new=True,
         name="volume cannot be made",
         there=all_of(
             create(STORAGE_CLASS.replace("WaitForFirstConsumer", "Immediate")),
@@ -820,14 +765,12 @@ FAULTS: Sequence[Fault] = (
         after="ebs.csi.aws.com is to make one of class .*: volume quota exceeded",
     ),
     Fault(
-        is_new=True,
         name="check of a queue",
         there=checked,
         run=one(labels=QUEUE),
         after="waits in queue team: admission check test-",
     ),
     Fault(
-        is_new=True,
         name="job of Ray fails",
         there=lambda api, _: define(api, "ray.io/v1", "RayJob"),
         run=lambda _: [

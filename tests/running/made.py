@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from controlplane import fates
@@ -118,7 +119,7 @@ def put(
         run: replace(record(run, items, kubectl.namespace), package=package, values=values or {})
         for run, items in labelled.items()
     }
-    made = [found[run].to_object(items) for run, items in labelled.items()]
+    made = [found[run].of(items).to_object() for run, items in labelled.items()]
     trusting = ("--validate=false", "--filename=-")  # what to validate by is large, and slow to fetch
     kubectl.run("create", *trusting, data=_as_list(made))
     applied = [item for items in labelled.values() for item in items]
@@ -141,3 +142,8 @@ def record(run: str, objects: Sequence[Object], namespace: str) -> RunRecord:
         when=WHEN,
         objects=tuple(Reference.of(item, namespace) for item in objects),
     )
+
+
+def around(*warnings: Object) -> Any:
+    """Return what is around runs: these warnings, no queue and no claim."""
+    return SimpleNamespace(warnings=warnings, queued=(), claims=())

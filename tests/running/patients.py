@@ -13,8 +13,8 @@ from packyard.core.kubernetes.operators import Operator
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared
 from packyard.running.runs.record import RunRecord
+from packyard.running.runs.rendered import Rendered
 
 _POD = """
 securityContext: {runAsNonRoot: true, runAsUser: 1, seccompProfile: {type: RuntimeDefault}}
@@ -26,14 +26,14 @@ containers:
 """
 
 
-def prepared(objects: Sequence[Object]) -> Prepared:
+def rendered(objects: Sequence[Object]) -> Rendered:
     """Return objects as those of a directory that is no package."""
-    return Prepared(directory=Path(), objects=objects, draft=RunRecord(run="", number=1, when=""))
+    return Rendered(directory=Path(), objects=objects, draft=RunRecord(run="", number=1, when=""))
 
 
 def examine(client: Kubectl, objects: Sequence[Object]) -> list[Finding]:
     """Return what is not as it should be."""
-    return [each for each in doctor.examine(client, prepared(objects)) if each.severity != "passed"]
+    return [each for each in doctor.examine(client, rendered(objects)) if each.severity != "passed"]
 
 
 def told(found: Sequence[Finding]) -> list[str]:

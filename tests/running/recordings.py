@@ -30,13 +30,14 @@ from packyard.core.errors import PackyardError
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
 from packyard.running.doctor.transcript import Transcript
-from packyard.running.runs import deploy, status
+from packyard.running.runs import plan as planning
 from packyard.running.runs import record as records
+from packyard.running.runs import status
 from packyard.running.runs.kubectl import Done, Kubectl
-from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.rendered import Rendered
 from running import made
 from running.fault_set import Fault
-from running.patients import prepared
+from running.patients import rendered
 
 FOLDER = Path(__file__).parent.parent / "recorded"
 _SHARED = FOLDER / "cluster.jsonl"
@@ -65,15 +66,15 @@ class UnrecordedError(AssertionError):
     """A call that no recording has."""
 
 
-def findings(client: Kubectl, ready: Prepared) -> list[Finding]:
+def findings(client: Kubectl, ready: Rendered) -> list[Finding]:
     """Return what the doctor says that is wrong."""
     return [each for each in doctor.examine(client, ready) if each.severity in ("error", "warning")]
 
 
-def planned(client: Kubectl, ready: Prepared) -> list[str]:
+def planned(client: Kubectl, ready: Rendered) -> list[str]:
     """Return what `deploy` would refuse."""
     try:
-        deploy.plan(client, ready, who="ann", when=made.WHEN)
+        planning.plan(client, ready, who="ann", when=made.WHEN)
     except PackyardError as error:
         return [str(each) for each in error.problems]
     return []
@@ -85,7 +86,7 @@ def said(found: Sequence[Finding], refused: Sequence[str]) -> str:
 
 
 def before(client: Kubectl, fault: Fault) -> str:
-    ready = prepared(fault.run(NAMESPACE))
+    ready = rendered(fault.run(NAMESPACE))
     return said(findings(client, ready), planned(client, ready))
 
 
@@ -113,7 +114,7 @@ def keep(transcript: Transcript, client: Kubectl, moment: str, fault: Fault, nam
     place, last = file(moment, fault), None
     with suppress(UnrecordedError):
         last = _reason(told(moment, fault))
-    lines = [json.loads(line) for line in transcript.lines(client, prepared(()), ())]
+    lines = [json.loads(line) for line in transcript.lines(client, rendered(()), ())]
     calls = _settled([_of_namespace(each, namespace) for each in lines if "call" in each], namespace)
     of_server = {_key(each): each for each in calls if each["call"].startswith(_OF_SERVER)}
     shared = of_server | {_key(each): each for each in _read(_SHARED)}
@@ -127,11 +128,11 @@ def _reason(text: str) -> str:
     return re.sub(rf"\A(?:{'|'.join(status.STATES)}): (\w+ \d+: )?", "", text)
 
 
-def report(place: Path) -> tuple[Kubectl, Prepared, list[dict[str, Any]]]:
+def report(place: Path) -> tuple[Kubectl, Rendered, list[dict[str, Any]]]:
     """Return a kubectl that answers what a report says, what was examined, and the findings."""
     first, *_, last = map(json.loads, place.read_text("utf-8").splitlines())
     required = [Required.parse(each) for each in first["required"]]
-    return replayed(first["namespace"], place), replace(prepared(first["objects"]), required=required), last["findings"]
+    return replayed(first["namespace"], place), replace(rendered(first["objects"]), required=required), last["findings"]
 
 
 def shown(found: Sequence[Finding]) -> list[dict[str, Any]]:

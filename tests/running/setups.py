@@ -307,13 +307,6 @@ def operator(image: str, version: str, ready: int) -> Setup:
     return setup
 
 
-def trained(_: str) -> list[Object]:
-    spec = {"trainer": {"numNodes": 1}, "runtimeRef": {"name": "run", "kind": "TrainingRuntime"}}
-    return [
-        {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "run"}, "spec": spec}
-    ]
-
-
 def custom(version: str, kind: str) -> Callable[[str], list[Object]]:
     return lambda _: [{"apiVersion": version, "kind": kind, "metadata": {"name": "run"}, "spec": {}}]
 

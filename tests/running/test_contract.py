@@ -11,7 +11,7 @@ import pytest
 
 from packyard.running.probe import answers, contract, jobs
 from packyard.running.probe.contract import Check
-from running.patients import deployed, pod, prepared
+from running.patients import deployed, pod, rendered
 
 COMMANDS = {
     "a program": (["tensorboard", "--logdir", "/x"], ["program tensorboard"]),
@@ -60,7 +60,7 @@ def test_folders_follow_from_variables_and_mounts() -> None:
         "env": [{"name": "BELOW", "value": "$(DATA)/$$(a)"}, {"name": "SAME", "valueFrom": key}, {"name": "FIELD"}],
         "volumeMounts": mounts,
     }
-    expected = ["read $(DATA)", "write $(RESULTS)", "read $(BELOW)", "read $(SAME)", "list /other"]
+    expected = ["read $(DATA)", "write $(RESULTS)", "read $(BELOW)", "read $(SAME)"]
     assert found(container, variables) == expected
 
 
@@ -93,9 +93,9 @@ def test_a_probe_stands_alone_and_nothing_selects_it() -> None:
     brought = [{"apiVersion": "v1", "kind": kind, "metadata": {"name": names[kind]}} for kind in kinds]
     brought[0]["data"] = {"EPOCHS": "3"}
     run = [deployed("run", spec), deployed("other", spec), *brought]
-    probe = jobs.make(prepared(run), "abcde", seconds=60)
+    probe = jobs.make(rendered(run), "abcde", seconds=60)
     (job,) = probe.objects
-    assert (job["kind"], probe.absent) == ("Job", ["own"])
+    assert job["kind"] == "Job"
     template = job["spec"]["template"]
     assert set(template["metadata"]["labels"]) == {"app.kubernetes.io/managed-by", "packyard/purpose", "packyard/run"}
     made = template["spec"]
@@ -124,15 +124,17 @@ def test_the_script_says_what_is_there_and_leaves_nothing(tmp_path: Path) -> Non
     (tmp_path / "full").mkdir()
     (tmp_path / "full/a").write_text("data")
     (tmp_path / "empty").mkdir()
+    (tmp_path / "none.py").touch()
     checks = {
         "program sh": "found",
         "program no-such-program": "missing",
         "file full/a": "found",
         "file gone.py": "missing",
+        "file none.py": "empty",
+        "file full": "empty",
         "read full": "found",
         "read empty": "empty",
         "read gone": "missing",
-        "list full": "found",
         "write empty/new/run": "found",
         "write full/a/run": "file",
     }

@@ -15,30 +15,30 @@ from controlplane import people
 from controlplane.api import Api, Object, await_quota, wait
 from packyard.core.bundle.record import FaultError
 from packyard.core.errors import ConflictError, InputError, PackyardError
-from packyard.running.runs import deploy as deploying
 from packyard.running.runs import kubectl, look
+from packyard.running.runs import plan as deploying
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import prepare
 from packyard.running.runs.record import RunRecord
+from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.run import LABEL, Reference, labelled
-from running.wanted import WHEN, claim, config_map, deploy, deployment, item, job, prepared, secret
+from running.wanted import WHEN, claim, config_map, deploy, deployment, item, job, rendered, secret
 
 
 def made(client: Kubectl, *objects: Object, run: str = "first", who: str = "ann") -> RunRecord:
     """Deploy objects as a run."""
-    return deploy(client, prepared(*objects, run=run), who=who)
+    return deploy(client, rendered(*objects, run=run), who=who)
 
 
 def refused(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> str:
     """Return why objects are not deployed."""
     with pytest.raises(PackyardError) as caught:
-        deploying.plan(client, prepared(*objects, run=run), who="ann", when=WHEN, force=force, beside="BESIDE")
+        deploying.plan(client, rendered(*objects, run=run), who="ann", when=WHEN, force=force, beside="BESIDE")
     return str(caught.value)
 
 
 def planned(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> deploying.Plan:
-    return deploying.plan(client, prepared(*objects, run=run), who="ann", when=WHEN, force=force)
+    return deploying.plan(client, rendered(*objects, run=run), who="ann", when=WHEN, force=force)
 
 
 def names(api: Api, namespace: str, *kinds: str) -> list[str]:
@@ -50,14 +50,14 @@ def names(api: Api, namespace: str, *kinds: str) -> list[str]:
 @pytest.mark.nightly
 def test_what_has_no_name_of_a_run_is_called_by_package_and_use_case(untarred: Callable[[str], Path]) -> None:
     directory = untarred("mnist-fp32-training-k8s")
-    assert prepare(directory / "claim", {}, path=os.environ["PATH"]).run == "mnist-fp32-training-k8s-claim"
+    assert Rendered.of(directory / "claim", {}, path=os.environ["PATH"]).run == "mnist-fp32-training-k8s-claim"
 
 
 def test_a_run_has_its_name_on_all_objects_and_pods_and_a_record(
     untarred: Callable[[str], Path], client: Kubectl, cluster: Api, namespace: str
 ) -> None:
     directory = untarred("mnist-fp32-training-k8s") / "first-run/none"
-    made = deploy(client, prepare(directory, {}, path=os.environ["PATH"]))
+    made = deploy(client, Rendered.of(directory, {}, path=os.environ["PATH"]))
     wait(partial(unfinished, cluster, namespace))
     run = "mnist-fp32-training-first-run"
     assert made.run == run
@@ -126,22 +126,6 @@ def test_a_job_that_is_there_is_not_changed_nor_what_its_pods_have_read(
     suspended = job(cpu="1")
     suspended["spec"]["suspend"] = True
     assert planned(client, suspended, settings, deployment(cpu="2")).is_new
-
-
-def test_what_the_server_does_not_let_change_is_refused_with_what_has_it_anew(client: Kubectl) -> None:
-    immutable = {**config_map("fixed", x="1"), "immutable": True}
-    deploy(client, prepared(deployment(), immutable, secret(x="1")))
-    moved = deployment()
-    labels = moved["spec"]["template"]["metadata"]["labels"]
-    labels["tier"] = "x"
-    moved["spec"]["selector"] = {"matchLabels": labels}
-    changed = {**immutable, "data": {"x": "2"}}
-    with pytest.raises(ConflictError, match="stays as it is; packyard undeploy first") as caught:
-        deploying.plan(client, prepared(moved, changed), who="ann", when=WHEN)
-    assert [each.message.partition(":")[0] for each in caught.value.problems] == [
-        'Deployment.apps "server" is invalid',
-        'ConfigMap "fixed" is invalid',
-    ]
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -234,7 +218,7 @@ def test_objects_that_refer_to_others_of_the_run_are_applied_after_them(
 ) -> None:
     directory = untarred("mnist-fp32-training-k8s") / "multi-node-train-job/user-allocated-pvc"
     cluster.create(claim(), namespace).expect_done()
-    run = prepare(directory, {"PVC_NAME": ["disk"]}, path=os.environ["PATH"])
+    run = Rendered.of(directory, {"PVC_NAME": ["disk"]}, path=os.environ["PATH"])
     plan = deploying.plan(client, run, who="ann", when=WHEN)
     assert [each.kind for each in plan.unseen] == ["TrainJob"]
     applied: list[Reference] = []
@@ -243,22 +227,6 @@ def test_objects_that_refer_to_others_of_the_run_are_applied_after_them(
     assert len(applied) == len(plan.objects) == 5
     there = deploying.plan(client, run, who="ann", when=WHEN)
     assert (there.is_new, there.unseen) == (False, [])
-
-
-def test_a_namespace_of_its_own_comes_before_the_record(client: Kubectl, cluster: Api) -> None:
-    own = Kubectl(
-        program=client.program, flags=client.flags, context=client.context, namespace=f"{client.namespace}-own"
-    )
-    space = item("v1", "Namespace", own.namespace)
-    run = made(own, config_map(a="1"), space)
-    assert sorted(each.kind for each in run.objects) == ["ConfigMap", "Namespace"]
-    assert cluster.read(config_map(), own.namespace).body["data"] == {"a": "1"}
-    assert records.read_last(own, "first") == run_with(records.read_last(own, "first"), run)
-
-
-def run_with(read: RunRecord, run: RunRecord) -> RunRecord:
-    assert (read.objects, read.number) == (run.objects, 1)
-    return read
 
 
 def test_the_same_run_of_another_namespace_does_not_own_what_has_no_namespace(client: Kubectl, cluster: Api) -> None:
@@ -367,14 +335,3 @@ def test_a_record_names_nothing_that_kubectl_takes_for_something_else(field: str
     assert Reference.parse(names).kind == "ConfigMap"
     with pytest.raises(FaultError, match=r"names nothing on a cluster"):
         Reference.parse({**names, field: text})
-
-
-def test_of_a_changed_job_an_earlier_record_is_refused_too(client: Kubectl, cluster: Api, namespace: str) -> None:
-    made(client, job(cpu="1"))
-    cluster.delete(job(), namespace).expect_done()
-    wait(lambda: [] if cluster.read(job(), namespace).status == 404 else ["still there"])
-    made(client, job(cpu="2"))
-    first, second = records.read_run(client, "first")
-    assert second.number == 2
-    with pytest.raises(ConflictError, match="field is immutable"):
-        deploying.plan_again(client, [first, second], first, who="ann", when=WHEN)

@@ -13,7 +13,6 @@ from packyard.core.kubernetes.lenient import kind_of, name_of
 from packyard.running.runs import status
 from packyard.running.runs.look import Seen
 from packyard.running.runs.status import RunStatus
-from packyard.running.runs.waiting import Sources
 from running import made
 
 Object = dict[str, Any]
@@ -46,7 +45,7 @@ def job(*conditions: str, **spec: Any) -> Object:
 def judged(item: Object, *pods: Object) -> RunStatus:
     objects = {(*kind_of(each), name_of(each)): each for each in (item, *pods)}
     record = made.record("run", [item], "ns")
-    (found,) = status.judge([record], Seen({"run": objects}, frozenset()), Sources())
+    (found,) = status.judge([record], Seen({"run": objects}, frozenset()), made.around())
     return found
 
 
@@ -120,7 +119,7 @@ def test_a_ray_job_ends_as_it_says_whatever_its_pods_do(said: Object, state: str
 def test_a_job_that_is_deleted_when_it_is_over_may_have_ended() -> None:
     item = made.job("run", "run", ttlSecondsAfterFinished=60)
     record = replace(made.record("run", [item], "ns"), applied=gzip.compress(json.dumps([item]).encode()))
-    (found,) = status.judge([record], Seen({}, frozenset()), Sources())
+    (found,) = status.judge([record], Seen({}, frozenset()), made.around())
     told = "Job run is missing; it may have ended: ttlSecondsAfterFinished has it deleted 60 s after its end"
     assert (found.state, found.reason) == ("incomplete", told)
 

@@ -58,7 +58,7 @@ PODS = [pod("w-0", "worker", 0), pod("w-1", "worker", 1)]
 
 def test_the_port_that_speaks_http_comes_first_and_headless_services_serve_nobody() -> None:
     objects = [service("a", ("grpc", 1)), service("b", ("x", 2), clusterIP="None"), service("c", ("http", 3))]
-    found = forward.find(objects, objects, PODS)
+    found = forward.find(objects)
     assert [str(each) for each in found] == ["service/c port 3 (http)", "service/a port 1 (grpc)"]
     assert forward.choose(found, "", PODS[0], "one") == found[0]
     assert forward.choose(found, "grpc", PODS[0], "one") == found[1]
@@ -67,12 +67,6 @@ def test_the_port_that_speaks_http_comes_first_and_headless_services_serve_nobod
     for wanted in ("x", "0", "65536", "²"):
         with pytest.raises(InputError, match=r"serves nothing on port .*its ports: service/c port 3 \(http\)"):
             forward.choose(found, wanted, PODS[0], "one")
-
-
-def test_without_a_service_the_ports_of_pods_that_run_are_found() -> None:
-    job = made.job("a", "run", {"name": "a", "ports": [{"containerPort": 8888, "name": "https"}]})
-    assert forward.find([job], [job], PODS) == [Port("pod/w-0", 8888, "https")]
-    assert forward.find([], [job, service("s", ("http", 1))], PODS[1:]) == [Port("pod/w-1", 8888, "https")]
 
 
 @pytest.mark.parametrize(

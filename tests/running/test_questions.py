@@ -17,7 +17,7 @@ from packyard.running.doctor.facts import Facts
 from packyard.running.doctor.finding import Finding
 from packyard.running.runs.kubectl import Done, Kubectl
 from packyard.running.runs.run import LABEL
-from running.patients import deployed, pod, prepared, read, running, told
+from running.patients import deployed, pod, read, rendered, running, told
 from running.setups import asking
 from tiny import packyard
 
@@ -105,7 +105,7 @@ def test_nodes_are_counted_by_what_is_hardest_to_change() -> None:
     ids=["enabled", "offered", "of a state that passes"],
 )
 def test_a_taint_comes_with_the_command_that_has_the_pods_tolerate_it(taint: Object, fields: Any, fix: str) -> None:
-    ready = replace(prepared([deployed("run", pod())]), **fields)
+    ready = replace(rendered([deployed("run", pod())]), **fields)
     (warned,) = [each for each in examined(ready, node(taints=[taint])) if each.check == "nodes"]
     assert warned.fix.startswith(fix)
 
@@ -113,7 +113,7 @@ def test_a_taint_comes_with_the_command_that_has_the_pods_tolerate_it(taint: Obj
 def test_nodes_are_asked_about_pods_as_the_server_would_make_them() -> None:
     """Admission adds tolerations for devices, on some clouds."""
     tolerant = {"apiVersion": "v1", "kind": "Pod", "spec": {**pod(), "tolerations": [{"operator": "Exists"}]}}
-    ready = prepared([deployed("run", pod())])
+    ready = rendered([deployed("run", pod())])
     assert [each.check for each in examined(ready, node(taints=[TAINT])) if each.severity == "warning"] == ["nodes"]
     made = examined(ready, node(taints=[TAINT]), tried=tolerant)
     assert [each for each in made if each.severity == "warning"] == []

@@ -15,7 +15,7 @@ from packyard.running.doctor.transcript import Transcript
 from packyard.running.runs.kubectl import Done, Kubectl
 from running import recordings
 from running.fault_set import FAULTS, Fault
-from running.patients import pod, prepared
+from running.patients import pod, rendered
 from running.setups import job
 from tiny import packyard
 
@@ -125,7 +125,7 @@ def test_a_recording_has_no_secret_and_tells_nobody_where_the_cluster_is() -> No
         transcript.of(client).call(*words)
     with pytest.raises(UnavailableError):
         transcript.of(client).call("get", "pods")
-    ready = prepared([job(pod(main_env=[{"name": "TOKEN", "value": "hunter2hunter2"}]))])
+    ready = rendered([job(pod(main_env=[{"name": "TOKEN", "value": "hunter2hunter2"}]))])
     lines = [*transcript.lines(client, ready, [])]
     text = "\n".join(lines)
     assert not [each for each in ("hunter2", "aHVud", "MIID", "eyJ", server, where, "zoe") if each in text]

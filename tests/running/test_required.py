@@ -14,7 +14,7 @@ from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import requirements
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
-from packyard.running.runs.prepared import prepare
+from packyard.running.runs.rendered import Rendered
 from tiny import done, packyard
 
 RAY_JOB = """\
@@ -155,7 +155,10 @@ def test_an_option_that_is_enabled_requires_what_its_krmfile_says(use_case: Path
     package = use_case.parents[1]
     assert "| Traces requests. Needs Tracer 3.1 or later |" in (package / "README.md").read_text()
     done("enable", use_case, "tracing")
-    assert [each.operator for each in prepare(use_case, {}, path="").required if each.operator] == ["KubeRay", "Tracer"]
+    assert [each.operator for each in Rendered.of(use_case, {}, path="").required if each.operator] == [
+        "KubeRay",
+        "Tracer",
+    ]
 
 
 @pytest.mark.parametrize(("kind", "plural"), [("Data", "data"), ("Chassis", "chassis"), ("Proxy", "proxys")])

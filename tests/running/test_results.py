@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 import tiny
 from controlplane.api import Api, Object, wait
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
+from packyard.core.files import atomic
 from packyard.running.runs import results, transfer
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.transfer import Copied
@@ -190,7 +192,7 @@ def test_what_is_here_stays_and_what_is_missing_comes(tmp_path: Path) -> None:
 
 def test_a_name_that_comes_twice_keeps_its_first_file(tmp_path: Path) -> None:
     copied = received(tmp_path, sent(("./a", b"1", "0"), ("./a", b"2", "0")))
-    assert (contents(tmp_path / "to"), [name for name, _ in copied.left]) == ({"a": b"1"}, ["a"])
+    assert (contents(tmp_path / "to"), copied.copied, copied.there) == ({"a": b"1"}, 1, 1)
 
 
 def test_no_link_that_is_here_is_followed_and_no_folder_written_over(tmp_path: Path) -> None:
@@ -204,11 +206,15 @@ def test_no_link_that_is_here_is_followed_and_no_folder_written_over(tmp_path: P
         received(tmp_path, sent())
 
 
-def test_what_the_disk_has_no_room_for_is_refused_also_of_files_beyond_8_gib(tmp_path: Path) -> None:
-    item = tarfile.TarInfo("./a")
-    item.size = 10**17
-    with pytest.raises(UnavailableError, match=r"no room is left for ./a, of 100000000.0 GB"):
-        received(tmp_path, item.tobuf(tarfile.GNU_FORMAT) + bytes(1024))
+def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(atomic, "write_all", full)
+    with pytest.raises(UnavailableError, match=r"cannot be written: No space left on device \(what is whole stays"):
+        received(tmp_path, sent(("./a", b"1", "0")))
     assert contents(tmp_path / "to") == {}
 
 
@@ -229,7 +235,8 @@ def test_a_tar_that_is_not_whole_says_why(size: int, code: int, said: str, probl
 
 
 def test_what_tar_complains_of_is_told(tmp_path: Path) -> None:
-    assert received(tmp_path, sent(), code=2, said="tar: a: Permission denied").said == "tar: a: Permission denied"
+    said = "tar: a: Permission denied"
+    assert received(tmp_path, sent(), code=2, said=said).left == [("/out", said)]
 
 
 def test_a_pod_that_reads_is_confined_and_is_the_user_of_the_run() -> None:

@@ -17,8 +17,8 @@ import pytest
 
 from controlplane import people, webhooks
 from controlplane.api import Api, Object, wait
-from packyard.running.doctor import admission, facts
-from packyard.running.runs import deploy, kubectl, look, trouble
+from packyard.running.doctor import facts
+from packyard.running.runs import kubectl, look, plan, trouble
 from packyard.running.runs.kubectl import Kubectl, listed, split
 from running.setups import define
 from running.wanted import config_map, deployment, item, job, secret
@@ -58,7 +58,7 @@ def binding(role: str) -> Object:
 def changing(before: Object, after: Object) -> Sentence:
     """Return what is said where a field of an object can no longer be changed."""
     words = (*_APPLY, "--force-conflicts", "--dry-run=server")
-    return Sentence(call=words, there=[before], objects=[after], pattern=deploy._FIXED)
+    return Sentence(call=words, there=[before], objects=[after], pattern=plan._FIXED)
 
 
 _ODD = item("nobody.example/v1", "Dragon", "a")
@@ -175,15 +175,6 @@ def test_each_line_of_an_error_begins_as_facts_expect(asked: Callable[..., str])
     for call, user in ((["get", "dragons"], ""), (["get", "pods"], "eve"), (["get", "--raw=/apis/none/v1"], "")):
         said = asked(call, (), user)
         assert all(line.startswith(facts._ERRORS) for line in said.splitlines()), said
-
-
-@pytest.mark.usefixtures("kubectl")
-def test_a_namespace_that_comes_with_the_run_is_no_fault_of_its_pods(api_server: Api) -> None:
-    client = found(api_server.folder / "kubeconfig", "none")
-    (attempt,) = admission.attempt([bare_pod()], client)
-    assert attempt.done
-    assert attempt.done.code
-    assert admission.refused([attempt]) == []
 
 
 @pytest.mark.usefixtures("kubectl")

@@ -106,7 +106,7 @@ def test_a_log_that_is_followed_ends_with_the_run_and_fails_where_that_failed(de
 
 def test_a_port_that_nobody_names_is_one_of_the_pod(deployed: Cluster) -> None:
     assert deployed.run("forward first 6006").startswith("127.0.0.1:")
-    assert "serves nothing (it has no Service" in deployed.run("forward first", code=1)
+    assert "serves nothing (no Service is known" in deployed.run("forward first", code=1)
 
 
 def test_a_server_is_updated_and_what_a_run_no_longer_has_is_deleted(tmp_path: Path) -> None:

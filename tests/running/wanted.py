@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from packyard.running.runs import deploy as deploying
+from packyard.running.runs import plan as deploying
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared
 from packyard.running.runs.record import RunRecord
+from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.run import Object
 
 WHEN = "2026-01-01T00:00:00Z"
@@ -27,16 +27,16 @@ _POD: Object = {
 }
 
 
-def prepared(*objects: Object, run: str = "first", values: Mapping[str, str] | None = None) -> Prepared:
+def rendered(*objects: Object, run: str = "first", values: Mapping[str, str] | None = None) -> Rendered:
     """Return objects as those of a run."""
     for item in objects:
         item["metadata"].setdefault("labels", {})[_INSTANCE] = run
     about = {"package": "mnist", "version": "1.0.0", "use_case": "first-run"}
     draft = RunRecord(run="", number=1, when="", values=values or {}, **about)
-    return Prepared(directory=Path("case"), objects=objects, draft=draft)
+    return Rendered(directory=Path("case"), objects=objects, draft=draft)
 
 
-def deploy(client: Kubectl, run: Prepared, who: str = "ann") -> RunRecord:
+def deploy(client: Kubectl, run: Rendered, who: str = "ann") -> RunRecord:
     """Deploy a run as `packyard deploy` does, and return its record."""
     made = deploying.plan(client, run, who=who, when=WHEN)
     deploying.carry_out(client, made)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from packyard.core.bundle import Bundle, Manifest, build
+from packyard.core.bundle import Bundle, Manifest, build, record
 from packyard.core.bundle.archive import Member, decompress
 from packyard.core.bundle.manifest import ShippedUseCase
 from packyard.core.bundle.reference import Reference
@@ -23,13 +23,12 @@ from packyard.core.errors import UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, opened
-from packyard.sharing.index import access, head, lease, nodes
-from packyard.sharing.index.access import Publisher
-from packyard.sharing.index.head import POINTER, TYPE, Memory
-from packyard.sharing.index.index import Index
+from packyard.sharing.index import access
+from packyard.sharing.index.access import UNSIGNED, Publisher
+from packyard.sharing.index.index import KEY, Index
+from packyard.sharing.index.offline import Memory
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.store import Promises, Store
-from packyard.sharing.trust import envelope
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 Result = TypeVar("Result")
@@ -39,12 +38,6 @@ def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memo
     """Return what a reference such as ``NAME`` or ``NAME@^1.2`` chooses, in memory; see `opened`."""
     with opened(store, Reference.parse(reference), Fetching(trusted=trusted, memory=memory)) as fetched:
         return fetched.read()
-
-
-def forget_writers(store: Store) -> None:
-    """Remove the tickets of writers that were cut off or killed, as those who wait do after a while."""
-    for key in store.list(lease.FOLDER):
-        store.remove(key)
 
 
 def bundle(name: str = "bert", version: str = "1.0", text: str = "") -> Bundle:
@@ -72,25 +65,25 @@ def lose_index(folder: Path) -> None:
     shutil.rmtree(folder / "index")
 
 
-def write_head(folder: Path, **changes: object) -> None:
-    """Let the latest head of an unsigned channel in a folder say something else."""
-    file = max((folder / "index" / "heads").iterdir(), key=lambda each: int(each.stem))
-    payload = json.loads(envelope.open(file.read_bytes(), TYPE, NOBODY, file=file.name).payload)
-    data = envelope.sign(json.dumps({**payload, **changes}).encode(), TYPE, [])
-    file.write_bytes(data)
-    (folder / POINTER).write_bytes(data)
+def write_index(folder: Path, **changes: object) -> None:
+    """Let the index of an unsigned channel in a folder say something else."""
+    file = folder / KEY
+    file.write_bytes(record.to_line({**json.loads(file.read_bytes()), **changes}))
 
 
 def list_otherwise(folder: Path, name: str, version: str, **changes: object) -> None:
     """Let the index of an unsigned channel in a folder list a bundle otherwise."""
-    store = DirectoryStore(folder)
-    listed = access.read(store)
-    package = listed.named(name)
-    (entry,) = (entry for entry in package.entries if entry.version == version)
-    data = package.put(replace(entry, **changes)).to_bytes()  # type: ignore[arg-type]
-    store.put(nodes.key(Digest.of(data)), data)
-    entries = {**dict(listed.head.packages.entries()), name: Digest.of(data)}
-    write_head(folder, packages={"level": 0, "entries": entries})
+    listed = access.read(DirectoryStore(folder))
+    entry = listed.named(name).get(version)
+    after = listed.put(replace(entry, **changes))  # type: ignore[arg-type]
+    for key, data in after.files.items():
+        (folder / key).write_bytes(data)
+    (folder / KEY).write_bytes(after.payload())
+
+
+def close(store: Store, version: str, by: Publisher = UNSIGNED) -> None:
+    """Close a release."""
+    by.commit(store, lambda index: index.close(version))
 
 
 def entry(name: str = "bert", version: str = "1.0", content: bytes = b"") -> IndexEntry:
@@ -104,20 +97,19 @@ def add_to_index(
     store: Store, entries: Iterable[IndexEntry], *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY
 ) -> Index:
     """Let an index list bundles that are nowhere."""
-    with access.writer(store, by=Publisher(keys=keys, trusted=trusted)) as writer:
-        return writer.commit(lambda found: found.add(*entries))
+    return Publisher(keys=keys, trusted=trusted).commit(store, lambda index: index.add(*entries))
 
 
 class OvertakenStore(DirectoryStore):
-    """Others are faster for the first few heads."""
+    """Others are faster for the first few changes."""
 
     overtakes = 3
 
-    def put(self, key: str, data: bytes) -> None:
-        if self.overtakes and key.startswith(head.FOLDER):
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
+        if self.overtakes and key == KEY:
             self.overtakes -= 1
             add_to_index(DirectoryStore(self.root_dir), [entry(f"other-{self.overtakes}")])
-        super().put(key, data)
+        super().swap(key, data, expected)
 
 
 class CountingStore:
@@ -128,7 +120,7 @@ class CountingStore:
         self.requests: list[str] = []
         self.bytes = 0
         self.address = store.address
-        self.promises = store.promises
+        self.is_conditional = store.is_conditional
 
     @property
     def count(self) -> int:
@@ -147,6 +139,9 @@ class CountingStore:
     def list(self, prefix: str) -> Sequence[str]:
         self.requests.append(prefix)
         return self._store.list(prefix)
+
+    def older(self, prefix: str, seconds: float) -> NoReturn:
+        raise NotImplementedError
 
     def put(self, key: str, data: bytes) -> NoReturn:
         raise NotImplementedError
@@ -206,8 +201,8 @@ class FailingStore:
         return self._store.address
 
     @property
-    def promises(self) -> Promises:
-        return self._store.promises
+    def is_conditional(self) -> bool:
+        return self._store.is_conditional
 
     def put(self, key: str, data: bytes) -> None:
         self._count(lambda: self._store.put(key, data))
@@ -220,6 +215,9 @@ class FailingStore:
 
     def list(self, prefix: str) -> Sequence[str]:
         return self._count(lambda: self._store.list(prefix))
+
+    def older(self, prefix: str, seconds: float) -> Sequence[str]:
+        return self._count(lambda: self._store.older(prefix, seconds))
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         self._count(lambda: self._store.swap(key, data, expected))

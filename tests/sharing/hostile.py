@@ -18,22 +18,18 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from packyard.core.bundle import Bundle, record
+from packyard.core.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
-from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import flat, nodes
-from packyard.sharing.index.head import POINTER, TYPE
+from packyard.sharing.index.index import KEY, record_key
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.trust import envelope
-from packyard.sharing.trust.keys import NOBODY
 from sharing import servers
 from sharing.examples import bundle
 from sharing.servers import Script
 
 BUNDLES = [bundle("bert", "1.0", "one"), bundle("bert", "1.1", "two"), bundle("gpt", "1.0", "three")]
-FOLDERS = ["index", "index/heads", "index/nodes", "1.0", "1.1"]
+FOLDERS = ["index", "index/p", "index/p/bert", "1.0", "1.1"]
 TEXTS = [
     "",
     "x",
@@ -71,26 +67,14 @@ def good(folder: Path) -> None:
     publish(DirectoryStore(folder), BUNDLES)
 
 
-def good_old(folder: Path) -> None:
-    """Publish the three bundles as packyard 0.1.0 did."""
-    good(folder)
-    shutil.rmtree(folder / "index")
-    (folder / "index").mkdir()
-    (folder / flat.KEY).write_bytes(OLD_INDEX)
-
-
 def _files() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         good(Path(folder))
         return list(DirectoryStore(Path(folder)).list(""))
 
 
-OLD_INDEX = record.to_bytes(
-    {"apiVersion": "packyard/v1", "kind": "Index", "entries": [IndexEntry.of(each).document() for each in BUNDLES]}
-)
 FILES = _files()
 INDEX_FILES = [key for key in FILES if key.startswith("index/")]
-HEADS = [key for key in INDEX_FILES if "head" in key]
 
 
 def bundle_of(name: str, version: str) -> Bundle:
@@ -168,8 +152,6 @@ class Grammar:
 
     def index(self, data: bytes) -> bytes:
         """Return a file of an index that is made to harm, from a good one."""
-        if b'"payload"' in data and self.random.random() < 0.8:
-            return sealed(self.index(opened(data)))
         return self.one(
             lambda: self.mutated(data),
             lambda: self._spoiled(data),
@@ -214,40 +196,25 @@ class Grammar:
         return self.random.choice([*likely.get(field, []), self.value()])
 
     def _many(self, data: bytes) -> bytes:
+        """Return an index, a shard or a record with more than there can be."""
         document = json.loads(data)
-        if not isinstance(document.get("entries"), list):
-            return self._many_of_a_tree(document)
-        entry = document["entries"][0]
+        field = next((each for each in ("packages", "versions") if each in document), "packages")
+        row = next(iter(document[field].values()), {}) if isinstance(document.get(field), dict) else {}
         count = self.random.choice([1000, 20_000, 45_000])
-        alike = self.random.choice(["p-{}", "{:063d}", "a" * 55 + "-{}"])
+        alike = self.random.choice(["p-{}", "{:063d}", "a" * 55 + "-{}", "1.{}"])
+        document[field] = {alike.format(number): {**row, "useCases": []} for number in range(count)}
         if self.random.random() < 0.3:
-            document["entries"] = [{**entry, "name": "long", "model": {"framework": "x" * 500_000}}]
-            count = 1000
-        else:
-            document["entries"] = []
-        document["entries"] += [{**entry, "name": alike.format(number), "useCases": []} for number in range(count)]
-        return json.dumps(document).encode()
-
-    def _many_of_a_tree(self, document: dict[str, Any]) -> bytes:
-        """Return a head, a node or a record with more than there can be."""
-        count = self.random.choice([1000, 45_000])
-        digest = "sha256:" + "0" * 64
-        if "versions" in document:
-            document["versions"] = [{**document["versions"][0], "version": f"1.{number}"} for number in range(count)]
-            return json.dumps(document).encode()
-        level = self.random.choice([0, 0, 1, 31])
-        many = {"level": level, "entries": {f"p-{number:06}": digest for number in range(count)}}
-        document.update({field: many for field in ("packages", "listing", "releases") if field in document} or many)
+            document[field] = {"long": {**row, "model": {"framework": "x" * 500_000}}}
+        if self.random.random() < 0.3:
+            document["shards"] = {f"{number:b}": "sha256:" + "0" * 64 for number in range(count)}
         return json.dumps(document).encode()
 
     # Folders.
 
     def channel(self, folder: Path, outside: Path) -> None:
         """Make a folder a channel that harms; ``outside`` is a folder beside it, with a file ``secret``."""
-        is_old = self.random.random() < 0.3
-        (good_old if is_old else good)(folder)
-        files = list(DirectoryStore(folder).list(""))
-        first = [flat.KEY] if is_old else HEADS
+        good(folder)
+        files, first = list(DirectoryStore(folder).list("")), [KEY]
         for _ in range(self.random.choice([1, 1, 1, 2, 3])):
             place = folder / self.random.choice([*first * 6, *files, *FOLDERS, ".lock"])
             try:
@@ -274,7 +241,7 @@ class Grammar:
             change = self.index if place.name.endswith(".json") else self.mutated
             spoiled = self.bomb if place.name.endswith(".gz") and self.random.random() < 0.1 else lambda: change(data)
             ways += [lambda: place.write_bytes(spoiled())] * 25
-            if "nodes" in place.parts:
+            if "p" in place.parts:
                 ways += [lambda: relinked(folder, data, change(data))] * 50
         at = self.random.randrange(len(ways))
         self.tell(f"{place.relative_to(folder)}: way {at}")
@@ -311,7 +278,7 @@ class Grammar:
         """Return what serves a good channel, and harms at some point of some answers."""
         content = {f"/{key}": (folder / key).read_bytes() for key in DirectoryStore(folder).list("")}
         honest = servers.files(content)
-        spoiled = self.random.choice(["", POINTER, "index/heads", "index/nodes", "tar.gz"])
+        spoiled = self.random.choice(["", KEY, "index/p", "tar.gz"])
         way = self.random.randrange(len(self._answers(b"", b"")))
         slow = self.random.random() < 0.3
         seed = self.random.random()
@@ -323,7 +290,7 @@ class Grammar:
                 return honest(request)
             own = Grammar(0)
             own.random = random.Random(seed)
-            body = content.get(path, OLD_INDEX)
+            body = content.get(path, b"{}")
             changed = own.index(body) if path.endswith("json") else own.mutated(body)
             pieces = own._answers(body, changed)[way]()
             return servers.slowly(pieces) if slow else pieces
@@ -420,24 +387,12 @@ class Grammar:
         ]
 
 
-def opened(data: bytes) -> bytes:
-    """Return the payload of a head."""
-    return envelope.open(data, TYPE, NOBODY, file="").payload
-
-
-def sealed(payload: bytes) -> bytes:
-    """Return the head with a payload."""
-    return envelope.sign(payload, TYPE, [])
-
-
 def relinked(folder: Path, before: bytes, after: bytes) -> None:
-    """Let the heads of a channel name a node with other bytes, by its own digest."""
-    place = folder / nodes.key(Digest.of(after))
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(after)
-    for key in HEADS:
-        payload = opened((folder / key).read_bytes())
-        (folder / key).write_bytes(sealed(payload.replace(Digest.of(before).encode(), Digest.of(after).encode())))
+    """Let the index of a channel name a record with other bytes, by its own digest."""
+    name = json.loads(before)["name"]
+    (folder / record_key(name, Digest.of(after))).write_bytes(after)
+    place = folder / KEY
+    place.write_bytes(place.read_bytes().replace(Digest.of(before).encode(), Digest.of(after).encode()))
 
 
 def _objects(value: object) -> Iterator[dict[str, Any]]:

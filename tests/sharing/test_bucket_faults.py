@@ -22,11 +22,10 @@ import real
 import tiny
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
-from packyard.sharing.stores import open_store
+from packyard.sharing.stores import open_store, relying
 from packyard.sharing.stores.azure import open_azure
 from packyard.sharing.stores.bucket import Tries
 from packyard.sharing.stores.gcs import open_gcs
-from packyard.sharing.stores.probe import trusting
 from packyard.sharing.stores.s3 import open_s3
 from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Store, TooLongError
 from sharing import buckets
@@ -61,10 +60,10 @@ def open_trying(address: str, patience: float, attempts: int) -> Store:
     """Open a store that repeats what fails only so often, after short pauses."""
     tries = Tries(attempts=attempts, pause=0.01)
     if address.startswith("s3:"):
-        return trusting(open_s3(address, patience=patience, tries=tries))
+        return relying(open_s3(address, patience=patience, tries=tries))
     if address.startswith("az:"):
-        return trusting(open_azure(address, patience=patience, tries=tries))
-    return trusting(open_gcs(address, patience=patience, tries=tries))
+        return relying(open_azure(address, patience=patience, tries=tries))
+    return relying(open_gcs(address, patience=patience, tries=tries))
 
 
 KINDS = ("s3", "az", "gs")
@@ -418,7 +417,7 @@ class Behind:
         self.address = address
 
     def store(self, patience: float = 30) -> Store:
-        return trusting(open_store(self.address, patience=patience))
+        return relying(open_store(self.address, patience=patience))
 
 
 def test_a_slow_network_is_only_slow(behind: Behind) -> None:

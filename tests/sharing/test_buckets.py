@@ -17,18 +17,15 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.stores import open_store
+from packyard.sharing.stores import keeps_conditions, open_store, relying
 from packyard.sharing.stores.bucket import BucketStore
-from packyard.sharing.stores.probe import probe, trusting
-from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Promises, Store
+from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Store
 from sharing.buckets import BucketServer, Opener, versitygw
 from sharing.examples import bundle
 from sharing.store_contract import StoreContract
 from tiny import done, packyard
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
-
-ALL, NONE, CREATE = (Promises(create=c, swap=s) for c, s in ((True, True), (False, False), (True, False)))
 
 
 class TestVersitygw(StoreContract):
@@ -40,7 +37,7 @@ class TestVersitygw(StoreContract):
 class TestTrustedVersitygw(StoreContract):
     @pytest.fixture
     def store(self, on_versitygw: Opener) -> Store:
-        return trusting(on_versitygw())
+        return relying(on_versitygw())
 
 
 class TestRclone(StoreContract):
@@ -63,7 +60,8 @@ class TestFakeGCS(StoreContract):
 
 # What servers promise.
 
-SERVERS = {"on_versitygw": CREATE, "on_rclone": NONE, "on_azurite": ALL, "on_gcs": ALL}
+#: Whether each keeps conditions.
+SERVERS = {"on_versitygw": True, "on_rclone": False, "on_azurite": True, "on_gcs": True}
 
 
 @pytest.fixture(params=SERVERS)
@@ -73,11 +71,9 @@ def any_opener(request: pytest.FixtureRequest) -> Opener:
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_the_probe_finds_what_a_server_promises_and_leaves_nothing(name: str, request: pytest.FixtureRequest) -> None:
+def test_a_server_is_asked_what_it_keeps_and_nothing_is_left(name: str, request: pytest.FixtureRequest) -> None:
     store = request.getfixturevalue(name)()
-    creates = probe(store)
-    assert (trusting(store) if creates else store).promises == SERVERS[name]
-    assert creates == SERVERS[name].create
+    assert keeps_conditions(store) == SERVERS[name]
     for key in store.list(""):  # rclone may go on to list what it has no more
         with pytest.raises(NotFoundError):
             store.get(key)
@@ -88,7 +84,7 @@ def test_what_a_careless_server_would_overwrite_is_seen_before(on_rclone: Opener
     store.put("a", b"1")
     with pytest.raises(ConflictError):
         store.put("a", b"2")
-    trusting(store).put("a", b"3")
+    relying(store).put("a", b"3")
     assert store.get("a") == b"3"  # the loss that the probe prevents
 
 
@@ -124,16 +120,16 @@ def test_what_is_larger_than_other_objects_may_be_is_put_twice(name: str, reques
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", [name for name, promises in SERVERS.items() if promises.create])
+@pytest.mark.parametrize("name", [name for name, keeps in SERVERS.items() if keeps])
 def test_of_eight_that_create_one_wins_in_every_round(name: str, request: pytest.FixtureRequest) -> None:
-    store = trusting(request.getfixturevalue(name)())
+    store = relying(request.getfixturevalue(name)())
     assert rounds(store, store.put, 20) == [1] * 20
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", [name for name, promises in SERVERS.items() if promises.swap])
+@pytest.mark.parametrize("name", [name for name, keeps in SERVERS.items() if keeps])
 def test_of_eight_that_replace_one_wins_in_every_round(name: str, request: pytest.FixtureRequest) -> None:
-    store = request.getfixturevalue(name)()
+    store = relying(request.getfixturevalue(name)())
     for each in range(20):
         store.put(f"index/{each}", b"begin")
     assert rounds(store, lambda key, data: store.swap(key, data, Digest.of(b"begin")), 20) == [1] * 20
@@ -141,7 +137,7 @@ def test_of_eight_that_replace_one_wins_in_every_round(name: str, request: pytes
 
 def test_the_loss_if_a_server_were_relied_on_that_promises_nothing(on_rclone: Opener) -> None:
     """Each of them is told that its bytes are there."""
-    store = trusting(on_rclone())
+    store = relying(on_rclone())
     assert max(rounds(store, store.put, 5)) > 1
     assert isinstance(store, BucketStore)
     versions = {key: store._found(key)[1] for key in store.list("index/")}
@@ -332,9 +328,9 @@ def test_swaps_again_from_the_bytes_that_it_wrote(any_opener: Opener) -> None:
     store = any_opener()
     before: bytes | None = None
     for number in range(20):
-        store.swap("index/head.json", b"%d" % number, None if before is None else Digest.of(before))
+        store.swap("index/index.json", b"%d" % number, None if before is None else Digest.of(before))
         before = b"%d" % number
-    assert store.get("index/head.json") == b"19"
+    assert store.get("index/index.json") == b"19"
 
 
 def test_get_remembers_the_channels_of_one_bucket_at_two_servers_apart(
@@ -351,7 +347,7 @@ def test_get_remembers_the_channels_of_one_bucket_at_two_servers_apart(
         monkeypatch.setenv("AWS_ENDPOINT_URL", other.url)
         publish(open_store(address), [bundle("bert", "1.0", "other")])
         done("get", "bert", "--from", address, "--into", tmp_path / "2")
-    assert len(list((tmp_path / "STATE/packyard/heads").iterdir())) == 2
+    assert len(list((tmp_path / "STATE/packyard/channels").iterdir())) == 2
     process = packyard("get", "bert", "--from", address, "--into", tmp_path / "3")
     assert "expected" not in process.stderr
     assert '"1.0"' in (tmp_path / "3/bert/packyard.json").read_text(), process.stderr

@@ -133,9 +133,8 @@ def test_refuses(attack: str) -> None:
 
 
 def test_refuses_a_signature_by_a_revoked_key() -> None:
-    for revoked in (Trust.of(KEY.public, revoked=[KEY.public.id]), TRUST.without([KEY.public.id])):
-        with pytest.raises(IntegrityError, match=f"is signed by {KEY.public.id}, which is revoked"):
-            _open(SIGNED, revoked)
+    with pytest.raises(IntegrityError, match=f"is signed by {KEY.public.id}, which is revoked"):
+        _open(SIGNED, Trust.of(KEY.public, revoked=[KEY.public.id]))
 
 
 def test_a_revoked_key_beside_a_trusted_one_does_no_harm() -> None:

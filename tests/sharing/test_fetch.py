@@ -10,7 +10,7 @@ import pytest
 from packyard.core.bundle.archive import compress, pack
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
-from packyard.sharing.index.head import POINTER
+from packyard.sharing.index.index import KEY
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import SigningKey, Trust
@@ -79,8 +79,8 @@ def test_names_expected_and_found_size(store: DirectoryStore, tmp_path: Path) ->
 
 
 def test_an_index_that_is_damaged_is_not_taken_for_none(store: DirectoryStore, tmp_path: Path) -> None:
-    (tmp_path / "channel" / POINTER).write_bytes(b"{")
-    with pytest.raises(IntegrityError, match=r"index/head\.json: cannot be read as JSON"):
+    (tmp_path / "channel" / KEY).write_bytes(b"{")
+    with pytest.raises(IntegrityError, match=r"index/index\.json: cannot be read as JSON"):
         fetch(store, "bert@1.9")
 
 

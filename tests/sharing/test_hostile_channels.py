@@ -14,7 +14,7 @@ import stat
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -23,14 +23,11 @@ from packyard.core.bundle.archive import Member, pack
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError, UnavailableError
-from packyard.sharing.index import access, flat
+from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
-from packyard.sharing.index.head import POINTER, Head
-from packyard.sharing.index.index import Index
-from packyard.sharing.index.nodes import Nodes
+from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import Package
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.trust.keys import NOBODY
 from sharing import hostile
 from sharing.examples import fetch, lose_index
 from sharing.hostile import FILES, Grammar
@@ -166,7 +163,7 @@ def test_a_folder_that_harms_is_read_or_refused(seed: int, tmp_path: Path) -> No
 @pytest.mark.parametrize("seed", range(10_000, 10_000 + CASES))
 def test_a_server_that_harms_is_read_or_refused(seed: int, tmp_path: Path) -> None:
     grammar, into = Grammar(seed), tmp_path / "into"
-    (hostile.good_old if grammar.random.random() < 0.3 else hostile.good)(tmp_path / "channel")
+    hostile.good(tmp_path / "channel")
     before = state(tmp_path, without=into)
     with answering(grammar.server(tmp_path / "channel")) as server:
         chosen = words(grammar, server.address.replace("//", "//user:s3cret@"), into)
@@ -210,7 +207,7 @@ def test_publishing_into_a_folder_that_harms_changes_nothing_else(seed: int, tmp
     assert state(tmp_path, without=channel) == before, case
     after = state(channel)
     lost = {name for name in published if published[name] != after.get(name)}
-    assert lost <= {str(channel / POINTER)} | {name for name in lost if stat.S_ISDIR(published[name][0])}, case  # type: ignore[index]
+    assert lost <= {str(channel / KEY)} | {name for name in lost if stat.S_ISDIR(published[name][0])}, case  # type: ignore[index]
 
 
 @pytest.mark.nightly
@@ -246,24 +243,19 @@ def test_an_index_made_to_harm_is_refused_or_can_be_written_again(tmp_path: Path
     hostile.good(tmp_path)
     listed = access.read(DirectoryStore(tmp_path))
 
-    def head(payload: bytes) -> None:
-        parsed = Head.parse(hostile.sealed(payload), NOBODY, file="head")
-        again = Head.parse(hostile.sealed(parsed.payload()), NOBODY, file="head")
-        assert replace(again, digest=parsed.digest) == parsed
+    def index(data: bytes) -> None:
+        parsed = Index.parse(data, listed.store)
+        assert Index.parse(parsed.payload(), None) == parsed
         for name in ("bert", "gpt", "x"):
             with contextlib.suppress(InputError, IntegrityError):
-                replace(listed, head=parsed).named(name)
+                parsed.named(name)
 
     def package(data: bytes) -> None:
-        parsed = Package.parse(data, Digest.of(data))
-        assert Package.parse(parsed.to_bytes(), Digest.of(parsed.to_bytes())) == parsed
+        parsed = Package.parse(data, Digest.of(data), file="record")
+        assert Package.parse(parsed.to_bytes(), Digest.of(parsed.to_bytes()), file="record") == parsed
         choose(parsed, Reference(name="bert", choice="latest"))
 
-    def old(data: bytes) -> None:
-        listed = Index.of_entries(flat.parse(data), Nodes())
-        assert Index.of_entries(listed.entries, Nodes()) == listed
-
-    files = [(head, listed.head.payload()), (package, listed.named("bert").to_bytes()), (old, hostile.OLD_INDEX)]
+    files = [(index, listed.payload()), (package, listed.named("bert").to_bytes())]
     for read, good in files:
         counts = {True: 0, False: 0}
         for seed in range(MUTATIONS):

@@ -93,26 +93,30 @@ def test_says_that_an_object_is_not_there(answers: dict[str, Answer], address: s
 
 @pytest.mark.parametrize("body", [b"<html><title>Log in</title>", b"\n<!DOCTYPE html>\n<html>"])
 def test_a_page_to_log_in_is_no_file_of_a_channel(answers: dict[str, Answer], address: str, body: bytes) -> None:
-    answers["/models/index/head.json"] = lambda handler: handler.answer(body)
-    with pytest.raises(UnavailableError, match=r"index/head\.json: the server sent a web page .*check the address"):
+    answers["/models/index/index.json"] = lambda handler: handler.answer(body)
+    with pytest.raises(UnavailableError, match=r"index/index\.json: the server sent something else .*check the"):
         access.read(HTTPStore(address))
 
 
+@pytest.mark.parametrize("other", [b"", b'{"error": "not found"}', b"<!-- built -->\n<!doctype html>"])
 def test_a_page_for_what_is_not_there_is_missing_where_the_server_gives_the_index(
-    answers: dict[str, Answer], address: str
+    answers: dict[str, Answer], address: str, other: bytes
 ) -> None:
     answers["/models/a"] = lambda handler: handler.answer(b"<!doctype html>")
-    with pytest.raises(UnavailableError, match="a: the server sent a web page") as caught:
+    with pytest.raises(UnavailableError, match="a: the server sent something else") as caught:
         HTTPStore(address).get("a")
     assert not isinstance(caught.value, NotFoundError)
-    answers["/models/index/head.json"] = lambda handler: handler.answer(b"{}")
-    with pytest.raises(NotFoundError, match="a: not found: the server sent a web page"):
+    answers["/models/index/index.json"] = lambda handler: handler.answer(b"{}")
+    answers["/models/b.json"] = lambda handler: handler.answer(other)
+    with pytest.raises(NotFoundError, match=r"b\.json: not found"):
+        HTTPStore(address).get("b.json")
+    with pytest.raises(NotFoundError, match="a: not found: the server sent something else"):
         HTTPStore(address).get("a")
 
 
 def test_damage_is_told_with_the_address_that_serves_it(answers: dict[str, Answer], address: str) -> None:
-    answers["/models/index/head.json"] = lambda handler: handler.answer(b"{}")
-    says = rf"index/head\.json: payload: is missing \(whoever publishes what {address}/ serves sees .* fsck CHANNEL"
+    answers["/models/index/index.json"] = lambda handler: handler.answer(b"{}")
+    says = rf"index/index\.json: apiVersion: is missing \(whoever publishes what {address}/ serves sees .* fsck CHANNEL"
     with pytest.raises(IntegrityError, match=says):
         access.read(HTTPStore(address))
 

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
-import sys
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-import real
 from packyard.core.bundle import record
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import access, flat, head, nodes
+from packyard.sharing.index import access
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.choose import choose
-from packyard.sharing.index.index import Index, Release
-from packyard.sharing.index.nodes import Nodes
+from packyard.sharing.index.index import KEY, MOST, Index, Release, record_key
 from packyard.sharing.index.package import Package
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import NotFoundError
-from packyard.sharing.trust.keys import SigningKey, Trust
-from sharing.examples import CountingStore, OvertakenStore, add_to_index, bundle, entry, fetch, write_head
+from sharing.examples import CountingStore, OvertakenStore, add_to_index, bundle, entry, write_index
 
 ENTRIES = [entry("bert", "1.9"), entry("bert", "1.10"), entry("bert", "1.11-rc1"), entry("resnet", "v2.7.0")]
 INDEX = Index().add(*ENTRIES)
@@ -65,32 +61,7 @@ def test_is_the_same_in_whatever_order_entries_came() -> None:
         one_by_one = Index()
         for item in shuffled:
             one_by_one = one_by_one.add(item)
-        assert one_by_one.head.payload() == INDEX.head.payload()
-    assert Index.of_entries(ENTRIES, Nodes()).head == INDEX.head
-
-
-def test_reading_what_was_recorded_gives_the_same_index(store: DirectoryStore) -> None:
-    recorded = add_to_index(store, ENTRIES)
-    assert access.read(store) == recorded
-    assert access.read(store).entries == tuple(ENTRIES)
-
-
-def test_keeps_unknown_fields_also_when_an_entry_is_added(store: DirectoryStore, tmp_path: Path) -> None:
-    add_to_index(store, ENTRIES)
-    document = json.loads(INDEX.named("bert").to_bytes())
-    document["rated"] = "é"
-    document["versions"][0]["withdrawn"] = {"why": "wrong"}
-    data = record.to_lines(document, levels={})
-    store.put(nodes.key(Digest.of(data)), data)
-    packages = INDEX.head.packages.document()
-    packages["entries"]["bert"] = Digest.of(data)  # type: ignore[index]
-    write_head(tmp_path, packages=packages, comment="é")
-    add_to_index(store, [entry("bert", "2.0")])
-    later = access.read(store)
-    assert later.head.extra == {"comment": "é"}
-    assert later.named("bert").extra == {"rated": "é"}
-    assert later.entries[0].extra == {"withdrawn": {"why": "wrong"}}
-    assert later.named("bert").entries[-1].version == "2.0"
+        assert one_by_one.payload() == INDEX.payload()
 
 
 def test_adding_the_same_entry_again_changes_nothing() -> None:
@@ -125,33 +96,13 @@ def test_refuses_two_spellings_of_one_version_in_one_call() -> None:
         Index().add(entry("a", "1.0"), entry("a", "v1"))
 
 
-def test_a_release_has_one_spelling_for_all_its_bundles() -> None:
-    says = r"^b@v1: the release is published as 1\.0: one version has one spelling .*\(publish as 1\.0, or raise"
-    with pytest.raises(ConflictError, match=says):
-        Index().add(entry("a", "1.0"), entry("b", "v1"))
-    with pytest.raises(ConflictError, match=says):
-        Index().add(entry("a", "1.0")).add(entry("b", "v1"))
-    assert Index().add(entry("a", "1.0")).release("v1.0.0") == Release(spelling="1.0")
-
-
 def test_a_closed_release_gets_no_more_and_keeps_what_it_has() -> None:
     closed = INDEX.close("1.9.0")
-    assert closed.release("1.9") == Release(spelling="1.9", closed=True)
+    assert closed.release("1.9") == Release(closed=True)
     with pytest.raises(ConflictError, match=r"^new@1\.9: the release 1\.9 is closed \(publish it in another release"):
         closed.add(entry("new", "1.9"))
     assert closed.add(*ENTRIES) == closed
     assert closed.add(entry("new", "1.10")).entries[2:3] == (ENTRIES[2],)
-    with pytest.raises(InputError, match=r"no release '3\.0'"):
-        INDEX.close("3.0")
-
-
-def test_keeps_two_spellings_that_an_index_has_already() -> None:
-    old = Index.of_entries([*ENTRIES, entry("bert", "v1.9")], Nodes())
-    assert len(old.entries) == 5
-    later = old.add(entry("zoo"))
-    assert all(item in later.entries for item in old.entries)
-    assert later.add(*old.entries) == later
-    assert [resolve(later, "bert", text).version for text in ("1.9", "v1.9")] == ["1.9", "v1.9"]
 
 
 @pytest.mark.parametrize("version", ["1.10", "v1.10", "1.10.0", "1.10+build"])
@@ -190,45 +141,11 @@ def test_names_the_versions_that_there_are() -> None:
         resolve(INDEX, "bert", "2.0")
 
 
-@pytest.mark.nightly
-def test_thousands_of_entries_take_no_more_than_their_number() -> None:
-    def operations(count: int) -> int:
-        calls = 0
-
-        def count_call(*_: object) -> None:
-            nonlocal calls
-            calls += 1
-
-        entries = [entry(f"p-{number:04}", "1.0") for number in range(count)]
-        sys.setprofile(count_call)
-        try:
-            listed = Index.of_entries(entries, Nodes()).add(entry("new"))
-            assert Index().add(*entries, entry("new")) == listed
-            resolve(listed, "p-0007", "1")
-            with pytest.raises(InputError):
-                resolve(listed, "p_7")
-        finally:
-            sys.setprofile(None)
-        return calls
-
-    assert operations(2000) < 2.5 * operations(1000)
-
-
-def test_a_head_that_nobody_could_read_again_is_not_written(
-    store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(head, "LIMIT", 3000)
-    add_to_index(store, ENTRIES)
-    with pytest.raises(UnavailableError, match=r"index/heads/2\.json: would be larger than 3000 bytes"):
-        add_to_index(store, [entry(f"p-{number}") for number in range(20)])
-    assert access.read(store).entries == INDEX.entries
-
-
 # Yanked versions, and choices.
 
 
 def test_a_yanked_version_is_chosen_only_if_it_is_asked_for() -> None:
-    yanked = INDEX.yank(ENTRIES[1], "diverges")
+    yanked = INDEX.put(replace(ENTRIES[1], yanked="diverges"))
     package = yanked.named("bert")
     found = choose(package, Reference(name="bert"))
     assert (found.entry, found.why) == (ENTRIES[0], "the latest version; 1.10 is yanked: diverges")
@@ -236,10 +153,10 @@ def test_a_yanked_version_is_chosen_only_if_it_is_asked_for() -> None:
     assert (asked.entry.version, asked.entry.yanked) == ("1.10", "diverges")
     own = Index().add(entry("bert", "1.0", b"own"))
     assert choose(
-        own.yank(own.entries[0], "x").named("bert"), Reference(name="bert", choice=Digest.of(b"own"))
+        own.put(replace(own.entries[0], yanked="x")).named("bert"), Reference(name="bert", choice=Digest.of(b"own"))
     ).entry.yanked
     assert choose(package, Reference(name="bert", choice="^1")).entry == ENTRIES[0]
-    every = yanked.yank(ENTRIES[0], "also").yank(ENTRIES[2], "too")
+    every = yanked.put(replace(ENTRIES[0], yanked="also"), replace(ENTRIES[2], yanked="too"))
     says = r"every version of bert is yanked: 1\.11-rc1: too \(to get one all the same, ask for it: bert@1\.11-rc1\)"
     with pytest.raises(InputError, match=says):
         resolve(every, "bert")
@@ -275,56 +192,108 @@ def test_says_what_there_is_where_nothing_fits() -> None:
 @pytest.mark.parametrize("size", [-1, True, "1"])
 def test_refuses_an_entry_with_a_size_that_is_none(size: object) -> None:
     document = json.loads(INDEX.named("bert").to_bytes())
-    document["versions"][1]["size"] = size
+    document["versions"]["1.10"]["size"] = size
     data = json.dumps(document).encode()
-    with pytest.raises(IntegrityError, match=r"^record sha256:[0-9a-f]{64}: versions\[1\]\.size: expected a"):
-        Package.parse(data, Digest.of(data))
+    with pytest.raises(IntegrityError, match=r"^x: versions\.1\.10\.size: expected a"):
+        Package.parse(data, Digest.of(data), file="x")
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("changes", "says"),
     [
-        ({"version": "../1"}, r"versions\[1\]\.version: '\.\./1' is not a version"),
-        ({"version": "9" * 5000}, r"versions\[1\]\.version: '9{80}' is not a version"),
-        ({"version": "1.9"}, r"versions: expected one or more versions, each once"),
-        ({"size": 10**30}, "a number of 31 digits"),
+        ({"kind": "IndexHead"}, "expected packyard/v1 Index, found packyard/v1 IndexHead"),
+        ({"number": 0}, "number: expected 1 or more"),
+        ({"channel": "x"}, "channel: 'x' is not the id of a channel"),
+        ({"packages": {"../x": {"record": Digest.of(b"")}}}, "is not a name for a bundle"),
+        ({"packages": {"bert": {"version": "1.0"}}}, "packages.bert.record: is missing"),
+        ({"shards": {"2": Digest.of(b"")}}, "shards: expected the digests of shards"),
+        ({"shards": {"0": Digest.of(b"")}}, "shards: expected the digests of shards"),
     ],
 )
-def test_refuses_a_record_that_leads_elsewhere_or_says_one_thing_twice(change: dict[str, object], says: str) -> None:
-    document = json.loads(INDEX.named("bert").to_bytes())
-    document["versions"][1].update(change)
-    data = json.dumps(document).encode()
-    with pytest.raises(IntegrityError, match=rf"^record sha256:[0-9a-f]{{64}}: .*{says}"):
-        Package.parse(data, Digest.of(data))
+def test_refuses_an_index_that_is_none(changes: dict[str, object], says: str) -> None:
+    document = json.loads(replace(INDEX, channel="0" * 32, number=1).payload())
+    with pytest.raises(IntegrityError, match=re.escape(says)):
+        Index.parse(json.dumps({**document, **changes}).encode(), None)
 
 
-def test_refuses_a_name_that_leads_elsewhere_and_the_record_of_another_package() -> None:
-    data = json.dumps({**json.loads(INDEX.named("bert").to_bytes()), "name": "../bert"}).encode()
-    with pytest.raises(IntegrityError, match=r"name: '\.\./bert' is not a name"):
-        Package.parse(data, Digest.of(data))
-    records = dict(INDEX.head.packages.entries())
-    packages = replace(INDEX.head.packages, values=(records["resnet"], records["resnet"]))
-    with pytest.raises(IntegrityError, match="has the record of 'resnet' under 'bert'"):
-        replace(INDEX, head=replace(INDEX.head, packages=packages)).named("bert")
+def test_refuses_the_record_of_another_package_and_names_what_is_missing(store: DirectoryStore) -> None:
+    listed = add_to_index(store, ENTRIES)
+    row = json.loads((store.root_dir / KEY).read_bytes())["packages"]["resnet"]
+    (store.root_dir / "index/p/bert").rename(store.root_dir / "index/p/other")
+    with pytest.raises(IntegrityError, match=r"^index/p/bert/[0-9a-f]{64}\.json: is missing .*packyard fsck"):
+        listed.named("bert")
+    (store.root_dir / "index/p/resnet").rename(store.root_dir / "index/p/bert")
+    write_index(store.root_dir, packages={"bert": row})
+    with pytest.raises(IntegrityError, match="is the record of 'resnet'"):
+        access.read(store).named("bert")
 
 
-def test_says_which_node_is_missing(store: DirectoryStore, tmp_path: Path) -> None:
+def test_keeps_unknown_fields_also_when_an_entry_is_added(store: DirectoryStore) -> None:
     add_to_index(store, ENTRIES)
-    (record_key,) = (nodes.key(Digest(str(each))) for each in INDEX.head.packages.values[:1])
-    (tmp_path / record_key).unlink()
-    with pytest.raises(
-        IntegrityError, match=rf"^{record_key}: is missing \(whoever publishes there sees .*: packyard fsck /"
-    ):
-        resolve(access.read(store), "bert")
+    document = json.loads(INDEX.named("bert").to_bytes())
+    document["rated"] = "é"
+    document["versions"]["1.9"]["withdrawn"] = {"why": "wrong"}
+    data = record.to_line(document)
+    row = {**INDEX.listed["bert"].document(), "record": Digest.of(data)}
+    store.put(record_key("bert", Digest.of(data)), data)
+    write_index(store.root_dir, packages={"bert": row}, comment="é", releases={"1": {"closed": True, "why": "é"}})
+    add_to_index(store, [entry("bert", "2.0")])
+    later = access.read(store)
+    assert later.extra == {"comment": "é"}
+    assert later.release("1.0").extra == {"why": "é"}
+    assert later.named("bert").extra == {"rated": "é"}
+    assert later.entries[0].extra == {"withdrawn": {"why": "wrong"}}
+    assert later.named("bert").entries[-1].version == "2.0"
 
 
-@pytest.mark.nightly
-def test_suggests_a_name_among_many_by_few_requests(store: DirectoryStore) -> None:
-    add_to_index(store, [entry(f"model-{number:05}") for number in range(3000)])
+# Shards.
+
+
+def many(count: int) -> list[IndexEntry]:
+    return [entry(f"p-{number:05}") for number in range(count)]
+
+
+def test_some_hundreds_of_packages_are_in_shards_whatever_their_order(store: DirectoryStore) -> None:
+    entries = many(900)
+    listed = add_to_index(store, entries)
+    assert 4 <= len(listed.shards) <= 8
+    assert all(len(listed.shard(prefix)) <= MOST for prefix in listed.shards)
+    one = Index(store=store)
+    for start in range(0, 900, 100):
+        some = replace(one.add(*random.Random(start).sample(entries[start : start + 100], 100)), store=store)
+        one = some
+    assert one.shards == listed.shards
+    read = access.read(store)
+    assert read == listed
+    assert [each.name for each in read.summaries()] == [each.name for each in entries]
+    assert {key for key in store.list("index/") if key != KEY} == set(read.files_below())
+
+
+def test_a_name_among_many_takes_three_requests_and_a_list_one_for_each_shard(store: DirectoryStore) -> None:
+    listed = add_to_index(store, many(900))
     counting = CountingStore(store)
-    with pytest.raises(InputError, match=r"no bundle 'model-00200x' \(did you mean 'model-00200'\?\)"):
-        resolve(access.read(counting), "model-00200x")
-    assert counting.count < 10
+    assert access.read(counting).named("p-00777").latest == entry("p-00777")
+    assert counting.count == 3
+    counting = CountingStore(store)
+    assert len(list(access.read(counting).summaries())) == 900
+    assert counting.count == 1 + len(listed.shards)
+    with pytest.raises(InputError, match="did you mean 'p-00777'"):
+        access.read(store).named("p-0777")
+
+
+def test_256_packages_are_in_the_index_itself() -> None:
+    assert not Index().add(*many(MOST)).shards
+    assert len(Index().add(*many(MOST + 1)).shards) == 2
+
+
+def test_a_change_among_many_writes_one_shard_and_one_record() -> None:
+    listed = replace(Index().add(*many(900)), files={}, _parts={})
+    kept = Index().add(*many(900)).files
+    changed = replace(listed, files=dict(kept)).add(entry("p-00001", "2.0"))
+    assert len(changed.files.keys() - kept.keys()) == 2
+
+
+# Changes, while others make some.
 
 
 @pytest.fixture
@@ -341,16 +310,8 @@ def test_records_entries_beside_those_that_are_there(store: DirectoryStore) -> N
     add_to_index(store, ENTRIES[:2])
     later = add_to_index(store, ENTRIES[2:])
     assert later == access.read(store)
-    assert (later.head.number, later.entries) == (2, INDEX.entries)
-    assert later.head.packages == INDEX.head.packages
-
-
-def test_recording_nothing_new_writes_nothing(store: DirectoryStore) -> None:
-    add_to_index(store, ENTRIES)
-    before = store.list("")
-    add_to_index(store, ENTRIES)
-    add_to_index(store, [])
-    assert store.list("") == before
+    assert (later.number, later.entries) == (2, INDEX.entries)
+    assert later.listed == INDEX.listed
 
 
 def test_tries_again_when_others_are_faster_and_keeps_their_entries(tmp_path: Path) -> None:
@@ -359,68 +320,34 @@ def test_tries_again_when_others_are_faster_and_keeps_their_entries(tmp_path: Pa
     assert names == {"bert", "resnet", "other-0", "other-1", "other-2"}
 
 
-def test_gives_up_when_others_are_always_faster(tmp_path: Path) -> None:
+def test_gives_up_by_time_when_others_are_always_faster(tmp_path: Path) -> None:
     store = OvertakenStore(tmp_path)
     store.overtakes = 1000
-    writer = access.Writer(store=store, by=access.UNSIGNED, check=lambda: None, attempts=3)
-    with pytest.raises(UnavailableError, match="too many others"):
-        writer.commit(lambda index: index.add(*ENTRIES))
+    with pytest.raises(UnavailableError, match=r"others publish all the time, for 0 seconds .*PACKYARD_TIMEOUT"):
+        Publisher(patience=0).commit(store, lambda index: index.add(*ENTRIES))
 
 
-# The format of packyard 0.1.0.
+def test_who_publishes_first_on_a_server_without_conditions_is_told_once(tmp_path: Path) -> None:
+    class Weak(DirectoryStore):
+        is_conditional = False
+
+    told: list[str] = []
+    by = Publisher(tell=told.append)
+    for number in range(2):
+        by.commit(Weak(tmp_path), lambda index: index.add(ENTRIES[number]))  # noqa: B023
+    assert [text.partition(": ")[2] for text in told] == ["publish from one job at a time"]
+    assert access.read(DirectoryStore(tmp_path)).writers == "one"
 
 
-@pytest.fixture
-def old(tmp_path: Path) -> DirectoryStore:
-    """Return a channel that packyard 0.1.0 published."""
-    shutil.copytree(real.REPOSITORY / "tests/trees/channel-0.1.0", tmp_path / "old")
-    return DirectoryStore(tmp_path / "old")
+# A release in shards.
 
 
-def test_reads_a_channel_of_packyard_0_1_0(old: DirectoryStore) -> None:
-    listed = access.read(old)
-    assert [str(each) for each in listed.entries] == ["bert@1.9", "bert@1.10", "bert@1.11-rc1", "gpt@v2.7.0"]
-    assert fetch(old, "bert").manifest.version == "1.10"
-    assert fetch(old, "gpt@^2").manifest.version == "v2.7.0"
-    assert resolve(listed, "bert", "1.9").model == {"framework": "pytorch"}
-    with pytest.raises(InputError, match="did you mean 'bert'"):
-        fetch(old, "brt")
-    assert old.list("index/") == [flat.KEY]
-
-
-def test_the_first_publish_makes_head_1_of_an_index_of_packyard_0_1_0(old: DirectoryStore) -> None:
-    before = access.read(old).entries
-    flat_index = old.get(flat.KEY)
-    publish(old, [bundle("new", "1.10")])
-    later = access.read(old)
-    assert (later.head.number, old.get(flat.KEY)) == (2, flat_index)
-    assert all(each in later.entries for each in before)
-    with pytest.raises(ConflictError, match=r"^x@v1\.9: the release is published as 1\.9"):
-        publish(old, [bundle("x", "v1.9")])
-
-
-def test_an_index_of_packyard_0_1_0_is_no_signed_one(old: DirectoryStore) -> None:
-    with pytest.raises(IntegrityError, match=r"^index/index\.json: is not signed: it is of packyard 0\.1\.0"):
-        access.read(old, Trust.of(SigningKey.new().public))
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"name": "../bert"}, r"entries\[1\]\.name: '\.\./bert' is not a name"),
-        ({"name": "a\x1b[31m"}, r"entries\[1\]\.name: 'a\\x1b\[31m' is not a name"),
-        ({"version": "../1"}, r"entries\[1\]\.version: '\.\./1' is not a version"),
-        ({"version": "9" * 5000}, r"entries\[1\]\.version: '9{80}' is not a version"),
-        ({"version": "1.10"}, r"bert@1\.10 is listed twice"),
-        ({"size": 10**30}, "a number of 31 digits"),
-        ({"size": -1}, r"entries\[1\]\.size: expected a size"),
-    ],
-)
-def test_refuses_an_index_of_packyard_0_1_0_that_leads_elsewhere_or_says_one_thing_twice(
-    old: DirectoryStore, change: dict[str, object], says: str
-) -> None:
-    document = json.loads(old.get(flat.KEY))
-    document["entries"][0]["version"] = "1.10"
-    document["entries"][1] = {**document["entries"][0], "version": "1.9", **change}
-    with pytest.raises(IntegrityError, match=rf"^index/index\.json: .*{says}"):
-        flat.parse(json.dumps(document).encode())
+def test_the_last_shard_of_a_release_closes_it() -> None:
+    index = Index()
+    for number in (2, 0, 2):
+        index = index.close("1.0", (number, 3))
+    assert index.release("1") == Release(of=3, shards=(0, 2))
+    with pytest.raises(ConflictError, match=r"has 3 shards, and this is one of 4 \(publish --shard K/3, or"):
+        index.close("1.0", (1, 4))
+    assert index.close("1.0", (1, 3)).is_closed("v1.0")
+    assert index.close("1.0", (1, 3)).close("1.0", (1, 3)).is_closed("1")

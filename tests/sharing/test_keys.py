@@ -148,7 +148,7 @@ def test_refuses_what_is_not_a_private_key(data: bytes, reason: str) -> None:
 def test_a_revoked_key_is_not_trusted_and_a_signature_is_still_required() -> None:
     trust = Trust.of(KEY.public)
     assert trust.get(KEY.public.id) == KEY.public
-    revoked = trust.without([KEY.public.id])
+    revoked = Trust.of(KEY.public, revoked=[KEY.public.id])
     assert revoked.get(KEY.public.id) is None
     assert revoked.is_required
     assert not Trust().is_required

@@ -41,7 +41,7 @@ VERBS: dict[str, Callable[[Store], object]] = {
     "get": lambda store: store.get(KEY),
     "read": lambda store: list(store.read(KEY)),
     "put": lambda store: store.put(KEY, b"1"),
-    "swap": lambda store: store.swap("index/head.json", b"1", None),
+    "swap": lambda store: store.swap("index/index.json", b"1", None),
     "list": lambda store: store.list(""),
     "remove": lambda store: store.remove("index/a"),
 }
@@ -138,9 +138,9 @@ def until_done(call: Callable[[], object]) -> None:
 def test_a_slow_network_is_only_slow(proxy: Proxy, behind: OCIStore) -> None:
     with proxy.spoiled("latency", latency=40, jitter=20):
         behind.put(KEY, b"1")
-        behind.swap("index/head.json", b"1", None)
+        behind.swap("index/index.json", b"1", None)
         assert behind.get(KEY) == b"1"
-        assert behind.list("") == [KEY, "index/head.json"]
+        assert behind.list("") == [KEY, "index/index.json"]
 
 
 def test_a_network_that_delivers_in_small_slices_changes_nothing(proxy: Proxy, behind: OCIStore) -> None:
@@ -159,19 +159,19 @@ def test_connections_that_are_reset_lose_and_change_nothing(proxy: Proxy, behind
 
 
 def test_swaps_over_connections_that_are_reset_happen_once_each(proxy: Proxy, behind: OCIStore) -> None:
-    behind.swap("index/head.json", b"0", None)
+    behind.swap("index/index.json", b"0", None)
     with proxy.spoiled("reset_peer", toxicity=0.2, timeout=5):
         for number in range(6):
             expected, new = Digest.of(b"%d" % number), b"%d" % (number + 1)
 
             def swap(expected: Digest = expected, new: bytes = new) -> None:
                 try:
-                    behind.swap("index/head.json", new, expected)
+                    behind.swap("index/index.json", new, expected)
                 except ConflictError:  # it was done, and not answered
-                    assert behind.get("index/head.json") == new
+                    assert behind.get("index/index.json") == new
 
             until_done(swap)
-    assert behind.get("index/head.json") == b"6"
+    assert behind.get("index/index.json") == b"6"
 
 
 def test_a_body_that_is_cut_is_read_on_from_there(proxy: Proxy, behind: OCIStore) -> None:

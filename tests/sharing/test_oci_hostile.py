@@ -437,7 +437,7 @@ def test_a_tag_that_the_registry_keeps_as_it_is_is_a_refusal_and_not_a_loss() ->
         return [answer(b"")]
 
     with answering(script) as server, pytest.raises(UnavailableError, match="HTTP 400: immutable"):
-        oci(server).swap("index/head.json", b"2", Digest.of(BODY))
+        oci(server).swap("index/index.json", b"2", Digest.of(BODY))
 
 
 def test_an_upload_that_broke_off_begins_anew() -> None:
@@ -463,5 +463,5 @@ def test_an_upload_that_broke_off_begins_anew() -> None:
         return [answer(b"", status=b"201 Created")]
 
     with answering(script) as server:
-        oci(server).put("index/head.json", b"1")
+        oci(server).put("index/index.json", b"1")
     assert began[:3] == [b"/v2/m/index/blobs/uploads/"] * 3

@@ -51,8 +51,8 @@ SPELLED = {
     "1.2.0/bert.zip": ("index", "_.x_.1.2.0_.-bert.zip"),
     "latest/bert.tar.gz": ("index", "_.x_.latest_.-bert.tar.gz"),
     "a/1.2.0/bert.tar.gz": ("index", "_.x_.a_.-1.2.0_.-bert.tar.gz"),
-    "index/head.json": ("index", "head.json"),
-    "index/heads/7.json": ("index", "heads_.-7.json"),
+    "index/index.json": ("index", "index.json"),
+    "index/p/bert/7.json": ("index", "p_.-bert_.-7.json"),
     "index/yanked/v2_7_0/bert.json": ("index", "yanked_.-v2_7_0_.-bert.json"),
     "index": ("index", "_.x_.index"),
     "indexes/a": ("index", "_.x_.indexes_.-a"),
@@ -99,11 +99,8 @@ def test_what_is_no_tag_of_ours_has_no_key(tag: str) -> None:
     assert spelling.key("bert", tag) is None
 
 
-def test_a_node_names_its_digest() -> None:
-    assert spelling.node(f"index/nodes/ab/{'0' * 62}.json") == f"sha256:ab{'0' * 62}"
-    for key in (
-        f"index/nodes/ab/{'0' * 61}.json",
-        f"index/nodes/AB/{'0' * 62}.json",
-        f"x/index/nodes/ab/{'0' * 62}.json",
-    ):
+def test_shards_and_records_name_their_digests() -> None:
+    for key in (f"index/{'0a' * 32}.json", f"index/p/bert/{'0a' * 32}.json"):
+        assert spelling.node(key) == f"sha256:{'0a' * 32}"
+    for key in (f"index/{'0' * 63}.json", f"index/{'A' * 64}.json", f"x/index/{'0' * 64}.json"):
         assert spelling.node(key) is None

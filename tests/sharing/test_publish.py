@@ -18,11 +18,11 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import access, lease, nodes, pending
+from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import FailingStore, add_to_index, bundle, compressed_otherwise, fetch, lose_index
+from sharing.examples import FailingStore, bundle, compressed_otherwise, fetch, lose_index
 
 ID = "0" * 32
 KEYS = ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256"]
@@ -38,8 +38,7 @@ def state(store: DirectoryStore) -> dict[str, bytes]:
 
 
 def content(store: DirectoryStore) -> tuple[dict[str, bytes], tuple[IndexEntry, ...]]:
-    """Return what a channel has beside its index, and what the index lists; hold that nothing is pending."""
-    assert store.list(pending.FOLDER) == store.list(lease.FOLDER) == []
+    """Return what a channel has beside its index, and what the index lists."""
     files = {key: store.get(key) for key in store.list("") if not key.startswith("index/")}
     return files, access.read(store).entries
 
@@ -97,10 +96,7 @@ def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -
     (done,) = publish(store, [bundle()])
     assert done == (IndexEntry.of(bundle()), "published")
     assert done[0].key == KEYS[0]
-    (record,) = (Digest(str(digest)) for digest in access.read(store).head.packages.values)
-    (listing,) = (Digest(str(digest)) for digest in access.read(store).head.listing.values)
-    index = ["index/head.json", "index/heads/1.json", "index/heads/2.json", nodes.key(record), nodes.key(listing)]
-    assert store.list("") == sorted([*KEYS, *index])
+    assert store.list("") == sorted([*KEYS, "index/index.json", *access.read(store).files_below()])
     assert store.get(KEYS[0]) == bundle().data
     assert store.get(KEYS[1]).decode() == f"{Digest.of(bundle().data).hex}  bert.tar.gz\n"
     assert access.read(store).entries == (IndexEntry.of(bundle()),)
@@ -227,7 +223,7 @@ def test_after_a_cut_at_any_call_the_channel_is_sound_and_a_second_run_completes
             assert content(store) == content(whole)
         else:
             break
-    assert number > 25  # among them heads, nodes, a pending record, and two objects for each bundle
+    assert number > 10
 
 
 def test_the_loser_of_a_race_between_two_compressions_keeps_to_the_winner(tmp_path: Path) -> None:
@@ -264,7 +260,7 @@ def test_a_channel_without_an_index_is_not_taken_for_an_empty_one(store: Directo
     publish(store, [bundle(), bundle("gpt")])
     lose_index(tmp_path)
     before = state(store)
-    says = r"^index/head\.json: there are releases and no index: 1\.0/bert\.tar\.gz, .*and 1 more \(bring"
+    says = r"^index/index\.json: there are releases and no index: 1\.0/bert\.tar\.gz, .*and 1 more \(bring"
     with pytest.raises(ConflictError, match=says):
         publish(store, [bundle(version="2.0")])
     with pytest.raises(ConflictError, match=r"no index: 1\.0/gpt\.tar\.gz, 1\.0/gpt\.tar\.gz\.sha256 \(bring"):
@@ -303,14 +299,6 @@ def test_an_empty_folder_becomes_a_channel_and_what_is_beside_a_channels_own_fil
     assert [entry.version for entry in access.read(store).entries] == ["1.0", "2.0"]
 
 
-def test_an_index_comes_before_the_first_bundle(store: DirectoryStore) -> None:
-    with pytest.raises(UnavailableError):
-        publish(FailingStore(store, fail_at=16), [bundle()])
-    assert access.read(store).entries == ()
-    assert "1.0/bert.tar.gz" in store.list("")
-    assert [status for _, status in publish(store, [bundle(), bundle(version="2.0")])] == ["completed", "published"]
-
-
 def test_refuses_a_version_that_is_published_in_another_spelling(store: DirectoryStore) -> None:
     publish(store, [bundle(version="1.2.0")])
     before = state(store)
@@ -319,22 +307,3 @@ def test_refuses_a_version_that_is_published_in_another_spelling(store: Director
             with pytest.raises(ConflictError, match=rf"^bert@{version} is published as bert@1\.2\.0"):
                 publish(store, [bundle(version=version, text=text)])
     assert state(store) == before
-
-
-def test_what_a_lost_race_would_have_listed_stays_pending(tmp_path: Path) -> None:
-    """Whoever finds its bundles listed by another publisher does not forget what that one did not list."""
-    store = DirectoryStore(tmp_path)
-    publish(store, [bundle("first")])
-
-    class OvertakenStore(DirectoryStore):
-        def put(self, key: str, data: bytes) -> None:
-            if key == "index/heads/3.json":
-                add_to_index(store, [IndexEntry.of(bundle("mine"))])
-            super().put(key, data)
-
-    publish(store, [bundle("theirs", "2.0")], is_listed=False)
-    assert len(store.list(pending.FOLDER)) == 1
-    publish(OvertakenStore(tmp_path), [bundle("mine")])
-    assert len(store.list(pending.FOLDER)) == 1
-    publish(store, [bundle("first")])
-    assert content(store)[1] == tuple(map(IndexEntry.of, (bundle("first"), bundle("mine"), bundle("theirs", "2.0"))))

@@ -13,7 +13,7 @@ import pytest
 
 from packyard.sharing.entry import bundle_key
 from packyard.sharing.index import access
-from packyard.sharing.index.head import POINTER
+from packyard.sharing.index.index import KEY
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError
@@ -93,7 +93,7 @@ def test_eight_publishers_at_once_lose_nothing_and_a_reader_sees_no_gap(tmp_path
 def test_publishers_killed_at_any_moment_leave_a_channel_that_can_be_completed(tmp_path: Path) -> None:
     processes = [publisher(tmp_path, number, 1000) for number in range(4)]
     let_go(processes)
-    while not (tmp_path / POINTER).exists():
+    while not (tmp_path / KEY).exists():
         time.sleep(0.01)
     for process in processes:
         time.sleep(0.05)
@@ -110,7 +110,7 @@ def test_publishers_killed_at_any_moment_leave_a_channel_that_can_be_completed(t
 def test_a_channel_that_another_publisher_begins_meanwhile_is_no_place_with_other_content(tmp_path: Path) -> None:
     class Overtaken(DirectoryStore):
         def list(self, prefix: str) -> Sequence[str]:
-            if prefix == "" and not (self.root_dir / POINTER).exists():
+            if prefix == "" and not (self.root_dir / KEY).exists():
                 publish(DirectoryStore(self.root_dir), [bundle("other")])
             return super().list(prefix)
 

@@ -52,15 +52,15 @@ def packed(here: Workspace, name: str) -> Bundle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A bundle, verified, what is proved of it, the versions of its name, and the number of the head that lists it.
+    """A bundle, verified, what is proved of it, the versions of its name, and the number of the index that lists it.
 
-    Where packyard carries it, nothing is proved, there is no head, and whether the channel was reached is None.
+    Where packyard carries it, nothing is proved, there is no index, and whether the channel was reached is None.
     """
 
     bundle: Bundle
     proof: Proof | None = None
     versions: Sequence[IndexEntry] = ()
-    head: int | None = None
+    index: int | None = None
     is_reached: bool | None = None
 
 
@@ -94,7 +94,7 @@ def chosen(asked: Reference, address: str, store: Store) -> tuple[Offer, Choice]
     with opened(store, asked, fetching(address, store)) as fetched:
         read, versions = fetched.read(), fetched.versions
         reached = is_reached(store)
-        found = Offer(bundle=read, proof=fetched.proof, versions=versions, head=fetched.head, is_reached=reached)
+        found = Offer(bundle=read, proof=fetched.proof, versions=versions, index=fetched.number, is_reached=reached)
         return found, fetched.choice
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from packyard.cli import output, preferences, progress, state
 from packyard.cli.rows import Rows
-from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.core.errors import UnavailableError, UsageError
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
-from packyard.sharing.configuration import FILE, identity, normal
+from packyard.sharing.configuration import identity
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.cache import LIMIT
 from packyard.sharing.fetching.cache import Cache as BundleCache
@@ -21,10 +21,10 @@ from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.remembered import RememberedStore
+from packyard.sharing.index.offline import RememberedStore
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import PATIENCE, Store
-from packyard.sharing.trust.keys import SigningKey, Trust
+from packyard.sharing.trust.keys import SigningKey
 
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
@@ -63,50 +63,15 @@ def is_reached(store: Store) -> bool:
 def listed(address: str, store: Store | None = None) -> Index:
     """Return what a channel lists, as far as the user trusts it; ``store`` is the channel, if it is open."""
     store = store or open_to_read(address)
-    return access.read(store, trust(address, store), preferences.memory(address))
-
-
-def trust(address: str, store: Store | None = None) -> Trust:
-    """Return whom the user trusts for a channel: those that its root names, if the user has that, or his trusted keys.
-
-    The channel is asked for newer roots, and the last is remembered.
-    """
-    ring = preferences.keyring()
-    pinned = ring.root(address) if ring else None
-    if ring is None or pinned is None:
-        return preferences.trust(address)
-    from packyard.sharing.trust import root
-
-    if preferences.configured_values().trust.get(normal(address)):
-        hint = "remove the address below trust: the root says which keys sign there"
-        raise InputError(Problem(f"names keys for {normal(address)}, whose root you trust", file=FILE, hint=hint))
-    store = store or open_to_read(address)
-    last = root.follow(pinned, store)
-    if last.version > pinned.version:
-        with suppress(UnavailableError):  # keys that cannot be written are no reason to fail
-            ring.trust_root(last, file=store.address, channel=address)
-        output.note(f"{store.address}: version {last.version} of its root replaces version {pinned.version}")
-    return root.resolve(last, store, ring.revoked())
+    return access.read(store, preferences.trust(address), preferences.memory(address))
 
 
 def publisher(address: str, keys: Sequence[SigningKey]) -> Publisher:
     """Return who writes into a channel with these keys: whom the user trusts there, and what he remembers of it."""
     memory = preferences.memory(address)
-    return Publisher(keys=keys, trusted=trust(address), memory=memory, waits=tell_wait)
-
-
-def tell_wait() -> None:
-    """Say that another writer has the channel."""
-    output.note("another writer has the channel: waiting for it; if it was killed, that takes half a minute")
-
-
-def tell_rootless(address: str, trusted: Trust) -> None:
-    """Say, once for each channel, that it has no root."""
-    file = preferences.noted("rootless", address)
-    if trusted.rules or file is None or file.exists():
-        return
-    output.note("the channel has no root: who steals one of its keys can revoke the others (packyard keys root)")
-    preferences.note(file)
+    return Publisher(
+        keys=keys, trusted=preferences.trust(address), memory=memory, patience=patience(), tell=output.note
+    )
 
 
 def names(address: str, start: str) -> Iterator[str]:
@@ -125,7 +90,7 @@ def _at_hand(address: str) -> Index:
     store: Store = stores.open_store(address, patience=_MOMENT)
     if (cache := index_cache()) and not isinstance(store, DirectoryStore):
         store = RememberedStore(store, cache, lambda _: None, name=identity(address))
-    return access.read(store, trust(address, store), preferences.memory(address))
+    return access.read(store, preferences.trust(address), preferences.memory(address))
 
 
 def fetching(address: str, store: Store | None = None) -> Fetching:
@@ -137,8 +102,10 @@ def fetching(address: str, store: Store | None = None) -> Fetching:
     if cache and not _is_writable(cache.folder):
         output.note(f"{cache.folder}: cannot be written; what is fetched is not kept")
         cache = None
-    trusted, memory = trust(address, store), preferences.memory(address)
-    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=progress.arriving)
+    trusted, memory = preferences.trust(address), preferences.memory(address)
+    return Fetching(
+        trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=progress.arriving, warn=output.warning
+    )
 
 
 def _is_writable(folder: Path) -> bool:

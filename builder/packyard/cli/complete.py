@@ -166,18 +166,11 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
             yield from _assignments(directory, word, words)
         else:
             yield from directories.setters(directory) if verb == "explain" else folder.names(directory)
-    elif verb in ("build", "publish", "lint", "update"):
-        from packyard.writing.source import library, workspace
+    elif verb in ("build", "publish", "lint"):
+        from packyard.writing.source import workspace
 
-        root_dir = workspace.find_root(Path())
-        if root_dir and verb == "update":
-            yield from (each.name for each in library.entries(root_dir))
-        elif here := workspace.find(Path()):
+        if here := workspace.find(Path()):
             yield from here.package_names()
-    elif verb == "schema":
-        from packyard.writing.source.schemas import NAMES
-
-        yield from NAMES
     else:
         from packyard.cli import parser
 

@@ -18,7 +18,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.sharing import configuration
 from packyard.sharing.configuration import Configuration
-from packyard.sharing.index.head import Memory
+from packyard.sharing.index.offline import Memory
 from packyard.sharing.trust.keyring import Keyring
 from packyard.sharing.trust.keys import NOBODY, Trust
 
@@ -128,8 +128,8 @@ def trust(address: str | None) -> Trust:
 
 
 def memory(address: str) -> Memory | None:
-    """Return what is remembered of the last head that a channel had; None for a user without a home folder."""
-    file = noted("heads", address)
+    """Return what is remembered of the last index that a channel had; None for a user without a home folder."""
+    file = noted("channels", address)
     return Memory(file=file.with_suffix(".json")) if file else None
 
 

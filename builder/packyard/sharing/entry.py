@@ -33,7 +33,8 @@ class IndexEntry:
 
     ``tar`` is the digest of the uncompressed tar, the bundle's identity; ``digest`` and ``size`` are those of the
     ``.tar.gz``. ``use_cases`` are the directories that can be deployed, ``model`` the facts of its package.yaml,
-    ``description`` how its README begins. ``yanked`` is the reason why nobody should use it any more, if there is one.
+    ``description`` how its README begins. ``yanked`` is the reason why nobody should use it any more, if there is one;
+    ``removed`` the reason why its bundle is gone: then the version never comes again.
     ``kind`` is empty but for a library. ``needs`` are what clusters may be without: kinds, resources and drivers that
     a use case requires, as ``mpijobs.kubeflow.org`` or ``nvidia.com/gpu``; those of earlier releases have none.
     """
@@ -49,6 +50,7 @@ class IndexEntry:
     needs: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
     description: str = field(default="", metadata=in_json(text, "", always=True))
     yanked: str = field(default="", metadata=in_json(text, "", always=True))
+    removed: str = field(default="", metadata=in_json(text, ""))
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @property

@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ from running import made
 from tiny import inside
 
 RUN = "mnist-fp32-training-first-run"
-BOARD = "mnist-fp32-training-tensorboard-pvc"
 
 
 @pytest.fixture
@@ -35,7 +33,7 @@ def package(untarred: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def user(cluster: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Be a user who may do everything in the namespace, and nothing elsewhere; what is asked is logged."""
+    """Be a user who may do everything in the namespace, and nothing elsewhere."""
     name = f"ann-{namespace}"
     be(cluster, name, namespace, tmp_path, monkeypatch)
     return name
@@ -60,11 +58,6 @@ def run(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     done = inside(*words)
     assert done.returncode == code, done.stderr
     return done
-
-
-def asked(api: Api, user: str) -> Counter[str]:
-    """Return how often a user asked what of the server, without what is the same for all: ``patch jobs``."""
-    return Counter(f"{each['verb']} {each['objectRef']['resource']}" for each in people.requests(api, user))
 
 
 def answer(*words: str) -> list[dict[str, Any]]:
@@ -142,36 +135,6 @@ def test_a_changed_program_is_refused_in_a_run_and_served_by_servers_that_keep_n
     run("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor")
     (after,) = programs()
     assert after != before
-
-
-@pytest.mark.usefixtures("package")
-def test_what_each_verb_asks_of_the_server(cluster: Api, namespace: str, user: str) -> None:
-    """Bounded by the number of objects; the applying itself is a request for each, and the record is one."""
-    claim = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
-    metadata = {"name": "disk"}
-    body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": claim}
-    cluster.create(body, namespace).expect_done()
-    directory = "tensorboard/user-allocated-pvc"
-    counts = []
-    for words in (
-        ("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor"),
-        ("rollback", BOARD, "--list"),
-        ("rollback", BOARD, "1", "--no-wait"),
-        ("undeploy", BOARD, "--no-wait"),
-    ):
-        before = asked(cluster, user)
-        run(*words)
-        counts.append(asked(cluster, user) - before)
-    deployed, listed, deployed_again, deleted = counts
-    objects = ("deployments", "serviceaccounts", "services")
-    look = Counter({"list configmaps": 1, "create selfsubjectreviews": 1, **{f"get {each}": 1 for each in objects}})
-    applied = Counter({f"patch {each}": 2 for each in objects})  # as a dry run, and for real
-    absent = Counter({"get namespaces": len(objects)})  # kubectl's question where an object is not there
-    assert deployed == look + applied + absent + Counter({"create configmaps": 1})
-    assert (listed["list configmaps"], {each.split()[0] for each in listed}) == (1, {"list"})  # records, and a look
-    assert deployed_again == look + applied
-    ends = Counter({f"{verb} {each}": 1 for verb in ("list", "delete") for each in (*objects, "configmaps")})
-    assert deleted == ends + Counter({"create selfsubjectreviews": 1, "list persistentvolumeclaims": 1})
 
 
 @pytest.mark.usefixtures("user")

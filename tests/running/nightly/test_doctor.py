@@ -24,9 +24,9 @@ from packyard.running.doctor import facts
 from packyard.running.doctor.finding import Finding
 from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.rendered import Rendered
 from real import Served
-from running.patients import deployed, pod, prepared, read, told
+from running.patients import deployed, pod, read, rendered, told
 from tiny import packyard
 
 
@@ -97,9 +97,9 @@ def test_the_calls_are_few_and_as_many_for_large_runs(operated: Api, namespace: 
     mpi_job = examples("bert-large-fp32-training-k8s", "multi-node/user-allocated-pvc")
     operated.create(test_runs.claim("workdisk"), namespace).expect_done()
 
-    def counted(look: Callable[[Kubectl, Prepared], object], objects: Sequence[Object]) -> int:
+    def counted(look: Callable[[Kubectl, Rendered], object], objects: Sequence[Object]) -> int:
         before = len([*people.requests(operated, user)])
-        look(client, prepared(objects))
+        look(client, rendered(objects))
         return len([*people.requests(operated, user)]) - before
 
     assert counted(doctor.examine, mpi_job) <= 11  # with a dry run of a launcher and of a worker

@@ -23,7 +23,7 @@ from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
 from running import made, recordings, suggested
 from running.fault_set import FAULTS, Fault
-from running.patients import prepared
+from running.patients import rendered
 
 pytestmark = pytest.mark.nightly("clusters")
 _PATIENCE = 60  # seconds until a fault shows
@@ -73,7 +73,7 @@ def check_typed(fix: str, client: Kubectl) -> None:
 @pytest.mark.parametrize("fault", [each for each in FAULTS if each.before], ids=lambda each: each.name)
 def test_it_is_told_before_anything_is_applied(fault: Fault, plane: Api, there: str, tmp_path: Path) -> None:
     found = client(plane, fault.namespace(there), tmp_path, fault.user and f"{fault.user}-{there}")
-    ready, transcript = prepared(fault.run(there)), Transcript()
+    ready, transcript = rendered(fault.run(there)), Transcript()
     findings = recordings.findings(transcript.of(found), ready)
     told = recordings.said(findings, recordings.planned(transcript.of(found), ready))
     for each in findings:

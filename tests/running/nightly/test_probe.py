@@ -21,19 +21,19 @@ import pytest
 from catalogue.nightly import test_runs
 from controlplane import fates, people
 from controlplane.api import Api, Object, await_quota, wait
-from packyard.cli.running import probe
+from packyard.cli.running import clusters, probe
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes import pods
 from packyard.running.probe import answers, jobs
 from packyard.running.runs import beside, kubectl
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared, prepare
+from packyard.running.runs.rendered import Rendered
 from tiny import COMMAND, environment
 
 
 @pytest.fixture
-def prepared(untarred: Callable[[str], Path]) -> Prepared:
-    return prepare(untarred("mnist-fp32-training-k8s") / "first-run/none", {}, path=os.environ["PATH"])
+def rendered(untarred: Callable[[str], Path]) -> Rendered:
+    return Rendered.of(untarred("mnist-fp32-training-k8s") / "first-run/none", {}, path=os.environ["PATH"])
 
 
 @pytest.fixture
@@ -44,20 +44,20 @@ def left(cluster: Api, namespace: str) -> Callable[[], list[str]]:
     return lambda: sorted(test_runs.names(cluster, namespace) - before)
 
 
-def fated(prepared: Prepared, fate: str, **fields: object) -> Prepared:
+def fated(rendered: Rendered, fate: str, **fields: object) -> Rendered:
     """Return the use case with pods that come to an end of their own."""
-    objects = copy.deepcopy(list(prepared.objects))
+    objects = copy.deepcopy(list(rendered.objects))
     for pod in pods.find_all(objects):
         assert pod.template is not None
         pod.template["metadata"].setdefault("annotations", {})[fates.ANNOTATION] = fate
         pod.spec.update(fields)
-    return replace(prepared, objects=objects)
+    return replace(rendered, objects=objects)
 
 
 def test_what_a_container_says_last_is_read_and_all_is_deleted(
-    prepared: Prepared, cluster: Api, namespace: str, client: Kubectl, left: Callable[[], list[str]]
+    rendered: Rendered, cluster: Api, namespace: str, client: Kubectl, left: Callable[[], list[str]]
 ) -> None:
-    probe = jobs.make(fated(prepared, "run"), "abcde", seconds=600)
+    probe = jobs.make(fated(rendered, "run"), "abcde", seconds=600)
     beside.create(client, probe.objects)
     wait(lambda: [] if len(running(cluster, namespace)) == 1 else ["no pod"])
     made = {f"{item['kind']} {item['metadata']['name']}" for item in probe.objects}
@@ -104,7 +104,7 @@ def test_says_why_pods_do_not_run_and_leaves_nothing(
     fate: str,
     fields: dict[str, object],
     expected: str,
-    prepared: Prepared,
+    rendered: Rendered,
     client: Kubectl,
     cluster: Api,
     left: Callable[[], list[str]],
@@ -112,38 +112,43 @@ def test_says_why_pods_do_not_run_and_leaves_nothing(
 ) -> None:
     """The time is up as soon as the scheduler has found no node, which may still come."""
 
+    begun: list[bool] = []
+
     def now() -> float:
+        if not begun:
+            begun.append(True)
+            return 0.0
         said = [pod["status"].get("conditions", ()) for pod in cluster.list("v1", "Pod", client.namespace)]
         judged = [each["status"] for conditions in said for each in conditions if each["type"] == "PodScheduled"]
         return 3600.0 if "False" in judged else 0.0
 
-    monkeypatch.setattr(probe, "time", SimpleNamespace(monotonic=now, sleep=time.sleep))
-    (found,) = probe.run(client, fated(prepared, fate, **fields), seconds=600)
+    monkeypatch.setattr(clusters, "time", SimpleNamespace(monotonic=now, sleep=time.sleep))
+    (found,) = probe.run(client, fated(rendered, fate, **fields), seconds=600)
     assert found.severity == "error"
     assert expected in found.message
     wait(left)
 
 
 def test_who_may_not_create_a_probe_hears_of_that_first(
-    prepared: Prepared, cluster: Api, namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    rendered: Rendered, cluster: Api, namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = people.kubeconfig(cluster, namespace, namespace, tmp_path)
     user = kubectl.find(os.environ["PATH"], kubeconfig=str(config))
     with pytest.raises(UnavailableError, match='cannot create resource "jobs"'):
-        probe.run(user, prepared, seconds=1)
+        probe.run(user, rendered, seconds=1)
     said = capsys.readouterr().err
     assert "could not be deleted" in said
     assert "delete job --selector=packyard/run=mnist-fp32-training-first-run-probe-" in said
 
 
 def test_a_probe_that_is_refused_hides_nothing_that_was_found(
-    prepared: Prepared, client: Kubectl, cluster: Api, namespace: str, left: Callable[[], list[str]]
+    rendered: Rendered, client: Kubectl, cluster: Api, namespace: str, left: Callable[[], list[str]]
 ) -> None:
     spec = {"hard": {"count/jobs.batch": "0"}}
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": spec}
     cluster.create(quota, namespace).expect_done()
     await_quota(cluster, "q", namespace)
-    (found,) = probe.run_after([], client, prepared, seconds=2)
+    (found,) = probe.run_after([], client, rendered, seconds=2)
     assert found.severity == "error"
     assert re.match(r"pods: could not be tried: jobs.batch \"\S+\" is forbidden: exceeded quota: q", str(found))
     cluster.delete(quota, namespace).expect_done()

@@ -23,45 +23,14 @@ from running import made
 
 RBAC = "rbac.authorization.k8s.io/v1"
 IMAGE = "image cannot be pulled: the registry does not have registry.example/training:1"
-LOW = "evicted: The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi."
-LARGE = {"resources": {"requests": {"cpu": "10M"}}}
 #: Runs by what they are called: their objects, the state and the reason, and of each role how many pods are wanted,
 #: ready, done and failed.
 RUNS: dict[str, tuple[list[Object], str, str, list[tuple[str, int, int, int, int]]]] = {
-    "completes": ([made.job("completes", "complete")], "succeeded", "", [("training", 1, 0, 1, 0)]),
-    "fails": ([made.job("fails", "fail")], "failed", "exit code 7", [("training", 1, 0, 0, 1)]),
-    "crashes": (
-        [made.job("crashes", "crash")],
-        "failing",
-        "crash loop: exit code 7, started again 3 times",
-        [("training", 1, 0, 0, 0)],
-    ),
-    "evicted": ([made.job("evicted", "evict")], "failed", LOW, [("training", 1, 0, 0, 1)]),
-    "unpullable": ([made.job("unpullable", "unpullable")], "failing", IMAGE, [("training", 1, 0, 0, 0)]),
-    "unready": ([made.job("unready", "never-ready")], "starting", "runs, and is not ready", [("training", 1, 0, 0, 0)]),
-    "large": (
-        [made.job("large", "run", LARGE)],
-        "starting",
-        "no node fits: of … have too little cpu",
-        [("training", 1, 0, 0, 0)],
-    ),
-    "greedy": (
-        [made.job("greedy", "out-of-memory", {"resources": {"limits": {"memory": "4Gi"}}})],
-        "failed",
-        "out of memory: more than its limit of 4Gi",
-        [("training", 1, 0, 0, 1)],
-    ),
     "sweep": (
         [made.job("sweep", "run", completionMode="Indexed", completions=5, parallelism=2)],
         "running",
         "",
         [("training", 5, 2, 0, 0)],
-    ),
-    "waits": (
-        [made.job("waits", "run", suspend=True)],
-        "starting",
-        "Job waits is suspended until somebody, such as a queue, resumes it",
-        [("training", 1, 0, 0, 0)],
     ),
     "servers": ([made.lasting("Deployment", "servers", "run")], "running", "", [("training", 2, 2, 0, 0)]),
     "no-servers": (
@@ -169,12 +138,7 @@ def expected(each: RunStatus) -> object:
 
 def said(each: RunStatus) -> object:
     roles = [(role.name, role.wanted, role.ready, role.done, role.failed) for role in each.roles]
-    return each.state, _without_nodes(each.reason), roles
-
-
-def _without_nodes(reason: str) -> str:
-    """Return a reason without what it counts of nodes that other tests have there."""
-    return re.sub(r"of \d+, .*have too little cpu.*", "of … have too little cpu", reason)
+    return each.state, each.reason, roles
 
 
 def look(client: Kubectl) -> list[RunStatus]:

@@ -13,11 +13,11 @@ from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from packyard.running.runs.undeploy import Removal
-from running.wanted import claim, config_map, deploy, deployment, item, prepared, secret
+from running.wanted import claim, config_map, deploy, deployment, item, rendered, secret
 
 
 def made(client: Kubectl, run: str, *objects: Object) -> None:
-    deploy(client, prepared(*objects, run=run))
+    deploy(client, rendered(*objects, run=run))
 
 
 def found(client: Kubectl, *runs: str) -> Removal:
@@ -72,7 +72,7 @@ def test_a_record_reaches_nothing_of_the_same_run_in_another_namespace(
     role = item("rbac.authorization.k8s.io/v1", "ClusterRole", namespace, rules=[])
     made(client, "first", role, config_map("a", x="1"))
     other = replace(client, namespace=cluster.create_namespace("restricted"))
-    records.create(other, records.read_last(client, "first"), [])
+    records.create(other, records.read_last(client, "first"))
     assert found(other, "first").objects == []
     assert "ClusterRole" in [each.kind for each in found(client, "first").objects]
     cluster.delete(role).expect_done()

@@ -23,7 +23,7 @@ def address(nginx: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
     written = DirectoryStore(folder / "web" / "zoo")
     written.put("v1.0+x/a_b-c.tar.gz", DATA)
     written.put("v1.0+x/a_b-c.tar.gz.sha256", b"")
-    written.swap("index/head.json", b"{}", None)
+    written.swap("index/index.json", b"{}", None)
     (folder / "web" / "zoo" / "private").mkdir(mode=0o700)
     limited = (
         "location /zoo/private/ { deny all; } location /busy/ { return 503; } location /moved/ { return 302 /zoo/; }"
@@ -41,7 +41,7 @@ def store(address: str, monkeypatch: pytest.MonkeyPatch) -> Store:
 def test_gets_what_a_directory_store_wrote(store: Store) -> None:
     assert store.get("v1.0+x/a_b-c.tar.gz") == DATA
     assert store.get("v1.0+x/a_b-c.tar.gz.sha256") == b""
-    assert store.get("index/head.json") == b"{}"
+    assert store.get("index/index.json") == b"{}"
 
 
 @pytest.mark.parametrize("offset", [0, 1, 1 << 20, len(DATA) - 1, len(DATA), len(DATA) + 9])
@@ -66,7 +66,7 @@ def test_refuses_what_is_too_long(store: Store) -> None:
         store.get("v1.0+x/a_b-c.tar.gz", limit=len(DATA) - 1)
 
 
-@pytest.mark.parametrize("key", ["missing", "v1.0+x/missing", "index/head.json/x"])
+@pytest.mark.parametrize("key", ["missing", "v1.0+x/missing", "index/index.json/x"])
 def test_says_that_an_object_is_not_there(store: Store, key: str) -> None:
     with pytest.raises(NotFoundError):
         store.get(key)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import real
 from packyard.core.errors import ConflictError
-from packyard.sharing.index import access
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.oci.address import ArtifactAddress
 from packyard.sharing.stores.oci.repositories import OCIStore
 from sharing.examples import bundle, fetch
-
-PUBLISHERS, VERSIONS = 3, 2
 
 
 @pytest.fixture(params=["registry3", "registry2", "registry_with_referrers", "registry_without_deletes"])
@@ -40,22 +36,6 @@ def test_what_is_published_is_fetched_by_name_version_and_address(address: str) 
     assert asked
     layer, read = OCIStore(asked.channel).at(asked.name, asked.reference)
     assert (layer.digest, b"".join(read(0))) == (two.digest, two.data)
-
-
-def test_publishers_at_once_lose_nothing(address: str) -> None:
-    def run(number: int) -> None:
-        for version in range(VERSIONS):
-            publish(open_store(address), [bundle(f"own-{number}", f"1.{version}"), bundle("shared", f"1.{version}")])
-
-    with ThreadPoolExecutor(PUBLISHERS) as pool:
-        list(pool.map(run, range(PUBLISHERS)))
-    store = open_store(address)
-    names = ["shared", *(f"own-{number}" for number in range(PUBLISHERS))]
-    listed = [f"{name}@1.{version}" for name in names for version in range(VERSIONS)]
-    assert sorted(map(str, access.read(store).entries)) == sorted(listed)
-    assert [str(fetch(store, each).manifest.name) for each in listed] == [each.partition("@")[0] for each in listed]
-    assert not store.list("index/writers/")
-    assert not store.list("index/pending/")
 
 
 def test_the_flow_of_the_readme_works_with_a_registry(address: str, tmp_path: Path) -> None:

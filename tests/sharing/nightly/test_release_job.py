@@ -19,14 +19,11 @@ import tiny
 from bench.measuring import peak
 from catalogue.usecases import PACKAGES, shipped
 from packyard.sharing.entry import PROVENANCE, bundle_key
-from packyard.sharing.index import access, pending
-from packyard.sharing.index.access import Publisher
-from packyard.sharing.publishing.publish import publish
+from packyard.sharing.index import access
+from packyard.sharing.publishing import fsck
 from packyard.sharing.stores import open_store
-from packyard.sharing.stores.probe import PROBES
-from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
-from packyard.sharing.trust.keys import NOBODY, SigningKey
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from sharing.buckets import BUCKET, BucketServer
 from sharing.servers import answering, slowly
 from tiny import COMMAND, environment, programs_dir
@@ -56,12 +53,6 @@ def start(root: Path, channel: str | Path, *words: object) -> subprocess.Popen[s
     return subprocess.Popen(publishing, env=environment(**PEM), stdout=pipe, stderr=pipe, text=True)
 
 
-def begin(*addresses: str | Path) -> None:
-    """Let channels have one id: that alone differs where the same is published in two."""
-    for address in addresses:
-        publish(open_store(str(address)), [], by=Publisher(keys=[KEY], new_id=lambda: "0" * 32))
-
-
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
     """Return what a process printed on stderr."""
     _, err = process.communicate(timeout=600)
@@ -69,9 +60,13 @@ def finish(process: subprocess.Popen[str], code: int = 0) -> str:
     return err
 
 
-def content(store: Store) -> Mapping[str, bytes]:
-    """Return what a channel has, but for what a killed one of its first publishers left of a trial of the server."""
-    return {key: store.get(key) for key in store.list("") if not key.startswith(PROBES)}
+def content(address: str | Path) -> Mapping[str, object]:
+    """Return what a channel has, but for its id and number, and for what its index does not name any more."""
+    store = open_store(str(address))
+    index = access.read(store, Trust.of(KEY.public))
+    named = {key: store.get(key) for key in index.files_below()}
+    files = {key: store.get(key) for key in store.list("") if not key.startswith("index/")}
+    return {**named, **files, "index": (index.listed, index.shards, index.releases)}
 
 
 @pytest.mark.parametrize("seed", range(40 if sample.WHOLE else 1))
@@ -80,11 +75,10 @@ def test_shards_of_which_some_are_killed_and_run_again_give_the_bytes_of_one_pro
 ) -> None:
     for variable, value in versitygw.environment.items():
         monkeypatch.setenv(variable, value)
-    root, choose = generate(tmp_path / "sources", 40), random.Random(seed)
+    root, choose = generate(tmp_path / "sources", 300), random.Random(seed)
     one, parts = (f"s3://{BUCKET}/{seed}-{name}" for name in ("one", "parts"))
-    begin(one, parts)
-    finish(start(root, one))
-    shards = [start(root, parts, "--shard", f"{number}/{SHARDS}", "--join", "--jobs", 1) for number in range(SHARDS)]
+    finish(start(root, one, "--close"))
+    shards = [start(root, parts, "--shard", f"{number}/{SHARDS}", "--close", "--jobs", 1) for number in range(SHARDS)]
     killed = choose.sample(range(SHARDS), 2)
     for number in killed:
         time.sleep(choose.uniform(0, 1.5))
@@ -92,33 +86,20 @@ def test_shards_of_which_some_are_killed_and_run_again_give_the_bytes_of_one_pro
         shards[number].communicate()
     for number in set(range(SHARDS)).difference(killed):
         finish(shards[number])
+    assert not access.read(open_store(parts)).is_closed("1.0")
     for number in killed:
-        finish(start(root, parts, "--shard", f"{number}/{SHARDS}", "--join"))
-    assert content(open_store(parts)) == content(open_store(one))
-
-
-def test_a_join_refuses_as_long_as_a_shard_is_missing(tmp_path: Path) -> None:
-    root = generate(tmp_path / "sources", 6)
-    one, parts = tmp_path / "one", tmp_path / "parts"
-    begin(one, parts)
-    finish(start(root, one))
-    finish(start(root, parts, "--shard", "1/2"))
-    assert len(open_store(str(parts)).list(pending.FOLDER)) == 1
-    says = "error: 3 of 6 packages are not uploaded as 1.0: p-00000, p-00002, p-00004 (run the --shard"
-    assert finish(start(root, parts, "--join"), code=1).startswith(says)
-    finish(start(root, parts, "--shard", "0/2"))
-    finish(start(root, parts, "--join"))
-    assert content(open_store(str(parts))) == content(open_store(str(one)))
+        finish(start(root, parts, "--shard", f"{number}/{SHARDS}", "--close"))
+    assert content(parts) == content(one)
+    assert list(fsck.check(open_store(parts), Trust.of(KEY.public))) == []
 
 
 def test_several_processes_give_the_bytes_of_one_which_needs_little_memory(tmp_path: Path) -> None:
     root = generate(tmp_path / "sources", 10_000 if sample.WHOLE else 200)
     one, many = tmp_path / "one", tmp_path / "many"
-    begin(one, many)
     alone = command(root, one, "--jobs", 1, "--no-cache", "--quiet")
     assert peak(*alone, env=environment(**PEM), timeout=600) < (300 if sample.WHOLE else 130)
     finish(start(root, many, "--no-cache", "--jobs", 4))
-    assert content(open_store(str(many))) == content(open_store(str(one)))
+    assert content(many) == content(one)
 
 
 def job(shards: int, channel: str) -> tuple[dict[str, str], list[str]]:
@@ -171,9 +152,11 @@ def test_the_pods_of_the_catalogues_job_publish_all_packages_with_their_commit(
     for process in pods:
         finish(process)
     store = open_store(address)
-    assert access.read(store).entries == ()
+    assert len(access.read(store).entries) == 8
+    assert not access.read(store).is_closed("1.0")
     finish(pod(1))
     assert len(access.read(store).entries) == 12
+    assert access.read(store).is_closed("1.0")
     key = bundle_key("p-00007", "1.0", PROVENANCE)
     made, _ = provenance.open(store.get(key), NOBODY, file=key)
     assert made.source is not None
@@ -186,5 +169,5 @@ def test_a_bucket_that_is_missing_is_refused(
     for variable, value in versitygw.environment.items():
         monkeypatch.setenv(variable, value)
     root = generate(tmp_path / "sources", 1)
-    for words in ((), ("--shard", "0/2"), ("--join",)):
+    for words in ((), ("--shard", "0/2")):
         assert "there is no such bucket (NoSuchBucket)" in finish(start(root, "s3://nosuch/zoo", *words), code=1)

@@ -14,8 +14,8 @@ import real
 from catalogue.pods import as_pods
 from catalogue.usecases import USE_CASES
 from packyard.running.probe import answers, jobs
-from packyard.running.runs.prepared import Prepared
 from packyard.running.runs.record import RunRecord
+from packyard.running.runs.rendered import Rendered
 from packyard.writing.source.package import Package, UseCase
 from sample import some
 from workload import catalogue, controllers, zoo
@@ -96,7 +96,7 @@ def sound(new_machine: NewMachine, objects: list[Object]) -> Machine:
 def probe(machine: Machine, objects: list[Object], shell: list[str] | None = None) -> list[str]:
     """Run the pods of a probe, and return what they found."""
     draft = RunRecord(run="", number=1, when="")
-    made = jobs.make(Prepared(directory=Path(), objects=objects, draft=draft), "abcde", seconds=60)
+    made = jobs.make(Rendered(directory=Path(), objects=objects, draft=draft), "abcde", seconds=60)
     machine.objects += made.objects
     found = []
     for job in of_kind(list(made.objects), "Job"):

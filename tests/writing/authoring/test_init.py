@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,8 @@ from tiny import done
 @pytest.mark.nightly
 def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> None:
     zoo = tmp_path / "zoo"
-    listed = done("init", zoo).splitlines()
-    assert [Path(file).is_file() for file in listed] == [True] * 12
-    for verb in (("lint",), ("build", "--version", "1.0.0", "--out", zoo / "build"), ("test",), ("parts",)):
+    assert done("init", zoo).splitlines() == [str(zoo / name) for name in ("packyard.yaml", "LICENSE", ".gitignore")]
+    for verb in (("lint",), ("build", "--version", "1.0.0", "--out", zoo / "build"), ("test",), ("new", "--list")):
         done(*verb, "--workspace", zoo)
     done("new", "hello", "--base", "single-node", "--storage", "none", "--workspace", zoo)
     done("lint", "--workspace", zoo)
@@ -27,13 +27,14 @@ def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> N
     assert (tmp_path / "channel/1.0.0/hello.tar.gz").is_file()
 
 
-def test_its_recipes_are_those_that_are_tested(tmp_path: Path) -> None:
-    done("init", tmp_path, "--name", "models")
+def test_flags_add_recipes_that_are_tested_and_schemas_also_later(tmp_path: Path) -> None:
+    done("init", tmp_path, "--name", "models", "--github")
+    done("init", tmp_path, "--gitlab", "--editor")
     recipes = real.REPOSITORY / "docs/recipes"
     for file, recipe in ((".github/workflows/publish.yml", "github-actions.yml"), (".gitlab-ci.yml", "gitlab-ci.yml")):
         assert (tmp_path / file).read_bytes() == (recipes / recipe).read_bytes()
-    (hook,) = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
-    assert hook["entry"] == "packyard lint"
+    for file in json.loads((tmp_path / ".vscode/settings.json").read_text())["yaml.schemas"]:
+        assert (tmp_path / file).is_file()
     described = yaml.safe_load((tmp_path / "packyard.yaml").read_text())
     assert (described["name"], described["prefix"]) == ("models", "use-cases")
 
@@ -41,7 +42,7 @@ def test_its_recipes_are_those_that_are_tested(tmp_path: Path) -> None:
 def test_what_is_there_stays(tmp_path: Path) -> None:
     tiny.write(tmp_path / "LICENSE", "Ours.\n")
     tiny.write(tmp_path / ".gitlab-ci.yml", "ours: {}\n")
-    assert ".gitlab-ci.yml: exists already" in tiny.refused("init", tmp_path)
+    assert ".gitlab-ci.yml: exists already" in tiny.refused("init", tmp_path, "--gitlab")
     assert sorted(file.name for file in tmp_path.iterdir()) == [".gitlab-ci.yml", "LICENSE"]
     (tmp_path / ".gitlab-ci.yml").unlink()
     done("init", tmp_path)
@@ -61,7 +62,7 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(tmp_path: Path) 
         (tmp_path / "elsewhere").mkdir(exist_ok=True)
         folder.mkdir()
         (folder / name).symlink_to(tmp_path / target)
-        assert "outside of" in tiny.refused("init", folder)
+        assert "outside of" in tiny.refused("init", folder, "--github")
         assert [file.name for file in folder.iterdir()] == [name]
     assert not list((tmp_path / "elsewhere").iterdir())
 
@@ -69,7 +70,7 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(tmp_path: Path) 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt, OSError])
 def test_all_or_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: type[BaseException]) -> None:
     def write(file: str, data: bytes, **_: object) -> None:
-        if file.endswith("krmfile.json"):
+        if file.endswith(".gitignore"):
             raise fault
         Path(file).write_bytes(data)
 

@@ -123,39 +123,45 @@ def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_on_a_terminal_it_asks(catalogue: Path) -> None:
-    answers = {
-        "base (": "single-node",
-        "storage (": "user-allocated-pvc",
-        "framework [none]": "jax",
-        "category [none]": "",
-        "precision [none]": "",
-        "mode [training]": "",
-        "image": "example.com/hello:1",
-        "description": "Says {{ 7 * 7 }} and {% include 'x' %}.",
-    }
+def test_on_a_terminal_it_asks_and_asks_again(catalogue: Path) -> None:
+    answers = [
+        ("what it runs", "jbo"),
+        ("'jbo' is no number from 1 to", "6"),
+        ("what it runs", "7"),
+        ("base", "jbo"),
+        ("no base 'jbo' (did you mean 'job'?)", ""),
+        ("base", "job"),
+        ("storage [none]", "clam"),
+        ("no storage 'clam'", ""),
+        ("image", "example.com/hello"),
+        ("IMAGE", "example.com/hello:1"),
+        ("what it does", "Says {{ 7 * 7 }} and {% include 'x' %}."),
+    ]
     with on_terminal("new", "hello", cwd=catalogue) as terminal:
-        for prompt, answer in answers.items():
+        for prompt, answer in answers:
             terminal.until(prompt)
-            terminal.type(answer)
-        terminal.until("packyard preview hello")
-    package = catalogue / "packages/hello"
-    assert "IMAGE: example.com/hello:1" in (package / "package.yaml").read_text()
-    assert "framework: jax" in (package / "package.yaml").read_text()
+            if answer:
+                terminal.type(answer)
+        terminal.until("packyard test hello")
+    package = (catalogue / "packages/hello/package.yaml").read_text()
+    assert "IMAGE: example.com/hello:1" in package
+    assert "storage: [none]" in package
     said = done("build", "hello", "--readmes", "-", "--workspace", catalogue)
     assert "\nSays {{ 7 * 7 }} and {% include 'x' %}.\n" in said, "a description is text, and no template"
 
 
-def test_parts_say_what_they_need_and_define() -> None:
-    listed = json.loads(done("parts", "--workspace", real.REPOSITORY, "-o", "json"))
+def test_list_says_what_parts_need_and_define_but_of_internal_ones_nothing() -> None:
+    listed = json.loads(done("new", "--list", "--workspace", real.REPOSITORY, "-o", "json"))
     found = {(each["kind"], each["name"]): each for each in listed}
     job = found["base", "single-node"]
-    assert job["needs"] == ["STORAGE_PATH"]
+    assert {"STORAGE_PATH", "STORAGE_NAME"} == {*job["needs"]}
     assert job["objects"][0] == "Job"
+    assert job["volume"]
+    assert found["base", "mpi-job"]["operators"] == ["MPI operator"]
     assert "STORAGE_PATH" in found["storage", "user-mounted-nfs"]["defines"]
     assert all(each["description"] for each in listed)
     assert {each["kind"] for each in listed} == {"base", "storage", "programs", "options"}
-    assert "single-node" not in done("parts", "--workspace", real.REPOSITORY, "--kind", "storage")
+    assert not {("base", "run"), ("base", "vllm"), ("programs", "mounted")} & found.keys()
 
 
 def test_what_was_interrupted_leaves_no_package(catalogue: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,6 @@ def found() -> Callable[..., list[str]]:
                 *practicerules.OTHERS,
                 "name-without-limit",
                 "rewritten",
-                "default-written-out",
             }
         ]
 

@@ -42,26 +42,3 @@ def test_finds_use_cases_that_overwrite_each_others_objects() -> None:
 )
 def test_other_objects_are_no_finding(other: str) -> None:
     assert shared(JOB, other) == []
-
-
-DEFINITIONS = "kind: Krmfile\nopenAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n"
-SETTER = '      description: A.\n      minimum: 1\n      x-k8s-cli: {setter: {name: A, value: "1"}}\n'
-
-
-def differing(*setters: str) -> list[str]:
-    packages = [PackageFiles((DEFINITIONS + text).encode(), {}, f"p{index}/") for index, text in enumerate(setters)]
-    return [str(each.problem) for each in collisions.definitions([parse(each, Memo()) for each in packages])]
-
-
-def test_finds_a_definition_that_differs_from_most() -> None:
-    (found,) = differing(SETTER.replace("minimum: 1", "minimum: 0"), SETTER, SETTER)
-    assert found.startswith("p0/Krmfile:4: A has another minimum here than in another use case (")
-    assert found.endswith("the other is at p1/Krmfile:4)")
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [('value: "1"', 'value: "2"'), ("minimum: 1", "minimum: 1\n      default: 2"), ("}}", ", required: true}}")],
-)
-def test_a_value_and_what_has_to_be_set_may_differ_between_use_cases(old: str, new: str) -> None:
-    assert differing(SETTER, SETTER.replace(old, new)) == []

@@ -19,14 +19,13 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import workspace_lint
 from packyard.writing.build.package_lint import Linting
 from packyard.writing.build.packing import Packing, Settings
-from packyard.writing.checks import archive, collisions, shared_parts
+from packyard.writing.checks import collisions
 from packyard.writing.checks import folder as any_folder
 from packyard.writing.checks.explanation import Rule, table
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import lint
 from packyard.writing.checks.parsed import parse
 from packyard.writing.source import workspace
-from writing.checks import packed
 
 _ROOT = Path(packyard.__file__).parent
 #: Where findings are made, and facts that become findings.
@@ -67,18 +66,12 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
             if content:
                 tiny.write(folder / path, content.decode())
         return workspace_lint.lint(workspace.read(folder), "w")
-    if any(path.startswith(("bases/", "overlays/")) for path in data):
-        groups = ("bases/", "overlays/")
-        parts = ({path: data[path] for path in data if path.startswith(group)} for group in groups)
-        return list(shared_parts.check(*parts))
     if any(path.startswith("packages/") for path in data):
         root = tiny.workspace(folder)
         for path, text in rule.files(mark).items():
             tiny.write(root / path, text)
         linted = Linting(Packing(Settings(root_dir=root, version="1")))("p")
         return workspace_lint.judge(workspace.read(root), [linted])
-    if "@archive" in data:
-        return archive.lint(packed.write(data["@archive"].decode(), folder), judges=()).findings
     for path in data:
         if data[path].startswith(b"io.k8s.cli."):
             data[path] = _DEFINITIONS + b"".join(b"    " + line for line in data[path].splitlines(keepends=True))

@@ -1,4 +1,4 @@
-"""Folders and archives that no packyard made: what lint looks at there, what it leaves alone, and what it refuses."""
+"""Folders that no packyard made: what lint looks at there, what it leaves alone, and what it refuses."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
-from packyard.writing.checks import archive, folder
-from writing.checks import packed
+from packyard.writing.checks import folder
 
 SOUND = Path(__file__).with_name("sound")
 #: What trees that nobody wrote for users of setters lack, and what each finding truly says of them.
@@ -64,36 +63,6 @@ def test_an_exception_that_a_package_was_shipped_with_counts_in_a_copy_for_its_f
     (tmp_path / "packyard.json").write_bytes(described.to_bytes())
     assert rules(tmp_path) == ["run/b.yaml:3 no-labels"]
     assert rules(tmp_path / "run") == ["b.yaml:3 no-labels"]
-
-
-PACKED = "package/README 0644\npackage/a.yaml 0644\n"
-HOSTILE = [
-    ("../a 0644", "unsafe-archive"),
-    ("/etc/a 0644", "unsafe-archive"),
-    ("package/link 0644 link=/etc/passwd", "unsafe-archive"),
-    ("package/A.yaml 0644", "unsafe-archive"),
-    ("z/a 0644", "unsafe-archive"),
-    ("package/b 4755", "unsafe-archive"),
-    ("package/z 0644 owner=me", "archive-differs"),
-    ("package/z 0644 time=9", "archive-differs"),
-    ("package/z/.git/config 0644", "shipped-clutter"),
-]
-
-
-@pytest.mark.parametrize(("entry", "rule"), HOSTILE)
-def test_finds_what_is_wrong_with_an_archive(tmp_path: Path, entry: str, rule: str) -> None:
-    known = {each.rule for each in archive.lint(packed.write(PACKED, tmp_path / "sound"), judges=()).findings}
-    assert rule not in known
-    found = archive.lint(packed.write(PACKED + entry, tmp_path / "wrong"), judges=()).findings
-    assert {each.rule for each in found} - known - {"duplicate-name"} == {rule}
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["sound", "wrong"]
-
-
-@pytest.mark.parametrize("cut", [0, 1, 20, -30])
-def test_a_damaged_archive_is_a_finding(tmp_path: Path, cut: int) -> None:
-    file = packed.write(PACKED, tmp_path)
-    file.write_bytes(file.read_bytes()[:cut])
-    assert [each.rule for each in archive.lint(file, judges=()).findings] == ["unreadable"]
 
 
 def test_an_overlay_beside_a_package_is_judged_as_it_builds_and_the_package_once(tmp_path: Path) -> None:

@@ -32,22 +32,15 @@ def found(krmfile: str = KRMFILE, **changed: str) -> dict[str, str]:
 BEFORE = found()
 CASES = [
     # commands
-    ("deployment", "[/scripts/serve.sh]", "[-c, serve]", "no-program"),
-    ("others", SHELL, "[-ec, serve]", "no-program"),
-    ("others", SHELL, "[sh, -ec]", "no-program"),
     ("others", SHELL, "[sh, -ec], args: [serve]", ""),
-    ("others", SHELL, '[sh, "serve\\nserve"]', "no-program"),
     ("others", SHELL, "[sh, serve.sh]", ""),
     ("deployment", "{name: *run, defaultMode: 0555}", "{name: *run}", "not-executable"),
     ("deployment", "0555", "0644", "not-executable"),
     ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/serve.sh]", ""),
     ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/sevre.sh]", "no-such-key"),
-    ("others", SHELL, "[python train.py]", "no-program"),
     ("others", SHELL, "['{{a}} b']", ""),
-    ("others", SHELL, "[python, train.py, --epochs 3]", "torn-option"),
     ("others", SHELL, "[python, train.py, --epochs, '3']", ""),
     ("others", SHELL, "[python, train.py, '--text= of words']", ""),
-    ("others", SHELL, "[python, train.py, '--text= word']", "torn-option"),
     ("others", SHELL, "[python, train.py, --flags, '--epochs 3']", ""),
     ("others", SHELL, "[sh, -ec, train, --epochs 3]", ""),
     # ports and probes
@@ -101,13 +94,6 @@ CASES = [
     ("deployment", '8443 # {"$openapi":"PORT"}', "8443", "forgotten-field"),
     ("others", "serve.sh: exec serve", "serve.sh: train-network", "forgotten-field"),
     ("deployment", "- name: main\n", "- name: train-network\n", ""),
-    ("deployment", "readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "default-written-out"),
-    (
-        "others",
-        "restartPolicy: Never",
-        "restartPolicy: Never\n      automountServiceAccountToken: true",
-        "default-written-out",
-    ),
 ]
 
 
@@ -127,7 +113,6 @@ def test_finds_one_mistake_and_nothing_in_its_right_neighbor(file: str, old: str
         (", required: true", "", "empty-field"),
         ("type: integer\n", "type: integer\n      required: true\n", "wrong-type"),
         ("Port of the server.", "8443", "wrong-type"),
-        ("required: true", "required: false", "default-written-out"),
     ],
 )
 def test_finds_a_mistake_of_a_krmfile(old: str, new: str, rule: str) -> None:

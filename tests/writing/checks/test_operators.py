@@ -44,7 +44,6 @@ CASES = [
     ("training", "[pytorchjobs]", "[PyTorchJob]", "role-without-effect"),
     ("training", "[pytorchjobs]", "[jobs]", "role-without-effect"),
     ("training", "[kubeflow.org], resources: [pytorchjobs]", "[serving.knative.dev], resources: [services]", ""),
-    ("pods", "clusterIP: None, ", "", "dangling-reference"),
 ]
 
 

@@ -57,14 +57,6 @@ spec:
         metadata:
           name: settings
 """
-SCRIPT = """\
-apiVersion: argoproj.io/v1alpha1
-kind: Workflow
-metadata: {generateName: run-}
-spec:
-  entrypoint: main
-  templates: [{name: main, script: {image: "a:1", command: [bash, -c], source: echo}}]
-"""
 KUSTOMIZATION = "resources: [storage.yaml]\nimages: [{name: loader, newTag: '1'}]\n"
 LOADER = DEPLOYMENT.replace("NAME", "a").replace("APP", "a")
 BINDING = """\
@@ -105,7 +97,6 @@ CASES = [
     ({"a.yaml": WORKFLOW.replace("ACTION", "get")}, "created-once", True),
     ({"a.yaml": WORKFLOW.replace("ACTION", "delete")}, "duplicate-name", False),
     ({"a.yaml": WORKFLOW.replace("ACTION", "apply")}, "duplicate-name", True),
-    ({"a.yaml": SCRIPT}, "no-program", False),
     # images that stand where only a file of `configurations` says
     ({"storage.yaml": LOADER, "kustomization.yaml": KUSTOMIZATION}, "entry-without-target", True),
     (

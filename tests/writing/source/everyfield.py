@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import tiny
-from packyard.core.bundle import lock
-from packyard.core.bundle.lock import Lock, Pin
+from packyard.core.bundle import archive
+from packyard.core.bundle.archive import Member
+from packyard.core.digest import Digest
 from packyard.writing.source import library, package, tests
 from packyard.writing.source import workspace as workspaces
 
+LIBRARY = b"apiVersion: packyard/v1\nkind: Library\n"
 WORKSPACE = """
 apiVersion: packyard/v1
 kind: Workspace
@@ -20,14 +22,12 @@ kubernetes: ["1.34"]
 channel: https://models.example.com
 libraries:
 - builtin
-- {name: bundle, version: "1", from: https://channel.example}
-- {path: parts}
-- {git: https://git.example/repository, commit: "0123456789012345678901234567890123456789"}
-- {git: https://git.example/tagged, tag: v1.2}
+- {name: bundle, version: "1", digest: DIGEST, from: https://channel.example}
+- {path: ./libraries/parts}
 moved: {OLD: NEW}
 lint:
   name: {severity: "off", reason: r}
-"""
+""".replace("DIGEST", Digest.of(archive.pack("bundle", [Member(path="packyard.yaml", data=LIBRARY)])))
 PACKAGE = """
 apiVersion: packyard/v1
 kind: Package
@@ -79,11 +79,10 @@ tests:
 
 def workspace(root: Path) -> Path:
     """Write it."""
+    for name in ("bundle", "parts"):
+        tiny.write(root / "libraries" / name / "packyard.yaml", LIBRARY.decode())
     tiny.write(root / "packyard.yaml", WORKSPACE)
     tiny.write(root / "LICENSE", "free")
-    versions = {"bundle": "1", "parts": "0", "repository": library.commit_version("0123456789" * 4), "tagged": "0"}
-    pins = {name: _copy_of_library(root / "libraries" / name, version) for name, version in versions.items()}
-    lock.write(root / "packyard.lock", Lock(libraries=pins))
     for folder in ("bases", "overlays/storage", "overlays/programs"):
         (root / folder / "part").mkdir(parents=True)
     tiny.write(root / "packages/all/package.yaml", PACKAGE.replace("NAME", "name"))
@@ -94,7 +93,8 @@ def workspace(root: Path) -> Path:
 
 def read(root: Path) -> None:
     """Read every file that an author writes."""
-    here = workspaces.read(root)
+    found = library.find(root, obtain=lambda entry: root / "libraries" / entry.name)
+    here = workspaces.read(root, libraries=found)
     tests.read_all(here, package.read(here, "all"))
 
 
@@ -107,9 +107,3 @@ def as_file(file: str) -> str:
 def as_documented(path: str) -> str:
     """Return the path of a field with NAME where it has the name that an author chose."""
     return path.replace("useCases.name", "useCases.NAME").replace("lint.name", "lint.NAME")
-
-
-def _copy_of_library(folder: Path, version: str) -> Pin:
-    tiny.write(folder / "packyard.yaml", "apiVersion: packyard/v1\nkind: Library\n")
-    digest = library.digest(folder.name, folder)
-    return Pin(version=version, channel="https://git.example/tagged#v1.2", tar=digest, digest=digest)

@@ -22,6 +22,7 @@ from unittest import mock
 import real
 import tiny
 from documents import pages
+from packyard.core.bundle import reference
 from packyard.core.files import paths
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Scalar
@@ -33,7 +34,6 @@ from packyard.using.setters.rules import rule
 from packyard.writing.authoring import schemafile
 from packyard.writing.source import (
     library,
-    library_entry,
     package,
     pod_operations,
     pod_patch,
@@ -180,15 +180,14 @@ CONSTRAINTS: dict[tuple[str, str], Schema] = {
     (WORKSPACE, "kind"): {"enum": [*reversed(library.KINDS)]},
     (WORKSPACE, "prefix"): {"type": "string", "pattern": f"^/*{_PREFIX}(/{_PREFIX})*/*$"},
     (WORKSPACE, "channel"): {"type": "string", "pattern": f"^{workspace._CHANNEL.pattern}/*$"},
-    (WORKSPACE, "libraries.name"): {"type": "string", "pattern": f"^{library_entry.NAME.pattern}$"},
-    (WORKSPACE, "libraries.commit"): {"type": "string", "pattern": f"^{library_entry.COMMIT.pattern}$"},
-    (WORKSPACE, "libraries.tag"): {"type": "string", "pattern": f"^{library_entry._TAG.pattern}$"},
-    (WORKSPACE, "libraries.git"): {"type": "string", "pattern": f"^({'|'.join(library_entry.PROTOCOLS)})://"},
+    (WORKSPACE, "libraries.name"): {"type": "string", "pattern": f"^{library.NAME.pattern}$"},
+    (WORKSPACE, "libraries.version"): {"type": "string", "pattern": f"^{reference._VERSION.pattern}$"},
+    (WORKSPACE, "libraries.digest"): {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
     (WORKSPACE, "lint.NAME.severity"): {"enum": [False, *workspace.SEVERITIES]},  # YAML 1.1 reads off as false
     (WORKSPACE, "libraries.path"): {"type": "string", "pattern": "^[^/]"},
 }
 #: What an item of a list may be as a text.
-ITEMS = {(WORKSPACE, "libraries"): {"const": library_entry.BUILTIN}}
+ITEMS = {(WORKSPACE, "libraries"): {"const": library.BUILTIN}}
 #: Which keys a mapping in a list has together.
 MAPPINGS = {
     (PACKAGE, "useCases.NAME.patches"): {"oneOf": [{"required": [key]} for key in ("path", "patch")]},
@@ -203,8 +202,8 @@ MAPPINGS = {
     },
     (WORKSPACE, "libraries"): {
         "oneOf": [
-            {"required": sorted(keys), "propertyNames": {"enum": sorted(keys | {"name"})}}
-            for keys in library_entry._MEANINGFUL
+            {"required": ["path"], "propertyNames": {"enum": ["name", "path"]}},
+            {"required": ["name", "version"], "propertyNames": {"enum": ["digest", "from", "name", "version"]}},
         ]
     },
 }

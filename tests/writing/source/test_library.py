@@ -9,8 +9,6 @@ import pytest
 import yaml
 
 import tiny
-from packyard.core.bundle import lock
-from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.errors import PackyardError
 from packyard.core.yaml.sources import Observed
 from packyard.writing.source import library, package, workspace
@@ -124,30 +122,6 @@ def test_finds_a_cached_package_only_as_long_as_its_libraries_are_the_same(root:
     assert not Observed(root, places).agrees(here.sources.facts)
 
 
-# What the lock pins.
-
-
-def pin(root: Path, name: str, folder: Path) -> None:
-    digest = library.digest(name, folder)
-    pinned = Pin(version="1", channel="", tar=digest, digest=digest)
-    lock.write(root / "packyard.lock", Lock(libraries={name: pinned}))
-
-
-def test_refuses_a_library_that_is_not_what_the_lock_pins(root: Path) -> None:
-    pin(root, "parts", root.parent / "parts")
-    assert data(root) == {"A": "1"}
-    tiny.replace(root.parent / "parts/bases/below/cm.yaml", '"1"', '"7"')
-    assert "packyard.yaml:7: the library parts is not what packyard.lock pins: its files are in parts" in refusal(root)
-    assert "(packyard update parts shows what that changes, and pins it)" in refusal(root)
-
-
-def test_uses_a_copy_in_the_workspace_that_the_lock_pins(root: Path) -> None:
-    pin(root, "parts", write_library(root / "libraries/parts", A="copied"))
-    assert data(root) == {"A": "copied"}
-    tiny.replace(root / "libraries/parts/bases/below/cm.yaml", "copied", "changed")
-    assert "the library parts is not what packyard.lock pins: its files are in ws/libraries/parts" in refusal(root)
-
-
 # What is refused.
 
 
@@ -175,15 +149,7 @@ def chain(root: Path) -> None:
     name_libraries(root, "{path: ../l0}")
 
 
-def link_copy(root: Path) -> None:
-    libraries.name(root, "builtin")
-    (root / "libraries").mkdir()
-    (root / "libraries/builtin").symlink_to(root.parent / "parts")
-
-
-COMMIT = "0123456789012345678901234567890123456789"
-FORMS = "write builtin, {name: NAME, version: ^1.2}, {path: ../FOLDER} or {git: https://…, tag: v1.2}"
-ADDRESS = "libraries.git: must be an address such as https://…, ssh://…, file://…, found "
+FORMS = "write builtin, {path: ../FOLDER} or {name: NAME, version: 1.2.0, digest: sha256:…, from: CHANNEL}"
 
 
 def entry(*entries: str) -> Callable[[Path], None]:
@@ -204,7 +170,6 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
         "parts/packyard.yaml:1: must be a Library or a Workspace of packyard/v1",
     ),
     "itself": (entry("{path: ../ws}"), "ws/packyard.yaml:7: the library ws builds on itself: ws"),
-    "a copy that is a link": (link_copy, "ws/libraries/builtin: leads to "),
     "a circle": (circle, "others/packyard.yaml:5: the library parts builds on itself: parts -> others -> parts"),
     "a chain without end": (chain, "is one too many: a workspace has at most 50, 8 deep"),
     "too many": (entry(*(f"{{path: ../parts, name: p{n}}}" for n in range(51))), "the library p50 is one too many"),
@@ -222,34 +187,18 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "an unknown word": (entry("builtins"), f"ws/packyard.yaml:7:3: libraries: 'builtins' is not a library ({FORMS})"),
     "nothing": (entry("{}"), f"ws/packyard.yaml:7:3: libraries: is not a library ({FORMS})"),
-    "a folder and a repository": (entry(f"{{path: a, git: 'https://h/a', commit: '{COMMIT}'}}"), f"({FORMS})"),
-    "a repository without a commit": (entry("{git: 'https://h/a'}"), f"({FORMS})"),
     "an unknown key": (entry("{path: ../parts, branch: main}"), "libraries.branch: is not a known key"),
     "a name that is a path": (entry("{name: ../x, version: '1'}"), "libraries.name: '../x' cannot be a library's name"),
     "our own name": (entry("{name: builtin, version: '1'}"), "; builtin is packyard's own"),
-    "a choice that is none of ours": (
-        entry("{name: a, version: '>=1.1,<1.2'}"),
-        "libraries.version: packyard does not understand the choice '>=1.1,<1.2': ask for 1.2.0, ^1.2, ~1.2.0, latest",
+    "a folder and a bundle": (entry("{path: a, name: a, version: '1'}"), f"({FORMS})"),
+    "a range": (entry("{name: a, version: ^1.2}"), "libraries.version: '^1.2' is not a version"),
+    "a digest that is none": (entry("{name: a, version: '1', digest: x}"), "libraries.digest: 'x' is not a digest"),
+    "a bundle that was not fetched": (
+        entry("{name: zoo-parts, version: '1.2'}"),
+        "ws/packyard.yaml:7: the library zoo-parts 1.2 was not fetched (packyard build fetches it)",
     ),
     "a version that is none": (entry("{name: a, version: x}"), "libraries.version: 'x' is not a version"),
     "an absolute path": (entry("{path: /etc}"), "libraries.path: must be a path from the folder of packyard.yaml"),
-    "a branch": (
-        entry("{git: 'https://h/a', commit: main}"),
-        "libraries.commit: must be the 40 hex digits of a commit, found 'main'",
-    ),
-    "a program": (entry(f"{{git: 'ext::sh -c id', name: a, commit: '{COMMIT}'}}"), f"{ADDRESS}'ext::sh -c id'"),
-    "an option": (entry(f"{{git: '--upload-pack=id', name: a, commit: '{COMMIT}'}}"), ADDRESS),
-    "an option as host": (entry(f"{{git: 'ssh://-oProxyCommand=id/a', commit: '{COMMIT}'}}"), ADDRESS),
-    "another protocol": (entry(f"{{git: 'http://h/a', commit: '{COMMIT}'}}"), ADDRESS),
-    "a password": (
-        entry(f"{{git: 'https://me:secret@h/a', commit: '{COMMIT}'}}"),
-        "libraries.git: must not have a password, which the lock would tell: git has credential helpers",
-    ),
-    "a bundle that is not pinned": (
-        entry("{name: zoo-parts, version: ^1.2}"),
-        "ws/packyard.yaml:7: the library zoo-parts is not pinned in packyard.lock"
-        " (packyard update zoo-parts chooses, fetches and pins it)",
-    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""How long ago something was, in few characters: 45s, 12m, 3h5m, 2d4h."""
+"""How long ago something was, in few characters: 45s, 12m, 30h, 2d."""
 
 from __future__ import annotations
 
@@ -18,22 +18,9 @@ def seconds_since(since: str) -> float:
 
 
 def age(since: str) -> str:
-    """Return the time since a moment, which is ISO 8601, as kubectl would write it; ``?`` for anything else."""
-    if isinf(since_then := seconds_since(since)):
+    """Return the time since a moment, which is ISO 8601, in its largest unit of which it has two; ``?`` for others."""
+    seconds = seconds_since(since)
+    if isinf(seconds):
         return "?"
-    return words(since_then)
-
-
-def words(time: float) -> str:
-    """Return a time in seconds as kubectl would write it."""
-    seconds = int(time)
-    if seconds < 120:
-        return f"{max(seconds, 0)}s"
-    parts = []
-    for unit, size in _UNITS:
-        if count := seconds // size:
-            parts.append(f"{count}{unit}")
-        seconds %= size
-        if len(parts) == 2 or count > 9:
-            break
-    return "".join(parts)
+    unit, size = next(((unit, size) for unit, size in _UNITS if seconds >= 2 * size), ("s", 1))
+    return f"{max(int(seconds), 0) // size}{unit}"

@@ -15,18 +15,19 @@ from packyard.cli import declare, output, progress, state
 from packyard.cli import directory as directories
 from packyard.core.errors import UnavailableError
 from packyard.core.files.tree import Tree
+from packyard.core.kubernetes import plain_secrets
 from packyard.running.runs import kubectl, status
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared, is_secret, prepare
 from packyard.running.runs.record import RunRecord
+from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.status import RoleStatus, RunStatus
 from packyard.using.options import usecases
 
 T = TypeVar("T")
 #: Seconds until a server that does not answer is asked again.
 PAUSES = (1, 2, 4, 8, 8, 8)
-_PAUSE = 1.0  # seconds between two looks at a run
+_PAUSE = 1.0  # seconds between two looks
 #: The fields of a reference to an object, in the rows that name some.
 REFERENCE = "apiVersion, kind, namespace, name"
 _FLAGS = ("namespace", "context", "kubeconfig")
@@ -77,8 +78,8 @@ def find(arguments: argparse.Namespace) -> Kubectl:
 
 def find_for(
     arguments: argparse.Namespace, verb: str, flags: Sequence[str] = ()
-) -> tuple[Kubectl, Prepared, list[str]]:
-    """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `prepared` returns.
+) -> tuple[Kubectl, Rendered, list[str]]:
+    """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `rendered` returns.
 
     ``flags`` are those of the verb that the user gave, for the hints of errors.
     """
@@ -86,7 +87,7 @@ def find_for(
     usecases.check(directory, verb, words)
     client = _found(arguments)
     command = shlex.join(["packyard", verb, str(directory), *flags, *typed(arguments)])
-    use_case, words = prepared(arguments.words, verb, command)
+    use_case, words = rendered(arguments.words, verb, command)
     namespace = runs.namespace_of(use_case.objects, client.namespace, is_asked=bool(arguments.namespace))
     return _told(replace(client, namespace=namespace)), use_case, words
 
@@ -119,23 +120,27 @@ def patiently(ask: Callable[[], T]) -> T:
     return ask()
 
 
-def wait(client: Kubectl, record: RunRecord, seconds: float, words: Callable[[RunStatus], str]) -> RunStatus:
-    """Return what a run does as soon as it starts no longer, or when the time is over; say ``words`` meanwhile."""
+def wait(ask: Callable[[], T], is_over: Callable[[T], bool], words: Callable[[T], str], seconds: float) -> T:
+    """Return what is asked again and again, as soon as it ``is_over`` or the time is; say ``words`` meanwhile."""
     begin, before = time.monotonic(), ""
     try:
         while True:
-            run_status = patiently(lambda: status.read_one(client, record))
+            answer = patiently(ask)
             progress.waited()
-            if (text := words(run_status)) != before:
+            if (text := words(answer)) != before and text:
                 output.note(text)
-            before = text
-            waited = time.monotonic() - begin
-            if run_status.state != status.STARTING or waited > seconds:
-                return run_status
+            before, waited = text, time.monotonic() - begin
+            if is_over(answer) or waited > seconds:
+                return answer
             progress.waiting(f"waiting: {text}", waited)
             time.sleep(_PAUSE)
     finally:
         progress.waited()
+
+
+def started(client: Kubectl, record: RunRecord, seconds: float, words: Callable[[RunStatus], str]) -> RunStatus:
+    """Return what a run does as soon as it starts no longer, or when the time is over; say ``words`` meanwhile."""
+    return wait(lambda: status.read_one(client, record), lambda now: now.state != status.STARTING, words, seconds)
 
 
 def counted(roles: Iterable[RoleStatus]) -> str:
@@ -149,20 +154,20 @@ def _counted(role: RoleStatus) -> str:
     return f"{role.name} {role.ready + role.done}/{role.wanted}" + (f" ({more})" if more else "")
 
 
-def prepared(words: Sequence[str], verb: str, command: str) -> tuple[Prepared, list[str]]:
+def rendered(words: Sequence[str], verb: str, command: str) -> tuple[Rendered, list[str]]:
     """Return the use case that ``[DIR] [NAME=VALUE…]`` names, as if the values were set, and its words to be shown.
 
     ``command`` is what the user typed before the values, for the hints of errors.
     """
     directory, values, words = directories.with_values(words, verb)
     state.tell_pending(Tree(directory))
-    use_case = prepare(directory, values, path=os.environ.get("PATH", ""), command=command)
+    use_case = Rendered.of(directory, values, path=os.environ.get("PATH", ""), command=command)
     return use_case, [str(directory), *concealed(words)]
 
 
 def concealed(words: Iterable[str]) -> list[str]:
     """Return words without the values of setters that look secret."""
-    return [f"{name}=…" if is_secret(name := word.partition("=")[0]) else word for word in words]
+    return [f"{name}=…" if plain_secrets.is_name(name := word.partition("=")[0]) else word for word in words]
 
 
 def duration(word: str) -> float:

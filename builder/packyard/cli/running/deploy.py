@@ -18,10 +18,10 @@ from functools import partial
 
 from packyard.cli import directory as directories
 from packyard.cli.running import clusters, doctor, rollout
-from packyard.running.runs import deploy
+from packyard.running.runs import plan as planning
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.rendered import Rendered
 
 ROWS = rollout.ROWS
 
@@ -39,18 +39,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Deploy a run, or show what that would change."""
     rollout.check(arguments, "deploy")
     flags = rollout.typed(arguments)
-    client, prepared, words = clusters.find_for(arguments, "deploy", flags)
+    client, rendered, words = clusters.find_for(arguments, "deploy", flags)
     again = client.packyard("deploy", *words, *flags)
-    beside = _beside(client, prepared, words, flags)
+    beside = _beside(client, rendered, words, flags)
     with rollout.untouched():
         if not arguments.no_doctor and not arguments.is_examined:
-            doctor.gate(client, prepared)
-    return rollout.run(client, arguments, partial(deploy.plan, client, prepared, beside=beside), again=again)
+            doctor.gate(client, rendered)
+    return rollout.run(client, arguments, partial(planning.plan, client, rendered, beside=beside), again=again)
 
 
-def _beside(client: Kubectl, prepared: Prepared, words: list[str], flags: list[str]) -> str:
+def _beside(client: Kubectl, rendered: Rendered, words: list[str], flags: list[str]) -> str:
     """Say how to deploy another run of the use case; nothing where it can be one alone."""
-    if runs.SETTER not in prepared.setters:
+    if runs.SETTER not in rendered.setters:
         return ""
     kept = [word for word in words if not word.startswith(f"{runs.SETTER}=")]
     command = client.packyard("deploy", *kept, f"{runs.SETTER}={runs.new_word()}", *flags)

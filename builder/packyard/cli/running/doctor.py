@@ -29,7 +29,7 @@ from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
 from packyard.running.doctor.transcript import Transcript
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.rendered import Rendered
 from packyard.using.options import usecases
 
 ROWS = Rows("answer", "check, severity, about, message, why, fix")
@@ -45,9 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--record FILE", "write what kubectl answers, without secrets", default="")
 
 
-def gate(client: Kubectl, prepared: Prepared) -> None:
+def gate(client: Kubectl, rendered: Rendered) -> None:
     """Ask all that `run` asks, tell what may do harm, and refuse what keeps the run from starting."""
-    findings = doctor.examine(client, prepared)
+    findings = doctor.examine(client, rendered)
     for finding in findings:
         if finding.severity == "warning":
             output.warning(f"{_explained(finding)}" + (f" ({finding.fix})" if finding.fix else ""))
@@ -67,10 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.words and not usecases.is_one(Path()) and shipped.package_of(Path()) is None:
         return _operators(arguments)
     flags = declare.given(arguments, "probe")
-    client, prepared, words = clusters.find_for(arguments, "doctor", flags)
-    findings = _recorded(arguments, client, prepared)
+    client, rendered, words = clusters.find_for(arguments, "doctor", flags)
+    findings = _recorded(arguments, client, rendered)
     if arguments.probe:
-        findings += probe.run_after(findings, client, prepared, clusters.seconds(arguments))
+        findings += probe.run_after(findings, client, rendered, clusters.seconds(arguments))
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = any(each.severity == "error" for each in findings)
@@ -91,16 +91,16 @@ def _operators(arguments: argparse.Namespace) -> int:
     return int(any(each.severity == "error" for each in findings))
 
 
-def _recorded(arguments: argparse.Namespace, client: Kubectl, prepared: Prepared) -> list[Finding]:
+def _recorded(arguments: argparse.Namespace, client: Kubectl, rendered: Rendered) -> list[Finding]:
     """Examine, and write what kubectl answered, also where that fails."""
     transcript, findings = Transcript(), list[Finding]()
     asked = transcript.of(client) if arguments.record else client
     try:
-        findings = doctor.examine(asked, prepared)
+        findings = doctor.examine(asked, rendered)
         return findings
     finally:
         if arguments.record:
-            data = "\n".join([*transcript.lines(client, prepared, findings), ""]).encode()
+            data = "\n".join([*transcript.lines(client, rendered, findings), ""]).encode()
             atomic.write(arguments.record, data, mode=0o644, durable=False)
             output.note(f"{arguments.record} has what kubectl answered; look through it before you give it to others")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
 from packyard.cli import output
 from packyard.cli.rows import Rows
@@ -12,8 +11,6 @@ from packyard.cli.running.ages import age
 from packyard.core.errors import InputError
 from packyard.running.runs import events
 from packyard.running.runs import record as records
-from packyard.running.runs.events import Event
-from packyard.running.runs.kubectl import Kubectl
 
 ROWS = Rows(
     "event",
@@ -34,17 +31,9 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.run not in by_run:
         raise InputError(records.missing(client, arguments.run, by_run))
     listed = events.read(client, by_run, arguments.run)
-    rows = [
-        (event.when, event.count, "Warning" if event.is_warning else "Normal", event.reason, event.about, event.message)
-        for event in listed
-    ]
-    if ROWS.show(rows, arguments.output, cells=_CELLS):
-        _tell(client, arguments, listed)
+    if ROWS.show(listed, arguments.output, cells=_CELLS):
+        warnings = output.counted(sum(each.type == "Warning" for each in listed), "warning")
+        count = output.counted(len(listed), "event")
+        output.note(f"{count}, {warnings}, marked with !" if listed else "no events are kept")
+        output.note(f"next: {client.packyard('status', arguments.run)}")
     return 0
-
-
-def _tell(client: Kubectl, arguments: argparse.Namespace, listed: Sequence[Event]) -> None:
-    warnings = output.counted(sum(each.is_warning for each in listed), "warning")
-    events = output.counted(len(listed), "event")
-    output.note(f"{events}, {warnings}, marked with !" if listed else "no events are kept")
-    output.note(f"next: {client.packyard('status', arguments.run)}")

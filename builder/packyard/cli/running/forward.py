@@ -36,9 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not running:
         hint = client.packyard("status", record.run)
         raise InputError(Problem(f"no such pod of run {record.run} runs; it {run_status.explained}", hint=hint))
-    objects = record.read_objects()
-    services = [] if arguments.role or arguments.index is not None else objects
-    ports = forward.find(services, objects, running)
+    is_any = not arguments.role and arguments.index is None
+    ports = forward.find(record.read_objects()) if is_any else []
     port = forward.choose(ports, arguments.port, running[0], record.run)
     local = forward.local_port(port)
     ROWS.show([(port.target, port.number, local, port.address(local))], arguments.output)

@@ -11,37 +11,24 @@ from packyard.core.errors import PackyardError
 
 #: The exit code of a verb that watches until somebody interrupts it; `main` gives it to all that is interrupted.
 INTERRUPTED = 130
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def tidied(delete: Callable[[], None]) -> Iterator[None]:
     """Delete what was made, in the end; where that fails, say so beside what was found or went wrong before.
 
-    The first Ctrl-C ends the work. No further one ends what tidies up here; ``delete`` has to see to its processes, as
-    kubectl ends by a SIGTERM for all of a group though it was told to ignore that.
+    No signal ends what tidies up; ``delete`` has to see to its processes, as kubectl ends by a SIGTERM for all of a
+    group though it was told to ignore that.
     """
-    signals = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup has it
-        signals.append(signal.SIGHUP)
-
-    def ignore(*_: object) -> None:
-        for each in signals:
-            signal.signal(each, signal.SIG_IGN)
-
-    def end(*_: object) -> None:
-        ignore()
-        raise KeyboardInterrupt
-
-    before = {each: signal.signal(each, end) for each in signals}
     try:
-        try:
-            yield
-        finally:
-            ignore()
-            try:
-                delete()
-            except PackyardError as error:
-                output.refusal(error)
+        yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        before = {each: signal.signal(each, signal.SIG_IGN) for each in _ENDING}
+        try:
+            delete()
+        except PackyardError as error:
+            output.refusal(error)
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)

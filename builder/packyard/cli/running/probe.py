@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Sequence
 
 from packyard.cli import declare, output
@@ -16,9 +15,8 @@ from packyard.running.probe.answers import Seen
 from packyard.running.runs import beside
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.rendered import Rendered
 
-_PAUSE = 1.0  # seconds between two looks at its pods
 _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits for any more
 
 
@@ -29,29 +27,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clusters.add_timeout(parser, text, "3m")
 
 
-def run_after(findings: Sequence[Finding], client: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
+def run_after(findings: Sequence[Finding], client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
     """Return what a probe finds, which is not begun where it would only wait for what is known to be wrong."""
     if any(each.severity == "error" for each in findings):
         return [unknown("probe", "pods", "were not tried: mend the errors first")]
     try:
-        return run(client, prepared, seconds)
+        return run(client, rendered, seconds)
     except PackyardError as failure:  # what was found without it is told all the same
         problems = failure.problems
         return [error("probe", "pods", f"could not be tried: {each.message}", why=each.hint) for each in problems]
 
 
-def run(client: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
+def run(client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
     """Return what the pods of a use case find where they are to run."""
-    probe = jobs.make(prepared, runs.new_word(), seconds=int(seconds) + _MORE)
-    end, waiting = time.monotonic() + seconds, ""
+    probe = jobs.make(rendered, runs.new_word(), seconds=int(seconds) + _MORE)
     if not probe.checks:
         return answers.conclude(client, probe, Seen([], {}), now())
     output.note(f"probe {probe.name}: {output.counted(len(probe.checks), 'container')} of the use case")
+
+    def words(seen: Seen) -> str:
+        reasons = ", ".join(sorted({reason or "Pending" for reason in seen.waiting.values()}))
+        return f"probe {probe.name} waits: {reasons}" if reasons else ""
+
     with interrupts.tidied(lambda: jobs.delete(client, probe)):
         beside.create(client, probe.objects)
-        while not (look := clusters.patiently(lambda: answers.look(client, probe))).is_over and time.monotonic() < end:
-            before, waiting = waiting, ", ".join(sorted({reason or "Pending" for reason in look.waiting.values()}))
-            if waiting != before:
-                output.note(f"probe {probe.name} waits: {waiting}")
-            time.sleep(_PAUSE)
-        return answers.conclude(client, probe, look, now())
+        seen = clusters.wait(lambda: answers.look(client, probe), lambda seen: seen.is_over, words, seconds)
+        return answers.conclude(client, probe, seen, now())

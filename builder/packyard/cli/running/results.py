@@ -64,45 +64,33 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _copy_all(client: Kubectl, arguments: argparse.Namespace, places: Sequence[Place]) -> int:
-    """Copy all places, several into folders of their own; return 1 where something is not copied."""
-    rows, code = [], 0
-    for place in places:
-        to = Path(arguments.to, *(_folder(place, places) if len(places) > 1 else ()))
+    """Copy all places, several into numbered folders; return 1 where something is not copied."""
+    rows = []
+    for number, place in enumerate(places):
+        to = Path(arguments.to, str(number) if len(places) > 1 else "")
         copied = _copy(client, arguments, place, to)
         for name, reason in copied.left:
             output.warning(f"{name} is not copied: it {reason}")
         if copied.others:
             output.warning(f"not copied, as they are no files: {copied.others} links or devices")
-        if copied.said:
-            output.warning(f"{place.path}: {copied.said}")
         more = f"; {copied.there} are here already" if copied.there else ""
         count = f"{output.counted(copied.copied, 'file')} of {copied.files}, {copied.size / 1e6:.1f} MB"
         output.note(f"{count}, copied to {to}{more}")
         counts = (copied.files, copied.size, copied.copied, copied.left)
-        rows.append(_row(client, arguments, place, str(to), *counts))
-        code |= bool(copied.left or copied.said)
+        rows.append((arguments.run, place.path, place.held, _way(client, arguments, place), str(to), *counts))
     ROWS.show(rows, arguments.output)
-    return code
+    return int(any(left for *_, left in rows))
 
 
 def _show(client: Kubectl, arguments: argparse.Namespace, places: Sequence[Place]) -> int:
-    if ROWS.show([_row(client, arguments, place) for place in places], arguments.output):
-        for place in places:
-            output.line(str(place))
-            output.note(f"{_when(place)}{_way(client, arguments, place)}")
-    return 0
-
-
-def _row(client: Kubectl, arguments: argparse.Namespace, place: Place, *copied: object) -> tuple[object, ...]:
-    held = "" if place.is_address else place.held
     nothing = (None, None, None, None, ())
-    return arguments.run, place.path, held, _way(client, arguments, place), *(copied or nothing)
-
-
-def _when(place: Place) -> str:
-    if not (place.is_address or place.volume):
-        return ""
-    return "to copy it, while a pod of the run is there: " if place.is_fleeting else "to copy it: "
+    ways = [_way(client, arguments, place) for place in places]
+    rows = [(arguments.run, place.path, place.held, way, *nothing) for place, way in zip(places, ways, strict=True)]
+    if ROWS.show(rows, arguments.output):
+        for place, way in zip(places, ways, strict=True):
+            output.line(str(place))
+            output.note(f"to copy it, while a pod of the run is there: {way}" if place.is_fleeting else way)
+    return 0
 
 
 def _way(client: Kubectl, arguments: argparse.Namespace, place: Place) -> str:
@@ -135,7 +123,7 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path
 def _started(client: Kubectl, arguments: argparse.Namespace, job: Object) -> str:
     """Return the name of the pod when it runs, and say meanwhile what it waits for."""
     record = RunRecord(run=name_of(job), number=1, when="", objects=(Reference.of(job, client.namespace),))
-    seen = clusters.wait(
+    seen = clusters.started(
         client, record, clusters.seconds(arguments), lambda now: f"the pod that copies {now.explained}"
     )
     if seen.state == status.RUNNING:
@@ -148,20 +136,7 @@ def _started(client: Kubectl, arguments: argparse.Namespace, job: Object) -> str
 
 
 def _received(client: Kubectl, pod: str, container: str, place: Place, to: Path) -> Copied:
-    arrived = 0
-
-    def arrive(count: int) -> None:
-        nonlocal arrived
-        arrived += count
-        progress.arriving(place.path, arrived, None)
-
     with progress.busy(f"copying {place.path}"):
-        return transfer.copy(client, pod, container, place.path, to, arrive)
-
-
-def _folder(place: Place, places: Sequence[Place]) -> tuple[str, ...]:
-    """Return the folder for one of several places: the last of its path, and its number where that is no name."""
-    names = [each.path.rstrip("/").rpartition("/")[2] for each in places]
-    number = places.index(place)
-    own = names[number]
-    return (own if own not in ("", "..", ".") and names.count(own) == 1 else str(number),)
+        return transfer.copy(
+            client, pod, container, place.path, to, lambda size: progress.arriving(place.path, size, None)
+        )

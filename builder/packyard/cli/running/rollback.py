@@ -21,8 +21,9 @@ from packyard.cli import declare
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, rollout
 from packyard.core.errors import InputError, Problem, UsageError, shown
-from packyard.running.runs import deploy, status
+from packyard.running.runs import plan as planning
 from packyard.running.runs import record as records
+from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.status import RunStatus
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     before = records.read_run(client, arguments.run)
     record = _chosen(client, arguments, before)
     again = client.packyard("rollback", arguments.run, str(record.number), *rollout.typed(arguments))
-    return rollout.run(client, arguments, partial(deploy.plan_again, client, before, record), again=again)
+    return rollout.run(client, arguments, partial(planning.plan_again, client, before, record), again=again)
 
 
 def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[RunRecord]) -> RunRecord:

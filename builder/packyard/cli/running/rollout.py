@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -13,12 +13,13 @@ from packyard.cli.running import clusters
 from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
-from packyard.running.runs import deploy, status
+from packyard.running.runs import plan as planning
 from packyard.running.runs import record as records
+from packyard.running.runs import status
 from packyard.running.runs import undeploy as removing
-from packyard.running.runs.deploy import Plan
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.outcome import SUCCEEDED
+from packyard.running.runs.plan import Plan
 from packyard.running.runs.record import TakenError
 from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--diff", "show what would change on the cluster; store nothing")
     declare.switch(parser, "--force", "take over what others have set, and what is no run's")
     declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
-    declare.value(parser, "--keep N", "records of the run that stay", type=clusters.count, default=deploy.KEPT)
+    declare.value(parser, "--keep N", "records of the run that stay", type=clusters.count, default=planning.KEPT)
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
     clusters.add_timeout(parser, "how long to wait", "10m")
 
@@ -49,7 +50,7 @@ def add_of_new(parser: argparse.ArgumentParser) -> None:
 def typed(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that say how to deploy as the user gave them, for a command to go on with."""
     given = declare.given(arguments, "force", "atomic", "no-wait", "no-doctor")
-    kept = [f"--keep={arguments.keep}"] if arguments.keep != deploy.KEPT else []
+    kept = [f"--keep={arguments.keep}"] if arguments.keep != planning.KEPT else []
     return [*given, *kept, *([] if arguments.timeout is None else [f"--timeout={arguments.timeout}s"])]
 
 
@@ -86,13 +87,15 @@ def run(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., P
         plan = planner(who=client.who(), when=now(), force=arguments.force)
     if arguments.diff:
         return _show(client, plan)
-    _tell_all(plan.warnings)
+    for warning in plan.warnings:
+        output.warning(warning)
+    run_status = None
     with _taken_back(client, arguments, plan, again):
         if plan.record.objects:
             _carry_out(client, arguments, plan, again)
+            run_status = None if arguments.no_wait else _wait(client, arguments, plan)
         for each in plan.used:
             _tell(arguments, each, "was there, and is used as it is")
-        run_status = None if arguments.no_wait or not plan.record.objects else _wait(client, arguments, plan)
         ROWS.show([_row(client, plan, run_status)], arguments.output)
         _tell_end(client, arguments, plan, run_status)
     return 0
@@ -127,9 +130,11 @@ def _take_back(client: Kubectl, plan: Plan) -> None:
     run = plan.record.run
     output.note(f"taking back run {run}")
     if plan.before:
-        last, there = plan.before[-1], records.read_run(client, run)
-        again = deploy.plan_again(client, there, last, who=client.who(), when=now(), force=plan.force)
-        deploy.carry_out(client, again)
+        last = plan.before[-1]
+        again = planning.plan_again(
+            client, records.read_run(client, run), last, who=client.who(), when=now(), force=plan.force
+        )
+        planning.carry_out(client, again)
         output.notice(f"run {run} is deployed again as record {last.number} has it")
         return
     removal = removing.find(client, {run: [plan.record]})
@@ -146,7 +151,7 @@ def _ways_on(client: Kubectl, plan: Plan, again: str) -> str:
 
 
 def _show(client: Kubectl, plan: Plan) -> int:
-    output.data(deploy.difference(client, plan))
+    output.data(planning.difference(client, plan))
     for words, references in (
         ("would be deleted", plan.obsolete),
         ("is there, and would be used as it is", plan.used),
@@ -158,32 +163,24 @@ def _show(client: Kubectl, plan: Plan) -> int:
 
 
 def _carry_out(client: Kubectl, arguments: argparse.Namespace, plan: Plan, again: str) -> None:
-    applied: set[Reference] = set()
-
     def tell(reference: Reference) -> None:
-        applied.add(reference)
-        _tell(arguments, reference, _change(plan, reference))
+        there = "unchanged" if reference in plan.unchanged else "configured"
+        _tell(arguments, reference, "created" if reference in plan.absent else there)
 
     try:
-        warnings = deploy.carry_out(client, plan, tell, keep=arguments.keep)
-    except (PackyardError, KeyboardInterrupt) as error:
-        if not applied:
-            more = "" if isinstance(error, TakenError) or _takes_back(arguments, plan) else f"; {again} tries again"
-            output.notice(f"nothing is applied{more}")
-            raise
-        count = f"{len(applied)} of {output.counted(len(plan.objects), 'object')}"
-        ways = "" if _takes_back(arguments, plan) else f"\n{_ways_on(client, plan, again)}"
-        output.notice(f"run {plan.record.run}: {count} applied{ways}")
+        warnings = planning.carry_out(client, plan, tell, keep=arguments.keep)
+    except TakenError:
+        output.notice("nothing is applied")
         raise
-    _tell_all(each for each in warnings if each not in plan.warnings)
+    except (PackyardError, KeyboardInterrupt):
+        if not _takes_back(arguments, plan):
+            output.notice(f"run {plan.record.run} may be applied in part\n{_ways_on(client, plan, again)}")
+        raise
+    for warning in warnings:
+        if warning not in plan.warnings:
+            output.warning(warning)
     for each in plan.obsolete:
         _tell(arguments, each, "deleted")
-
-
-def _change(plan: Plan, reference: Reference) -> str:
-    """Return what has come of an object, in kubectl's words."""
-    there = "unchanged" if reference in plan.unchanged else "configured"
-    return "created" if reference in plan.absent else there
 
 
 def _tell(arguments: argparse.Namespace, reference: Reference, what: str) -> None:
@@ -191,15 +188,10 @@ def _tell(arguments: argparse.Namespace, reference: Reference, what: str) -> Non
         output.line(f"{reference} {what}")
 
 
-def _tell_all(warnings: Iterable[str]) -> None:
-    for each in warnings:
-        output.warning(each)
-
-
 def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStatus:
     """Return what a run does as soon as its pods run, or when the time is over."""
     try:
-        return clusters.wait(client, plan.record, clusters.seconds(arguments), _words)
+        return clusters.started(client, plan.record, clusters.seconds(arguments), _words)
     except (PackyardError, KeyboardInterrupt):
         if not _takes_back(arguments, plan):
             output.notice(f"run {plan.record.run} is deployed, and goes on; {_next(client, plan, 'status')}")
@@ -208,11 +200,8 @@ def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStat
 
 def _words(run_status: RunStatus) -> str:
     roles = clusters.counted(run_status.roles)
-    return (
-        f"{run_status.run} {run_status.phrase}"
-        + (f": {roles}" if roles else "")
-        + (f"; {run_status.reason}" if run_status.reason else "")
-    )
+    more = (f": {roles}" if roles else "") + (f"; {run_status.reason}" if run_status.reason else "")
+    return f"{run_status.run} {run_status.phrase}{more}"
 
 
 def _tell_end(client: Kubectl, arguments: argparse.Namespace, plan: Plan, run_status: RunStatus | None) -> None:
@@ -223,7 +212,7 @@ def _tell_end(client: Kubectl, arguments: argparse.Namespace, plan: Plan, run_st
         return
     what = "recorded as" if plan.is_new else f"as deployed at {record.when}, record"
     count = output.counted(len(plan.objects), "object")
-    changed = "unchanged" if plan.unchanged.issuperset(plan.objects) else "applied"
+    changed = "unchanged" if len(plan.unchanged) == len(plan.objects) else "applied"
     output.note(f"run {record.run}: {count} {changed}, {what} {record.number}")
     if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
         late = "is not running yet" if run_status.state == status.STARTING else run_status.phrase

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     there = clusters.typed(arguments)
     given = [*there, *declare.given(arguments, "no-doctor")]
     flags = "".join(f" {shlex.quote(each)}" for each in given) + from_channel
-    prepared, _ = clusters.prepared(words, "run", _shown(["run", arguments.use_case]) + flags)
+    rendered, _ = clusters.rendered(words, "run", _shown(["run", arguments.use_case]) + flags)
     if not arguments.no_doctor and (code := _step("doctor", *words, *there, hide=["messages"])):
         again = _shown(["run", arguments.use_case, *arguments.values]) + flags
         output.note(f"nothing is set or deployed; once this is mended: {again}")
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     code = _step("deploy", *words, *given, hide=["messages", "results"], by=_deployed)
     if arguments.values:  # only now: what a refused run was to have must not stay in the package
         _step("set", str(directory), *arguments.values, hide=["messages", "results"])
-    return code or _followed(prepared.run, there)
+    return code or _followed(rendered.run, there)
 
 
 def _followed(run: str, there: Sequence[str]) -> int:

@@ -11,10 +11,10 @@ packyard undeploy --finished --older-than 7d  those of them that are over, and
 from __future__ import annotations
 
 import argparse
-import time
+import operator
 from collections.abc import Mapping, Sequence
 
-from packyard.cli import declare, output, progress
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.cli.running.ages import seconds_since
@@ -30,7 +30,6 @@ from packyard.running.runs.run import Object, Reference
 from packyard.running.runs.undeploy import Removal
 
 ROWS = Rows("run", f"run, namespace, records, deleted ({REFERENCE}), stayed ({REFERENCE})")
-_PAUSE = 0.5  # seconds between two looks
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -132,19 +131,14 @@ def delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> 
 
 
 def _wait(client: Kubectl, arguments: argparse.Namespace, removal: Removal, deleted: Sequence[Reference]) -> None:
-    begin = time.monotonic()
-    before = ""
-    while left := undeploy.left(client, removal, deleted):
-        if time.monotonic() > begin + clusters.seconds(arguments):
-            raise UnavailableError(*(_held(client, each, item) for each, item in sorted(left.items())))
-        progress.waited()
-        text = f"{output.counted(len(left), 'object')} still to go"
-        if text != before:
-            output.note(text)
-        progress.waiting(text, time.monotonic() - begin)
-        before = text
-        time.sleep(_PAUSE)
-    progress.waited()
+    def words(left: Mapping[Reference, Object]) -> str:
+        return f"{output.counted(len(left), 'object')} still to go" if left else ""
+
+    left = clusters.wait(
+        lambda: undeploy.left(client, removal, deleted), operator.not_, words, clusters.seconds(arguments)
+    )
+    if left:
+        raise UnavailableError(*(_held(client, each, item) for each, item in sorted(left.items())))
 
 
 def _held(client: Kubectl, reference: Reference, item: Object) -> Problem:

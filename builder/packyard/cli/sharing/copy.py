@@ -1,12 +1,14 @@
 """Copy packages from one channel to another: to promote what was tried, or for networks that do not reach the first.
 
-packyard copy FROM TO                 everything
+packyard copy FROM TO                 everything: TO is a mirror, the same
+                                      channel with the same index
 packyard copy FROM TO NAME NAME@^1.2  all versions of one package, and a range
                                       of another
 packyard copy FROM TO NAME@1.2.0 ...  these versions: all of them or none, and
                                       none that is yanked
 
-The bytes stay the same, with their provenance, SBOM and yanks. Interrupted, the next run goes on. Images are not
+The bytes stay the same, with their provenance, SBOM and yanks. A part, or into a channel that has packages of its own,
+is listed by an index of that channel, as is everything with --key. Interrupted, the next run goes on. Images are not
 copied: `packyard show NAME --images` lists them for crane or skopeo.
 """
 
@@ -40,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.references,
             how=fetching(arguments.source),
             by=publisher(arguments.target, keys),
+            is_own=bool(arguments.key),
             done=_tell,
         )
     for each in copied:

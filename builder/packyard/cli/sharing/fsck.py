@@ -1,12 +1,11 @@
 """Check every file of a channel, and say what is altered, missing, extra or unreadable, and what to do about it.
 
 packyard fsck CHANNEL           check; the exit code is 1 if anything is wrong
-packyard fsck CHANNEL --repair  first make the index again, from the bundles and
-                                the records beside them
-packyard fsck CHANNEL --prune   first remove what publishers that lost a race
-                                left in the index
+packyard fsck CHANNEL --repair  first list again what is whole and not listed
+packyard fsck CHANNEL --repair --remove
+                                also remove what nothing lists then
 
-With --repair every bundle is read and checked before anything is written: if one is damaged, nothing changes.
+Records that can be read stay as they are. Of one that is lost, what was yanked or removed is lost, too.
 """
 
 from __future__ import annotations
@@ -16,14 +15,12 @@ import re
 from dataclasses import replace
 from shlex import quote
 
-from packyard.cli import declare, output
-from packyard.cli.channels import open_channel, publisher, tell_wait, trust
+from packyard.cli import declare, output, preferences
+from packyard.cli.channels import open_channel, publisher
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.core.errors import UsageError
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.prune import prune
-from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.stores.store import Store
 
 _CHANNEL = re.compile(r"\bCHANNEL\b")
@@ -33,21 +30,19 @@ ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {messa
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("channel", metavar="CHANNEL")
-    declare.switch(parser, "--repair", "first make the index again, under a new head")
-    declare.switch(parser, "--prune", "first remove the nodes of the index that no head reaches")
+    declare.switch(parser, "--repair", "first list again what is whole and not listed")
+    declare.switch(parser, "--remove", "of --repair: remove what nothing lists then")
     signing.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the channel, repaired where that is asked for; 1 if anything is wrong."""
-    if arguments.key and not arguments.repair:
-        raise UsageError("packyard fsck: --key signs the index that --repair makes; add --repair: packyard fsck --help")
-    channel, trusted = open_channel(arguments.channel), trust(arguments.channel)
+    if (arguments.key or arguments.remove) and not arguments.repair:
+        flag = "--key" if arguments.key else "--remove"
+        raise UsageError(f"packyard fsck: {flag} is for --repair; add it: packyard fsck CHANNEL --repair {flag}")
+    channel, trusted = open_channel(arguments.channel), preferences.trust(arguments.channel)
     if arguments.repair:
         _repair(channel, arguments)
-    if arguments.prune:
-        for key in prune(channel, trusted, tell_wait):
-            output.note(f"removed {key}")
     typed = quote(arguments.channel)
     findings = [replace(each, hint=_CHANNEL.sub(lambda _: typed, each.hint)) for each in fsck.check(channel, trusted)]
     if ROWS.show(findings, arguments.output):
@@ -58,9 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _repair(channel: Store, arguments: argparse.Namespace) -> None:
-    bundles: list[str] = []
     by = publisher(arguments.channel, signing.keys(arguments.key))
-    rebuilt, skipped = reindex(channel, by, done=bundles.append)
-    for key in skipped:
-        output.note(f"{key} has no checksum: its publish was interrupted; publish it again")
-    output.note(f"the index was made again: head {rebuilt.head.number} lists {output.counted(len(bundles), 'bundle')}")
+    index, listed, removed = fsck.repair(channel, by, is_removing=arguments.remove)
+    for what in listed:
+        output.note(f"{what} is listed again")
+    for key in removed:
+        output.note(f"removed {key}")
+    output.note(f"the index was made again: its number is {index.number}")

@@ -5,7 +5,7 @@ packyard gc CHANNEL --keep 3 --dry-run  say what is older than the newest three
 packyard gc CHANNEL NAME --yanked       remove yanked versions of one package
 
 The latest version of a package stays, and so does what is in a release that is not closed (packyard publish --close).
-What is removed can never be published again, and whoever asks for it is told who removed it, and why.
+What is removed can never be published again, and whoever asks for it is told why.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 packyard keys new NAME        a private key, and NAME.pub.pem for users
 packyard keys trust FILE      trust a publisher's public key
 packyard keys list            your keys, and those that you trust
-packyard keys revoke ID       no longer trust a key; --in CHANNEL: for all users
-packyard keys root init|sign|rotate|show  --in CHANNEL: who signs what there
-packyard keys refresh         sign the head of --in CHANNEL anew
+packyard keys revoke ID       no longer trust a key
+packyard keys untrust CHANNEL forget which channel it was, and who signed it
 
 If you trust a key for a channel, `get` refuses packages there that no trusted key signed.
 """
@@ -19,33 +18,24 @@ from shlex import quote
 from packyard.cli import declare, output, preferences
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
-from packyard.core.digest import Digest
 from packyard.core.errors import UsageError
 from packyard.core.files import regular
 from packyard.sharing.trust.keyring import Keyring, TrustedKey
-from packyard.sharing.trust.root import LIMIT as ROOT_LIMIT
+from packyard.sharing.trust.keys import LIMIT
 
 ROWS = Rows("key", "id, name, use, channels", line="{id}")
 EXAMPLE = "packyard keys new NAME, packyard keys trust FILE, packyard keys list"
 LISTED = Rows("key", ROWS.fields, columns="NAME, USE, CHANNELS, ID")
-_ROOT = "version, channel, expires, file, role, keys, threshold, signed"
-ROOTS = Rows("root", _ROOT, "root", columns="ROLE, THRESHOLD, SIGNED, KEYS")
-REFRESHED = Rows("head", "number, digest, expires, signers", "refresh")
 #: What the verb does, by its first word.
-ACTIONS = ("new", "trust", "list", "revoke", "root", "refresh")
+ACTIONS = ("new", "trust", "list", "revoke", "untrust")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s {new NAME|trust FILE|list|revoke ID|root|refresh} [flags]"
+    parser.usage = "%(prog)s {new NAME|trust FILE|list|revoke ID|untrust CHANNEL} [flags]"
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}")
-    parser.add_argument("what", metavar="NAME|FILE|ID", nargs="?", help="the name, file or id of a key")
-    parser.add_argument("file", metavar="ROOT", nargs="?", help="of `root`: root.yaml, or a root that was made of it")
+    parser.add_argument("what", metavar="NAME|FILE|ID|CHANNEL", nargs="?", help="the name, file or id of a key")
     declare.value(parser, "--channel ADDRESS", "trust the key for this channel only")
-    text = "where a key is revoked, or the root or head is"
-    declare.value(parser, "--in CHANNEL", text, dest="within")
-    declare.value(parser, "--head NUMBER", "of `refresh`: the head that is good", type=int)
-    signing.add_argument(parser)
     declare.switch(parser, "--no-passphrase", "do not encrypt the new private key")
 
 
@@ -54,17 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     action, what = arguments.action, arguments.what
     if arguments.channel and action != "trust":
         raise UsageError(f"packyard keys {action}: --channel is for `packyard keys trust FILE --channel ADDRESS`")
-    if action == "root":
-        from packyard.cli.sharing import roots
-
-        return roots.run(arguments, ROOTS)
-    if arguments.file or (arguments.head is not None and action != "refresh"):
-        raise UsageError(f"packyard keys {action}: takes neither a second file nor --head: packyard keys --help")
-    if action == "refresh":
-        return _refresh(arguments)
-    if (arguments.within or arguments.key) and action != "revoke":
-        flag = "--in" if arguments.within else "--key"
-        raise UsageError(f"packyard keys {action}: {flag} is for `packyard keys revoke ID --in CHANNEL --key NAME`")
     if arguments.no_passphrase and action != "new":
         raise UsageError(f"packyard keys {action}: --no-passphrase is for `packyard keys new NAME --no-passphrase`")
     if (what is None) != (action == "list"):
@@ -84,63 +63,26 @@ def _new(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
     return {"id": key.public.id, "name": arguments.what, "use": "signs", "channels": []}
 
 
-def _refresh(arguments: argparse.Namespace) -> int:
-    from packyard.cli import channels
-    from packyard.sharing.publishing.refresh import refresh
-
-    if not arguments.within or arguments.what:
-        raise UsageError(
-            "packyard keys refresh: name the channel, and nothing else: packyard keys refresh --in CHANNEL"
-        )
-    by = channels.publisher(arguments.within, signing.keys(arguments.key))
-    head = refresh(channels.open_channel(arguments.within), by, number=arguments.head)
-    if REFRESHED.show([head], arguments.output):
-        output.line(f"head {head.number} " + (f"expires {head.expires}" if head.expires else "never expires"))
-    return 0
-
-
 def _trust(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
-    data = regular.read(arguments.what, limit=ROOT_LIMIT)
-    if data.lstrip().startswith(b"{"):
-        return _trust_root(ring, data, arguments)
+    data = regular.read(arguments.what, limit=LIMIT)
     key = ring.trust(data, file=arguments.what, channel=arguments.channel or "")
     row = _row(key, "trusted")
     output.note(f"{key.name} is trusted for {_for(row)}; compare its id with the publisher's by another way")
     return row
 
 
-def _trust_root(ring: Keyring, data: bytes, arguments: argparse.Namespace) -> dict[str, object]:
-    file, channel = arguments.what, arguments.channel
-    if not channel:
-        raise UsageError(
-            f"packyard keys trust: a root is for one channel: packyard keys trust {quote(file)} --channel ADDRESS"
-        )
-    from packyard.sharing.trust.root import Root
-
-    root = Root.parse(data, file=file)
-    if root.version == 1:
-        root.check(None, file=file)
-    ring.trust_root(root, file=file, channel=channel)
-    digest = Digest.of(root.to_bytes())
-    output.note(f"the root of {output.masked(channel)} says which keys count there; compare {digest} by another way")
-    return {"id": digest, "name": f"{root.version}.root.json", "use": "root", "channels": [channel]}
-
-
 def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
     key_id = ring.find(arguments.what)
-    if arguments.within:
-        from packyard.cli.channels import open_channel, publisher
-        from packyard.sharing.publishing.revoke import revoke
-
-        by = publisher(arguments.within, signing.keys(arguments.key))
-        index = revoke(open_channel(arguments.within), key_id, by)
-        output.note(f"from now on {output.masked(arguments.within)} says that it is revoked")
-        if index is None:
-            back = f"packyard keys refresh --in {quote(arguments.within)} --head NUMBER --key NAME"
-            output.note(f"if it signed the last head, users refuse that; to go back to a good one: {back}")
     ring.revoke(key_id)
     output.note("its signatures count no longer, whatever they sign")
     return {"id": key_id, "name": "", "use": "revoked", "channels": []}
+
+
+def _untrust(_: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
+    if memory := preferences.memory(arguments.what):
+        memory.forget()
+    output.note("the next index that it shows is taken for the first")
+    return {"id": "", "name": "", "use": "forgotten", "channels": [arguments.what]}
 
 
 def _list(ring: Keyring) -> list[dict[str, object]]:
@@ -170,4 +112,5 @@ _ACTIONS: dict[str, tuple[Callable[[Keyring, argparse.Namespace], dict[str, obje
     "new": (_new, "name the key, for example for your team: packyard keys new NAME"),
     "trust": (_trust, "name the file with the publisher's public key: packyard keys trust FILE"),
     "revoke": (_revoke, "name a key that packyard keys list shows: packyard keys revoke ID"),
+    "untrust": (_untrust, "name the channel: packyard keys untrust CHANNEL"),
 }

@@ -18,15 +18,14 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
 from packyard.core.files.git import Revision
 from packyard.sharing.entry import PROVENANCE, SBOM, IndexEntry, bundle_key
-from packyard.sharing.publishing.upload import Attest, Packed
+from packyard.sharing.publishing.publish import Attest, Packed
 from packyard.sharing.stores.oci.artifact import bundle_manifest
 from packyard.sharing.trust import provenance, sbom, sigstore
 from packyard.sharing.trust.dependencies import BuiltOn
 from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Provenance
 from packyard.writing.build import catalogue
-from packyard.writing.source.library import Library, by_place, pin_of
-from packyard.writing.source.library_entry import BUILTIN
+from packyard.writing.source.library import Library, by_place
 from packyard.writing.source.workspace import Workspace
 
 _ENTRY, _SBOM, _IMAGES = ".entry.json", ".spdx.json", ".images.json"
@@ -52,7 +51,7 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> At
     at, libraries = git.find(workspace.root_dir), provenance.installed_libraries()
     places = by_place(workspace.libraries)
     built_on = {place: _built_on(each) for place, each in places.items()}
-    folders = [(place, git.find(each.root_dir)) for place, each in places.items() if _is_folder(each)]
+    folders = [(place, git.find(each.root_dir)) for place, each in places.items() if each.is_folder]
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
@@ -69,10 +68,6 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> At
     return statements
 
 
-def _is_folder(each: Library) -> bool:
-    return each.pin is None and each.name != BUILTIN
-
-
 def _differs(at: Revision, other: Revision | None, place: str, inputs: Iterable[str]) -> bool:
     """Say whether a file of the library at a place is not as the commit of the workspace has it."""
     own = [path.removeprefix(f"{place}/") for path in inputs if path.startswith(f"{place}/")]
@@ -80,8 +75,7 @@ def _differs(at: Revision, other: Revision | None, place: str, inputs: Iterable[
 
 
 def _built_on(each: Library) -> BuiltOn:
-    pin = each.pin or pin_of(each.name, each.root_dir)
-    return BuiltOn(version=pin.version, tar=pin.tar, address=pin.channel)
+    return BuiltOn(version=each.version or "0", tar=each.digest(), address=each.address)
 
 
 def _describe(bundle: Bundle, supplier: str) -> dict[str, bytes]:

@@ -1,7 +1,6 @@
 """The keys that a command line signs with, and their passphrases.
 
-Private keys are those that ``--key`` names, or come from PACKYARD_SIGNING_KEY (PEM), or the only one there is is it;
-keys of roots that the user trusts, which sign nothing else, do not count there.
+Private keys are those that ``--key`` names, or come from PACKYARD_SIGNING_KEY (PEM), or the only one there is is it.
 Its passphrase comes from PACKYARD_KEY_PASSPHRASE, or is asked on the terminal.
 """
 
@@ -9,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from packyard.cli import declare, output, preferences
 from packyard.core.errors import UsageError
@@ -27,10 +26,10 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--key NAME|URI", text, action="append")
 
 
-def keys(names: Sequence[str] | None = None, *, of: Collection[str] = ()) -> list[SigningKey]:
+def keys(names: Sequence[str] | None = None) -> list[SigningKey]:
     """Return the keys to sign with, each once; none where the user has none. A variable that is empty is refused.
 
-    Without names it is the only one whose id is in ``of``, or, without that, the only one that is not for roots alone.
+    Without names it is the only one that there is.
     """
     if not names and KEY in os.environ:
         data = os.environ[KEY].encode()
@@ -42,23 +41,17 @@ def keys(names: Sequence[str] | None = None, *, of: Collection[str] = ()) -> lis
         secret = passphrase(KEY) if is_encrypted(data) else None
         return [SigningKey.parse(data, secret, file=KEY)]
     ring = preferences.keyring()
-    chosen = names or (_only(ring, of) if ring else [])
+    chosen = names or (_only(ring) if ring else [])
     if not chosen:
         return []
     return list({key.public.id: key for key in map(_key, chosen)}.values())
 
 
-def _only(ring: Keyring, of: Collection[str]) -> list[str]:
+def _only(ring: Keyring) -> list[str]:
     names = ring.signing_names()
-    if len(names) < 2:
-        return names
-    ids = {name: ring.public(name).id for name in names}
-    offline = ring.offline()
-    fitting = [name for name, key in ids.items() if (key in of if of else key not in offline)]
-    if len(fitting) != 1:
-        problem = "you have several keys" if fitting else "you have several keys, and none that is meant for this"
-        raise UsageError(f"{problem}; choose one by --key: {', '.join(fitting or names)}")
-    return fitting
+    if len(names) > 1:
+        raise UsageError(f"you have several keys; choose one by --key: {', '.join(names)}")
+    return names
 
 
 def _key(name: str) -> SigningKey:

@@ -41,11 +41,11 @@ _README = "README.md"
 
 def packages(index: Index, address: str, store: Store) -> Iterator[Package]:
     """Yield the packages that a channel lists, and those all of whose versions were removed; no libraries."""
-    for listed in index.packages():
-        if listed.kind:
+    for listed in sorted(index.packages(), key=lambda package: package.name):
+        if listed.leading.kind:
             continue
         versions = [_version(entry, address, store) for entry in listed.entries]
-        versions += [Version(version=each.version, removed=each.reason) for each in listed.removed]
+        versions += [Version(version=each.version, removed=each.removed) for each in listed.removed]
         versions.sort(key=lambda each: reference.order(each.version), reverse=True)
         yield _package(listed, versions)
 
@@ -54,7 +54,6 @@ def _package(listed: Listed, versions: list[Version]) -> Package:
     if not (entry := listed.latest):
         return Package(name=listed.name, latest="", title="", facts=(), use_cases=(), words=(), versions=versions)
     latest = next(each for each in versions if each.version == entry.version)
-    short = summary.Summary.of(entry)
     row = latest.row or {}
     said = [each for case in latest.cases for each in (case.description, case.needs)]
     said += [each.name for each in row.get("options", ())]
@@ -62,7 +61,7 @@ def _package(listed: Listed, versions: list[Version]) -> Package:
     return Package(
         name=listed.name,
         latest=entry.version,
-        title=short.title,
+        title=summary.title_of(entry),
         facts=list(dict.fromkeys(value for value in entry.model.values() if value != "none")),
         use_cases=use_cases.shortened(entry.use_cases, entry.use_cases),
         words=summary.split([entry.name, entry.description, *entry.model.values(), *entry.use_cases, *said]),

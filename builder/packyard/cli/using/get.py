@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 ROWS = Rows(
     "package",
-    "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, channelReached, headSeen",
+    "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, channelReached, indexSeen",
 )
 #: A package that was fetched, as JSON, and what is said of it.
 Row = tuple[dict[str, object], str]
@@ -182,7 +182,7 @@ def _unpacked(
         "yanked": entry.yanked,
         "signers": list(fetched.proof.signers),
         "listedBy": list(fetched.proof.listed_by),
-        "headSeen": fetched.head,
+        "indexSeen": fetched.number,
         "channelReached": is_reached(store),
     }
     return row, fetched.proof.describe(preferences.key_names())
@@ -207,7 +207,7 @@ def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
     output.note(f"{entry} from {origin}, {fetched.choice.why}")
     output.detail(f"{entry.name}.tar.gz {entry.digest}, tar {entry.tar}")
     if entry.kind == LIBRARY:
-        example = f"libraries: [{{name: {entry.name}, version: ^{entry.version}}}]"
+        example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"
         output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")
     if entry.yanked:
         output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")

@@ -30,14 +30,14 @@ from packyard.sharing.index.summary import Summary
 if TYPE_CHECKING:
     from packyard.writing.source.workspace import Workspace
 
-#: Whether the channel was reached, and the number of its head that was seen; None where there is no channel.
+#: Whether the channel was reached, and the number of its index that was seen; None where there is no channel.
 Seen = tuple[bool | None, int | None]
 #: Where packages are listed from, the packages, what describes one of them, and what was seen of the channel.
 Listed = tuple[str, Iterable[Summary], Callable[[Summary], Manifest], Callable[[], Seen]]
 
 ROWS = Rows(
     "package",
-    "name, version, title, model, useCases, channelReached, headSeen",
+    "name, version, title, model, useCases, channelReached, indexSeen",
     columns="NAME, VERSION, FRAMEWORK, MODE, CASES, TITLE",
 )
 LIBRARIES = Rows("library", "name, version, from, directory", "--libraries", columns="NAME, VERSION, FROM, DIRECTORY")
@@ -106,7 +106,7 @@ def _listed(arguments: argparse.Namespace) -> Listed:
         return bundles.offer(Reference(name=each.name, version=each.version), source, store).bundle.manifest
 
     packages = index.summaries(LIBRARY if arguments.libraries else "")
-    return str(source), packages, described, lambda: (is_reached(store), index.head.number)
+    return str(source), packages, described, lambda: (is_reached(store), index.number)
 
 
 def _of_sources(here: Workspace, version: str) -> Iterator[Summary]:
@@ -129,7 +129,7 @@ def _list_libraries(arguments: argparse.Namespace) -> int:
     if arguments.words:
         raise UsageError("packyard list: WORD chooses packages, not --libraries of a workspace")
     rows = [
-        (each.name, *((each.pin.version, each.pin.channel) if each.pin else ("", "")), each.root_dir)
+        (each.name, each.version, each.address, each.root_dir)
         for each in workspaces.find(arguments, carried=True).libraries
     ]
     LIBRARIES.show(rows, arguments.output)

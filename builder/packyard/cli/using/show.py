@@ -35,12 +35,12 @@ ROWS = Rows(
     "package",
     "name, version, source, description, useCases (path, description, after, requires, required), "
     "options (name, description), images, kubernetes, digest, tar, size, unpacked, files, yanked, signers, listedBy, "
-    "versions (version, yanked), channelReached, headSeen",
+    "versions (version, yanked), channelReached, indexSeen",
 )
 USE_CASES = Rows(
     "use case",
     "package, version, path, description, after, requires, "
-    "setters (name, value=shown, required=must_be_set, description, example?), channelReached, headSeen",
+    "setters (name, value=shown, required=must_be_set, description, example?), channelReached, indexSeen",
     "NAME/USECASE",
 )
 #: What people call the kinds of requirements.
@@ -130,13 +130,13 @@ def described(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) ->
         "listedBy": list(proof.listed_by) if proof else [],
         "versions": [(each.version, each.yanked) for each in reversed(offer.versions)],
         "channelReached": offer.is_reached,
-        "headSeen": offer.head,
+        "indexSeen": offer.index,
     }
 
 
 def _case(offer: Offer, case: BundledUseCase) -> tuple[object, ...]:
     about = (case.path, case.description, case.after, case.requires, case.setters)
-    return offer.bundle.name, offer.bundle.version, *about, offer.is_reached, offer.head
+    return offer.bundle.name, offer.bundle.version, *about, offer.is_reached, offer.index
 
 
 def _brief(case: BundledUseCase) -> tuple[object, ...]:

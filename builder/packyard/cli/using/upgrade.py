@@ -39,7 +39,7 @@ ROWS = Rows(
     "package",
     "name, from, to, files (file, change), values (directory, name, setter), unshown (directory, name), "
     "options (directory, option), edited, conflicts (file, line, message), toSet (directory, name), "
-    "useCases (from, to), channelReached, headSeen",
+    "useCases (from, to), channelReached, indexSeen",
 )
 
 
@@ -188,7 +188,7 @@ def _tell_undecided(folder: Path, outcome: Upgrade) -> int:
 
 
 def _row(base: Bundle, offer: Offer, outcome: Upgrade) -> tuple[object, ...]:
-    merged, reached = outcome.merged, (offer.is_reached, offer.head)
+    merged, reached = outcome.merged, (offer.is_reached, offer.index)
     values = [(*place, setter) for place, (_, setter) in merged.values.items()]
     kept = (values, merged.unshown, merged.options, merged.edited, merged.conflicts, merged.to_set)
     files, moved = list(outcome.changes.items()), list(merged.use_cases.items())

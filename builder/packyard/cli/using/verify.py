@@ -37,7 +37,7 @@ from packyard.sharing.fetching.fetch import Fetching, opened_entry
 from packyard.sharing.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
-from packyard.sharing.index.head import Head
+from packyard.sharing.index.index import Index
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import keyless
 
@@ -46,11 +46,11 @@ ROWS = Rows(
     "name=proof.bundle.name, version=proof.bundle.version, digest=proof.bundle.digest, tar=proof.bundle.tar, "
     "signers=proof.signers, listed=proof.listed, listedBy=proof.listed_by, sbom=proof.has_sbom, "
     "packyard=proof.provenance.packyard, commit=proof.provenance.source.commit, dirty=proof.provenance.source.dirty, "
-    "channelReached=published.is_reached, headSeen=published.head.number",
+    "channelReached=published.is_reached, indexSeen=published.index.number",
     "FILE",
 )
 _NOT = "not proved to be the published one"
-DIRECTORY = Rows("package", "name, version, files (path, state), published, channelReached, headSeen", "DIR")
+DIRECTORY = Rows("package", "name, version, files (path, state), published, channelReached, indexSeen", "DIR")
 REBUILT = Rows("package", "name, version, tar, rebuilt, inputs, files (path, state)", "FILE --rebuild")
 
 
@@ -108,7 +108,7 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
             problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {published.entry.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
         proof = verify_listed(
-            published.store, published.head, published.entry, bundle, published.how.trusted, attested=attested
+            published.store, published.index, published.entry, bundle, published.how.trusted, attested=attested
         )
         if listing is None:
             listing = _get(published.store, published.entry.beside(SBOM))
@@ -178,7 +178,7 @@ def _compare(package: Untarred, source: Setting) -> _Compared:
         raise IntegrityError(Problem(problem, file=str(package.folder / manifest.FILE), hint=hint))
     if published is None:
         return True, f"the one in {source}", None, None
-    return True, f"the published one, of {source}", published.is_reached, published.head.number
+    return True, f"the published one, of {source}", published.is_reached, published.index.number
 
 
 def _digest(described: Manifest, published: _Published | None) -> Digest:
@@ -201,7 +201,7 @@ class _Published:
 
     store: Store
     how: Fetching
-    head: Head
+    index: Index
     entry: IndexEntry
 
     @property
@@ -226,7 +226,7 @@ def _published(channel: str, described: Manifest) -> _Published:
     entry = choose(listing.named(described.name), reference).entry
     if entry.yanked:
         output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
-    return _Published(store, how, listing.head, entry)
+    return _Published(store, how, listing, entry)
 
 
 def _get(store: Store, key: str) -> bytes | None:

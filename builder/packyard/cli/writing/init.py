@@ -1,4 +1,7 @@
-"""Begin a workspace for packages of your own, which builds on the bases and overlays that packyard carries."""
+"""Begin a workspace for packages of your own, which builds on the bases and overlays that packyard carries.
+
+In a workspace that is there, --github, --gitlab and --editor add their files alone.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
+from packyard.core.files.paths import WORKSPACE
 from packyard.writing.authoring import init
 from packyard.writing.source import workspace
 
@@ -22,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--name NAME", "the name of the catalogue (default: that of the folder)")
     text = "the SPDX identifier of a licence for all packages, unless there is a LICENSE"
     declare.value(parser, "--license ID", text, default="Apache-2.0")
+    declare.switch(parser, "--github", "write the release job of GitHub Actions, too")
+    declare.switch(parser, "--gitlab", "write the release job of GitLab, too")
+    declare.switch(parser, "--editor", "write the JSON Schemas of all files, and settings for editors, too")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,8 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
         if not text.isprintable():
             raise UsageError(f"packyard init: {flag} {text!r} must be one line of printable characters")
     name = arguments.name or directory.resolve().name
-    written = init.write(directory, init.files(name, _PREFIX, arguments.license))
+    more = init.more(kind for kind in init.MORE if getattr(arguments, kind))
+    is_new = not (more and (directory / WORKSPACE).is_file())
+    written = init.write(directory, {**(init.files(name, _PREFIX, arguments.license) if is_new else {}), **more})
     workspace.read(directory)
-    if ROWS.show(written, arguments.output):
-        output.note(f"go on in {directory}: packyard parts, then packyard new NAME")
+    if ROWS.show(written, arguments.output) and is_new:
+        output.note(f"go on in {directory}: packyard new --list, then packyard new NAME")
     return 0

@@ -27,7 +27,7 @@ from packyard.using.options import folder as options
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.packing import Packing
 from packyard.writing.build.used import Use
-from packyard.writing.checks import archive, explanation, folder
+from packyard.writing.checks import explanation, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
 from packyard.writing.checks.lint import in_order
@@ -47,7 +47,7 @@ _VERSION = "0.0.0"  # which no finding shows
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     targets = "default: all of the workspace, or this folder"
-    parser.add_argument("targets", metavar="NAME|DIR|FILE", nargs="*", help=targets)
+    parser.add_argument("targets", metavar="NAME|DIR", nargs="*", help=targets)
     explain = "only say why a rule is there, or list all"
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     declare.switch(parser, "--strict", "exit with 1 for warnings, too")
@@ -83,7 +83,7 @@ def _lint(arguments: argparse.Namespace) -> int:
     arguments.targets, use = uses.split(arguments, arguments.targets, "lint")
     names, folders = _sorted_out(arguments.targets, here)
     if names and not here:
-        message = f"is not a directory or an archive, and there is no {WORKSPACE} here or above"
+        message = f"is not a directory, and there is no {WORKSPACE} here or above"
         raise InputError(Problem(message, file=names[0]))
     if use and (folders or not here):
         raise UsageError("packyard lint: --option, --preset and NAME=VALUE are for packages of a workspace")
@@ -101,12 +101,14 @@ def _lint(arguments: argparse.Namespace) -> int:
 
 
 def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[str], list[str]]:
-    """Return the names of packages of the workspace, and the folders and archives beside it, that targets are."""
+    """Return the names of packages of the workspace, and the folders beside it, that targets are."""
     names: list[str] = []
     folders: list[str] = [] if targets or here else ["."]
     for target in targets:
+        if target.endswith(_ARCHIVES):
+            raise InputError(Problem("is an archive", file=target, hint=f"tar -xzf {target}, and lint its folder"))
         packages = _packages_in(target, here) if here else None
-        if packages is None and (Path(target).is_dir() or target.endswith(_ARCHIVES)):
+        if packages is None and Path(target).is_dir():
             folders.append(target)
         else:
             names += [target] if packages is None else packages
@@ -150,9 +152,8 @@ def _find(
     """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
     found, count = _in_workspace(arguments, here, names, use) if here and (names or not folders) else ([], 0)
     for target in map(Path, folders):
-        is_archive = target.name.endswith(_ARCHIVES)
-        linted = archive.lint(target, judges=judging) if is_archive else _in_folder(target, judging)
-        found += linted.findings if is_archive or arguments.all else _without_taste(target, linted.findings)
+        linted = _in_folder(target, judging)
+        found += linted.findings if arguments.all else _without_taste(target, linted.findings)
         count += len(linted.use_cases)
     return found, count
 

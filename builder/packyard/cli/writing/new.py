@@ -1,13 +1,17 @@
 """Write a new package of the workspace: it builds and lints as it is, and you go on from there.
 
-What no flag says is asked for on a terminal; packyard parts lists bases, storages and programs.
+packyard new --list   the bases and overlays that a package can be made of,
+                      with what each needs and defines
+
+What no flag says is asked for on a terminal.
 """
 
 from __future__ import annotations
 
 import argparse
 import shutil
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from pathlib import Path
 
 from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
@@ -15,21 +19,33 @@ from packyard.core.bundle import archive
 from packyard.core.bundle.archive import Member
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.writing.authoring import new
-from packyard.writing.authoring.new import Answers, UseCase
+from packyard.writing.authoring.new import WORK, Answers, UseCase
 from packyard.writing.build import workspace_lint
 from packyard.writing.source import offered
 from packyard.writing.source.offered import BASE, Offered
-from packyard.writing.source.package import MODEL
-from packyard.writing.source.workspace import PROGRAMS, STORAGE
+from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
 
 ROWS = Rows("file", "file", line="{file}")
-EXAMPLE = "packyard new my-model --base single-node"
-_DEFAULTS = {"framework": "none", "category": "none", "precision": "none", "mode": "training"}
+PARTS = Rows(
+    "part",
+    "kind, name, folder, description, objects, defines, needs, volume, operators",
+    "--list",
+    columns="NAME, KIND, OBJECTS, WHAT IT IS=description, NEEDS, DEFINES",
+)
+EXAMPLE = "packyard new my-model --base job"
+_CELLS = {
+    "NEEDS": lambda row: _sentence(
+        "needs", [*(["a storage"] if row["volume"] else []), *row["operators"], *row["needs"]]
+    ),
+    "DEFINES": lambda row: _sentence("defines", row["defines"]),
+}
+_IMAGE, _NO_STORAGE = "IMAGE", "none"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("name", metavar="NAME", help="the package: lower case words joined by dashes")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the package: lower case words joined by dashes")
+    declare.switch(parser, "--list", "list what packages can be made of")
     text = "a use case with this base, called as the base if not otherwise; may be repeated"
     declare.value(parser, "--base [USECASE=]BASE", text, action="append")
     for kind in (STORAGE, PROGRAMS):
@@ -37,15 +53,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{kind}", metavar="[USECASE=]NAME", action="append", default=[], help=text)
     text = "a value that the package, or one use case, gives a setter, such as IMAGE=…; may be repeated"
     declare.value(parser, "--set [USECASE=]NAME=VALUE", text, dest="values", action="append", default=[])
-    workspaces.add_argument(parser)
+    workspaces.add_argument(parser, carried=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the package, unless what it is made of does not fit together."""
+    """Write the package, unless what it is made of does not fit together; or list parts."""
+    if arguments.list:
+        declare.alone(arguments, "new", "beside --list", "name", "base", STORAGE, PROGRAMS, "values")
+        parts = [each for each in offered.find(workspaces.find(arguments, carried=True)) if not each.internal]
+        PARTS.show(parts, arguments.output, cells=_CELLS)
+        return 0
+    if not arguments.name:
+        raise UsageError(f"packyard new: NAME is missing: {EXAMPLE}")
     workspace = workspaces.find(arguments)
+    new.check_name(workspace, arguments.name)
     parts = offered.find(workspace)
-    answers = _answers(arguments, parts)
-    new.check(workspace, answers, parts)
+    answers = _answers(arguments, workspace, parts)
+    new.check(answers, parts)
+    written = _write(workspace, answers, parts)
+    if ROWS.show(sorted(path for path in written.rglob("*") if path.is_file()), arguments.output):
+        output.note(f"go on with {written / 'package.yaml'}; packyard test {answers.name} tries the package")
+    return 0
+
+
+def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> Path:
+    """Write the package, and say what lint finds; one that does not compose is not left there."""
     packages_dir = workspace.root_dir / "packages"
     packages_dir.mkdir(exist_ok=True)
     members = (Member(path=path, data=data) for path, data in new.write(workspace, answers).items())
@@ -58,39 +90,39 @@ def run(arguments: argparse.Namespace) -> int:
     problems = [finding.problem for finding in findings if finding.rule == "does-not-compose"]
     if problems:
         shutil.rmtree(written)
-        hint = "leave a storage out by --storage USECASE=, name use cases by --base USECASE=BASE, give values by --set"
-        raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
+        raise InputError(*problems, Problem("was not written", file=str(written), hint=new.cure(answers, parts)))
     for finding in findings:
         output.marked(finding.severity, f"{finding.problem} [{finding.rule}]")
-    if ROWS.show(sorted(path for path in written.rglob("*") if path.is_file()), arguments.output):
-        output.note(f"go on with {written / 'package.yaml'}, and look at it by: packyard preview {answers.name}")
-    return 0
+    return written
 
 
-def _answers(arguments: argparse.Namespace, parts: Sequence[Offered]) -> Answers:
-    bases = arguments.base or _asked_parts(BASE, parts)
-    if not bases:
-        raise UsageError(f"packyard new: --base is missing; name one of packyard parts --kind base: {EXAMPLE}")
+def _answers(arguments: argparse.Namespace, workspace: Workspace, parts: Sequence[Offered]) -> Answers:
+    """Return what flags say, and what is asked for beside them."""
+    is_asked = not arguments.base and output.can_ask()
+    bases = [_asked_base(parts)] if is_asked else arguments.base
+    if not bases or not all(bases):
+        raise UsageError(f"packyard new: --base is missing; packyard new --list shows the bases: {EXAMPLE}")
     named = {name: base or name for name, _, base in (word.partition("=") for word in bases)}
-    storages = _by_use_case(arguments.storage or _asked_parts(STORAGE, parts), named)
-    programs = _by_use_case(arguments.programs, named)
+    chosen = next(part for part in parts if part.kind == BASE and part.name == bases[0]) if is_asked else None
+    if chosen and not arguments.storage and _takes_storage(chosen, parts):
+        arguments.storage = [_asked_storage(parts)]
+    storages, programs = (_by_use_case(words, named) for words in (arguments.storage, arguments.programs))
     values = _by_use_case(arguments.values, named)
-    facts = {fact: _asked(fact, text) for fact, text in _DEFAULTS.items()}
-    return Answers(
-        name=arguments.name,
-        model={key: {"name": arguments.name, **facts}[key] for key in MODEL},
-        use_cases={
-            name: UseCase(
-                base=base,
-                storage=_parts(storages, name),
-                programs=_parts(programs, name),
-                setters=_setters(values.get(name, [])),
-            )
-            for name, base in named.items()
-        },
-        setters=_with_image(_setters(values.get("", []))),
-        description=_asked("description"),
-    )
+    use_cases = {
+        name: UseCase(
+            base=base,
+            storage=_parts(storages, name),
+            programs=_parts(programs, name),
+            setters=_setters(values.get(name, [])),
+        )
+        for name, base in named.items()
+    }
+    given = _setters(values.get("", []))
+    if chosen and _IMAGE not in given:
+        given |= _asked_image(workspace, use_cases[chosen.name])
+    description = output.ask("what it does, in a sentence: ") if is_asked else ""
+    model = new.model_of(arguments.name, use_cases.values())
+    return Answers(name=arguments.name, model=model, use_cases=use_cases, setters=given, description=description)
 
 
 def _by_use_case(words: Sequence[str], use_cases: Container[str]) -> dict[str, list[str]]:
@@ -118,21 +150,54 @@ def _setters(words: Sequence[str]) -> dict[str, str]:
     return values
 
 
-def _with_image(values: dict[str, str]) -> dict[str, str]:
-    image = values.get("IMAGE") or _asked("image, if users shall not have to set it")
-    return {"IMAGE": image, **values} if image else values
+def _asked(prompt: str, fault: Callable[[str], str], default: str = "") -> str:
+    """Ask until an answer is right; an empty one is the default."""
+    while True:
+        answer = output.ask(f"{prompt}{f' [{default}]' if default else ''}: ") or default
+        problem = fault(answer) if answer else ""
+        if not problem:
+            return answer
+        output.problem(problem)
 
 
-def _asked(what: str, default: str = "") -> str:
-    shown = f" [{default}]" if default else ""
-    return output.ask(f"{what}{shown}: ") or default
+def _asked_base(parts: Sequence[Offered]) -> str:
+    """Ask what the package does, and return the base for that; nothing is the answer of who wants to leave."""
+    names = {part.name for part in parts if part.kind == BASE}
+    choices = [(text, base) for text, bases in WORK.items() for base in (bases or ("",)) if not base or base in names]
+    for number, (text, base) in enumerate(choices, 1):
+        output.note(f"  {number}  {text}{f' ({base})' if base else ''}")
+
+    def fault(answer: str) -> str:
+        is_number = answer.isdigit() and 1 <= int(answer) <= len(choices)
+        return "" if is_number or answer in names else f"{answer!r} is no number from 1 to {len(choices)}"
+
+    answer = _asked("what it runs", fault)
+    base = choices[int(answer) - 1][1] if answer.isdigit() else answer
+    if answer and not base:
+        base = _asked("base", lambda name: new.fault_of_part(BASE, name, parts))
+    return base
 
 
-def _asked_parts(kind: str, parts: Sequence[Offered]) -> list[str]:
-    """Ask for parts of a kind on a terminal, after showing them."""
-    if not output.can_ask():
-        return []
+def _takes_storage(base: Offered, parts: Sequence[Offered]) -> bool:
+    """Say whether a storage has something to do for a base."""
+    return base.volume or any(each.kind == STORAGE and {*each.defines} & {*base.needs} for each in parts)
+
+
+def _asked_storage(parts: Sequence[Offered]) -> str:
     for part in parts:
-        if part.kind == kind:
+        if part.kind == STORAGE and not part.internal:
             output.note(f"  {part.name}: {part.description}")
-    return output.ask(f"{kind} (several: with blanks between): ").split()
+    default = _NO_STORAGE if any((part.kind, part.name) == (STORAGE, _NO_STORAGE) for part in parts) else ""
+    return _asked("storage", lambda name: new.fault_of_part(STORAGE, name, parts), default)
+
+
+def _asked_image(workspace: Workspace, use_case: UseCase) -> dict[str, str]:
+    setter = new.setters(workspace, use_case).get(_IMAGE)
+    if setter is None:
+        return {}
+    image = _asked("image, or nothing: each user sets one", lambda text: new.fault_of_value(setter, text))
+    return {_IMAGE: image} if image else {}
+
+
+def _sentence(verb: str, names: Sequence[str]) -> str:
+    return f"{verb} {', '.join(names)}" if names else ""

@@ -9,8 +9,8 @@
         tar: sha256:…
         digest: sha256:…
 
-``libraries`` are what a workspace builds on, in the same form. It is YAML of one spelling: a file that packyard would
-write otherwise is refused with its first such line, so that no reader of YAML can take it for something else.
+It is YAML of one spelling: a file that packyard would write otherwise is refused with its first such line, so that no
+reader of YAML can take it for something else.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ from packyard.core.files import atomic, regular
 FILE, LIMIT = "packyard.lock", 4 * 1024 * 1024
 
 _HEAD = ("apiVersion: packyard/v1", "kind: Lock")
-_SECTIONS = ("packages", "libraries")
-_SECTION = re.compile(rf"({'|'.join(_SECTIONS)}):\n((?:  .*\n)*)")
+_SECTION = re.compile(r"packages:\n((?:  .*\n)*)")
 _PIN = re.compile(
     r"  (\S+):\n"
     r'    version: (".*")\n'
@@ -61,17 +60,15 @@ class Lock:
     """The pins of a file, by name."""
 
     packages: Mapping[str, Pin] = field(default_factory=dict)
-    libraries: Mapping[str, Pin] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, data: bytes, *, file: str = FILE) -> Lock:
         """Read what `to_bytes` wrote, or raise `InputError` with the line that differs."""
         text = data.decode("utf-8", "surrogateescape")
         try:
-            sections = {name: dict(_pins(pins)) for name, pins in _SECTION.findall(text)}
+            lock = cls(packages={name: pin for pins in _SECTION.findall(text) for name, pin in _pins(pins)})
         except (InputError, ValueError) as error:
             raise InputError(Problem(f"a pin cannot be read: {error}", file=file, hint=_HINT)) from error
-        lock = cls(packages=sections.get("packages", {}), libraries=sections.get("libraries", {}))
         lines, rewritten = (each.split("\n") for each in (text, lock.to_bytes().decode()))
         for number, (line, expected) in enumerate(zip_longest(lines, rewritten), start=1):
             if line != expected:
@@ -81,13 +78,11 @@ class Lock:
 
     def to_bytes(self) -> bytes:
         """Return the file's bytes, the same in whatever order the pins came."""
-        lines = [*_HEAD]
-        for section, pins in zip(_SECTIONS, (self.packages, self.libraries), strict=True):
-            lines += [f"{section}:"] if pins else []
-            for name, pin in sorted(pins.items()):
-                quoted = (json.dumps(each) for each in (pin.version, pin.channel))
-                values = dict(zip(("version", "channel", "tar", "digest"), (*quoted, pin.tar, pin.digest), strict=True))
-                lines += [f"  {name}:", *(f"    {key}: {value}" for key, value in values.items())]
+        lines = [*_HEAD, "packages:"] if self.packages else [*_HEAD]
+        for name, pin in sorted(self.packages.items()):
+            quoted = (json.dumps(each) for each in (pin.version, pin.channel))
+            values = dict(zip(("version", "channel", "tar", "digest"), (*quoted, pin.tar, pin.digest), strict=True))
+            lines += [f"  {name}:", *(f"    {key}: {value}" for key, value in values.items())]
         return "".join(f"{line}\n" for line in lines).encode()
 
     def package(self, name: str, *, file: str = FILE, get: str = "") -> Pin:
@@ -102,7 +97,7 @@ class Lock:
         return replace(self, packages={**self.packages, name: pin})
 
 
-_HINT = "remove the file, and pin again: packyard get NAME --lock FILE, or libraries by packyard update"
+_HINT = "remove the file, and pin again: packyard get NAME --lock FILE"
 
 
 def read(file: Path) -> Lock:

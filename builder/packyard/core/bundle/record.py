@@ -36,6 +36,12 @@ def to_bytes(document: Mapping[str, object]) -> bytes:
     return (json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
+def to_line(document: Mapping[str, object]) -> bytes:
+    """Return a document as UTF-8 on one line, with sorted keys and no spaces."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode()
+
+
 def to_lines(document: Mapping[str, object], levels: Mapping[str, int]) -> bytes:
     """Return a document as UTF-8 with a line for each field, in the order given; below it they are sorted.
 

@@ -20,12 +20,12 @@ from shlex import quote
 
 from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import operator_versions, operators
-from packyard.core.kubernetes.lenient import Object, is_ending, name_of
+from packyard.core.kubernetes.lenient import Object, is_ending
 from packyard.running.doctor import admission, claims, facts, kinds, nodes, queues, quotas, references, rights, wanted
 from packyard.running.doctor.facts import Facts, Questions, UnreadError
 from packyard.running.doctor.finding import Finding, error, passed, unknown
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.rendered import Rendered
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +41,19 @@ class Check:
 _POOL, _TAINT = "node-pool", "NODE_TAINT"
 
 
-def _namespace(objects: Sequence[Object], cluster: Facts) -> Iterator[Finding]:
-    """Find the namespace there, and staying; one that objects bring is made with them."""
+def _namespace(_: Sequence[Object], cluster: Facts) -> Iterator[Finding]:
+    """Find the namespace there, and staying."""
     name = cluster.namespace
     about, word = f"Namespace {name}", quote(name)
     namespace = cluster.find("Namespace", name)
-    if namespace and is_ending(namespace):
-        why = "what is created there is refused"
-        yield error("namespace", about, "is being deleted", why=why, fix=f"kubectl get namespace {word} --watch")
-    elif namespace or any((item.get("kind"), name_of(item)) == ("Namespace", name) for item in objects):
-        yield passed("namespace", about)
-    else:
+    if namespace is None:
         why, fix = "nothing can be applied", f"kubectl create namespace {word}"
         yield error("namespace", about, "is not there", why=why, fix=fix)
+    elif is_ending(namespace):
+        why = "what is created there is refused"
+        yield error("namespace", about, "is being deleted", why=why, fix=f"kubectl get namespace {word} --watch")
+    else:
+        yield passed("namespace", about)
 
 
 def every(required: Sequence[Required], objects: Sequence[Object] = ()) -> tuple[Check, ...]:
@@ -81,14 +81,14 @@ def every(required: Sequence[Required], objects: Sequence[Object] = ()) -> tuple
 _ALL = every(())
 
 
-def examine(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
+def examine(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
     """Return the answer to every question, also of those that passed.
 
     The server is asked last, by a dry run, where nothing else keeps the run from starting; what it would make of the
     pods is what nodes have to take. Of a run that is there it would count the pods a second time.
     """
-    objects = prepared.objects
-    checks = every(prepared.required, objects)
+    objects = rendered.objects
+    checks = every(rendered.required, objects)
     cluster = facts.read(kubectl, questions(objects, checks))
     findings = judge(objects, cluster, checks)
     if not any(each.severity == "error" for each in findings) and not wanted.there(objects, cluster):
@@ -97,18 +97,18 @@ def examine(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
             findings = [each for each in findings if each.check != nodes.CHECK]
             findings += nodes.judge(admission.admitted(attempts, kubectl), cluster)
         findings += admission.refused(attempts)
-    return [replace(each, fix=_located(_mending(each, prepared), kubectl)) for each in findings]
+    return [replace(each, fix=_located(_mending(each, rendered), kubectl)) for each in findings]
 
 
-def _mending(finding: Finding, prepared: Prepared) -> str:
+def _mending(finding: Finding, rendered: Rendered) -> str:
     """Return the command that mends a finding, with the words of this use case."""
-    there = quote(str(prepared.directory))
+    there = quote(str(rendered.directory))
     if not finding.taints:
         return finding.fix
     tolerate = f"packyard set {there} {_TAINT}={quote(finding.taints[0])}"
-    if _TAINT in prepared.setters:
+    if _TAINT in rendered.setters:
         return tolerate
-    return f"packyard enable {there} {_POOL} && {tolerate}" if _POOL in prepared.offered else finding.fix
+    return f"packyard enable {there} {_POOL} && {tolerate}" if _POOL in rendered.offered else finding.fix
 
 
 def questions(objects: Sequence[Object], checks: Sequence[Check] = _ALL) -> Questions:

@@ -16,7 +16,7 @@ from packyard.running.doctor import wanted
 from packyard.running.doctor.finding import Finding, error, unknown
 from packyard.running.doctor.wanted import PodSet
 from packyard.running.runs import trouble
-from packyard.running.runs.kubectl import FORBIDDEN, NO_NAMESPACE, Done, Kubectl, split
+from packyard.running.runs.kubectl import FORBIDDEN, Done, Kubectl, split
 
 _CHECK = "admission"
 _TRY = ("create", "--dry-run=server", "--validate=ignore", "--output=json", "--filename=-")
@@ -34,34 +34,21 @@ class Attempt:
     pod_set: PodSet
     done: Done | None
 
-    @property
-    def is_admitted(self) -> bool:
-        """Whether the server would make the pods."""
-        return self.done is not None and not self.done.code
-
 
 def attempt(objects: Sequence[Object], kubectl: Kubectl) -> list[Attempt]:
-    """Have the server try a pod of each form, all together. Those of Argo get containers that only Argo knows."""
-    sets = wanted.find(objects)
-    forms = ["" if each.pod.is_argo else json.dumps(each.pod.spec, sort_keys=True) for each in sets]
-    first = {form: each for form, each in reversed([*zip(forms, sets, strict=True)]) if form}
+    """Have the server try a pod of each set, all together; those of Argo get containers that only Argo knows."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        tried = {
-            form: pool.submit(kubectl.call, *_TRY, data=json.dumps(_pod(each)).encode()) for form, each in first.items()
-        }
-    return [Attempt(each, tried[form].result() if form else None) for each, form in zip(sets, forms, strict=True)]
+        tried = [
+            (each, None if each.pod.is_argo else pool.submit(kubectl.call, *_TRY, data=json.dumps(_pod(each)).encode()))
+            for each in wanted.find(objects)
+        ]
+    return [Attempt(each, future.result() if future else None) for each, future in tried]
 
 
 def refused(attempts: Sequence[Attempt]) -> list[Finding]:
-    """Return what the server refuses, once for pods that are alike.
-
-    Nothing is said of a namespace that is not there yet, and where the user may not make pods.
-    """
-    by_spec: dict[str, Attempt] = {}
-    for each in attempts:
-        if each.done and each.done.code:
-            by_spec.setdefault(json.dumps(each.pod_set.pod.spec, sort_keys=True), each)
-    return [one for each in by_spec.values() if each.done for one in _refused(each.pod_set, each.done.errors)]
+    """Return what the server refuses, once for pods that are alike; nothing where the user may not make pods."""
+    refusals = ((each.pod_set, each.done.errors) for each in attempts if each.done and each.done.code)
+    return list(dict.fromkeys(finding for pod_set, said in refusals for finding in _refused(pod_set, said)))
 
 
 def admitted(attempts: Sequence[Attempt], kubectl: Kubectl) -> list[PodSet]:
@@ -70,7 +57,7 @@ def admitted(attempts: Sequence[Attempt], kubectl: Kubectl) -> list[PodSet]:
 
 
 def _seen(each: Attempt, kubectl: Kubectl) -> PodSet:
-    objects = kubectl.objects(each.done.output) if each.done and each.is_admitted else []
+    objects = kubectl.objects(each.done.output) if each.done and not each.done.code else []
     return replace(each.pod_set, pod=pods.find(objects[0])[0]) if objects else each.pod_set
 
 
@@ -87,7 +74,7 @@ def _pod(pod_set: PodSet) -> Object:
 
 
 def _refused(pod_set: PodSet, message: str) -> Iterator[Finding]:
-    if FORBIDDEN.search(message) or NO_NAMESPACE.search(message):
+    if FORBIDDEN.search(message):
         return
     reason = next(iter(split(message)), message)
     if _NO_DRY_RUN in message:

@@ -24,7 +24,7 @@ from packyard.running.doctor import facts
 from packyard.running.doctor.finding import Finding
 from packyard.running.runs import secrets
 from packyard.running.runs.kubectl import Done, Kubectl
-from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.rendered import Rendered
 
 _LEFT_OUT = {"managedFields", "resourceVersion", "uid", "kubectl.kubernetes.io/last-applied-configuration"}
 #: Certificates and keys, also in Base64, and tokens of accounts.
@@ -56,10 +56,10 @@ class Transcript:
 
         return replace(kubectl, transport=ask)
 
-    def lines(self, kubectl: Kubectl, prepared: Prepared, findings: Sequence[Finding]) -> Iterator[str]:
+    def lines(self, kubectl: Kubectl, rendered: Rendered, findings: Sequence[Finding]) -> Iterator[str]:
         """Yield the lines of the file; calls are in an order of their own, as they are made together."""
-        required = record.document(prepared.required)
-        yield self._line({"namespace": kubectl.namespace, "objects": prepared.objects, "required": required})
+        required = record.document(rendered.required)
+        yield self._line({"namespace": kubectl.namespace, "objects": rendered.objects, "required": required})
         yield from dict.fromkeys(self._line(_call(*call)) for call in sorted(self.calls, key=itemgetter(0, 1)))
         yield self._line({"findings": [_without_empty(asdict(replace(each, fix="", taints=()))) for each in findings]})
 

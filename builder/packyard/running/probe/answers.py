@@ -34,6 +34,7 @@ _FAULTS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("program", "missing"): ("the image has no such program", _ENDS),
     ("file", "missing"): ("there is no such file", _ENDS),
     ("file", "unreadable"): ("the user of the run may not read it", _ENDS),
+    ("file", "empty"): ("it is empty, or a folder", _ENDS),
     ("read", "missing"): ("is not there", _READS),
     ("read", "empty"): ("is empty", _READS),
     ("read", "unreadable"): ("the user of the run may not read it, or a folder above it", _READS),
@@ -43,7 +44,6 @@ _FAULTS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("write", "full"): ("there is no space left, or a quota is used up", _WRITES),
     ("write", "file"): ("a file is in the way of the folder", _WRITES),
     ("write", "failed"): ("nothing can be written there", _WRITES),
-    ("list", "unreadable"): ("the user of the run may not read it", ""),
     ("name", "missing"): ("the name is not resolved in a pod", "the run cannot connect to it"),
 }
 
@@ -81,8 +81,7 @@ def look(kubectl: Kubectl, probe: Probe) -> Seen:
 
 def conclude(kubectl: Kubectl, probe: Probe, seen: Seen, when: str) -> list[Finding]:
     """Return all findings in the end: what was seen, why pods did not run, and what nobody could look at."""
-    untried = "comes with the run: nothing on it was looked at"
-    findings = [*seen.findings, *(unknown(_CHECK, f"claim {claim}", untried) for claim in probe.absent)]
+    findings = [*seen.findings]
     if not probe.checks:
         findings.append(unknown(_CHECK, "pods", "this use case has none that could be tried"))
     if seen.waiting:

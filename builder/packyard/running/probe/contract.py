@@ -19,7 +19,7 @@ from typing import Literal
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text, type_of
 
 #: The functions of `probe.sh`.
-Kind = Literal["program", "file", "read", "write", "list", "name"]
+Kind = Literal["program", "file", "read", "write", "name"]
 
 _FILE = re.compile(r"[^\s;&|{}]+\.(?:sh|py)\Z")
 _HOST = re.compile(r"\bhttps?://(?:[^/@\s]*@)?([A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)")
@@ -82,14 +82,11 @@ def _expanded(value: str, values: Mapping[str, str]) -> str:
 
 
 def _folders(mounts: Mapping[str, bool], values: Mapping[str, str]) -> Iterator[Check]:
-    """Yield the folders of storage: those that variables name, and mounts of which none does."""
-    used = set()
+    """Yield the folders of storage that variables name."""
     for name, value in values.items():
         holder = max((each for each in mounts if _holds(each, value)), key=len, default="")
         if holder:
-            used.add(holder)
             yield Check("read" if mounts[holder] else "write", f"$({name})", f"{name} {value}")
-    yield from (Check("list", path, path) for path in mounts if path not in used)
 
 
 def _holds(folder: str, path: str) -> bool:

@@ -20,7 +20,7 @@ from packyard.running.probe import contract
 from packyard.running.probe.contract import Check
 from packyard.running.runs import beside
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.run import LABEL, Object
 
 #: Kind and name of what the use case brings.
@@ -42,24 +42,20 @@ _DNS = Check("name", "kubernetes.default.svc", "kubernetes.default.svc")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """The objects of a probe, and what each container of its Jobs looks for, by the names of both.
-
-    ``absent`` are the claims that the run brings: they are not there yet.
-    """
+    """The objects of a probe, and what each container of its Jobs looks for, by the names of both."""
 
     name: str
     objects: Sequence[Object]
     checks: Mapping[tuple[str, str], Sequence[Check]]
-    absent: Sequence[str]
 
 
-def make(prepared: Prepared, word: str, *, seconds: int) -> Probe:
+def make(rendered: Rendered, word: str, *, seconds: int) -> Probe:
     """Make the probe of a use case; ``word`` tells it from others, and its pods end after ``seconds``."""
-    name = beside.name(prepared.run, _PURPOSE, word)
+    name = beside.name(rendered.run, _PURPOSE, word)
     labels = beside.labels(name, _PURPOSE)
-    own = frozenset((text(item.get("kind")), name_of(item)) for item in prepared.objects)
+    own = frozenset((text(item.get("kind")), name_of(item)) for item in rendered.objects)
     tried: dict[str, tuple[Object, Mapping[str, Sequence[Check]]]] = {}
-    for pod in pods.find_all(prepared.objects):
+    for pod in pods.find_all(rendered.objects):
         volumes = [_volume(each, own) for each in pod.volumes]
         named = {text(each.get("name")) for each in volumes}
         volumes += [{"name": each, "emptyDir": {}} for each in sorted(pod.volume_names - named)]
@@ -69,7 +65,7 @@ def make(prepared: Prepared, word: str, *, seconds: int) -> Probe:
         checks: dict[str, Sequence[Check]] = {}
         probing = []
         for called, container in containers.items():
-            values = contract.values_of(container, prepared.objects)
+            values = contract.values_of(container, rendered.objects)
             checks[called] = (*contract.find(container, volumes, values), _DNS)
             named_checks = [part for each in checks[called] for part in (each.kind, each.word)]
             probing.append({**_container(container, values, own), "name": called, "args": [name, *named_checks]})
@@ -82,7 +78,6 @@ def make(prepared: Prepared, word: str, *, seconds: int) -> Probe:
         name=name,
         objects=[beside.job(job, labels, template, seconds) for job, (template, _) in jobs.items()],
         checks={(job, container): of for job, (_, checks) in jobs.items() for container, of in checks.items()},
-        absent=[claim for kind, claim in sorted(own) if kind == "PersistentVolumeClaim"],
     )
 
 

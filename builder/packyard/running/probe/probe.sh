@@ -71,11 +71,7 @@ probe_read() {
 }
 
 probe_file() {
-  probe_read "$1"
-}
-
-probe_list() {
-  if ls "$1" >/dev/null 2>&1; then probe_say found "$(probe_free "$1")"; else probe_say unreadable; fi
+  if [ -d "$1" ] || { [ -f "$1" ] && [ ! -s "$1" ]; }; then probe_say empty; else probe_read "$1"; fi
 }
 
 # Creates a file where none is, where the path is or where it will be made, and removes it.

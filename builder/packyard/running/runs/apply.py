@@ -47,13 +47,10 @@ def apply(
     if not objects:
         return []
     left = {_printed(each): each for each in (Reference.of(item, kubectl.namespace) for item in objects)}
-
-    def each(line: str) -> None:
+    answer = kubectl.call(*_words(run, force=force), "--output=name", data=listed(objects))
+    for line in answer.output.decode().splitlines():
         if line in left:
-            done(left[line])
-            left.pop(line, None)
-
-    answer = kubectl.follow(*_words(run, force=force), "--output=name", each=each, data=listed(objects))
+            done(left.pop(line))
     if answer.code:
         raise _advised(kubectl.refusal(answer.errors, [str(item) for item in left.values()]))
     return list(answer.warnings)

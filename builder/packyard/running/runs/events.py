@@ -6,7 +6,7 @@ with that of the object that it was made of, and of several such objects it belo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packyard.core.kubernetes import roles
@@ -21,11 +21,11 @@ _MADE = ("Pod", "Job", "ReplicaSet", "JobSet", "PersistentVolumeClaim", "Control
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened to an object, ``count`` times, the last time at ``when``."""
+    """What happened to an object, ``count`` times, the last time at ``when``; the ``type`` is Normal or Warning."""
 
     when: str
-    is_warning: bool
-    about: str
+    type: str
+    object: str
     reason: str
     message: str
     count: int
@@ -39,37 +39,30 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]], run: str)
     own |= {(each.kind, each.name) for each in last[run].objects}
     named = ((name, each) for name, record in last.items() for each in record.objects)
     owners = {each.name: name for name, each in named if roles.is_workload(each.group_kind)}
-    by_key: dict[tuple[str, str, str, bool], Event] = {}
+    by_key: dict[tuple[str, ...], Event] = {}
     for event in look.events(kubectl):
         about = mapping(event.get("involvedObject"))
         kind, name = text(about.get("kind")), text(about.get("name"))
         if (kind, name) in own or (kind in _MADE and _owner(name, owners) == run):
             latest = _event(event, f"{kind} {name}")
-            key = (latest.about, latest.reason, latest.message, latest.is_warning)
+            key = (latest.object, latest.reason, latest.message, latest.type)
             before = by_key.pop(key, None)
             by_key[key] = replace(latest, count=latest.count + before.count) if before else latest
     return list(by_key.values())
 
 
 def _owner(name: str, owners: Mapping[str, str]) -> str:
-    """Return the run of the object of which something with this name was made."""
-    return next((owners[begin] for begin in _beginnings(name) if begin in owners), "")
-
-
-def _beginnings(name: str) -> Iterator[str]:
-    """Yield a name, and what stands before its dashes, the longest first."""
-    yield name
-    while "-" in name:
-        name = name.rpartition("-")[0]
-        yield name
+    """Return the run of the object of which something with this name was made: the one with the longest name."""
+    begin = max((each for each in owners if f"{name}-".startswith(f"{each}-")), key=len, default="")
+    return owners.get(begin, "")
 
 
 def _event(event: Object, about: str) -> Event:
     count = event.get("count") or mapping(event.get("series")).get("count")
     return Event(
         when=look.time_of(event),
-        is_warning=event.get("type") == "Warning",
-        about=about,
+        type="Warning" if event.get("type") == "Warning" else "Normal",
+        object=about,
         reason=text(event.get("reason")),
         message=" ".join(text(event.get("message")).split()),
         count=count if isinstance(count, int) else 1,

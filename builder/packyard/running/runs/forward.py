@@ -6,11 +6,10 @@ Nothing but this machine is ever offered it: what is forwarded may ask nobody fo
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from packyard.core.errors import InputError, Problem, UnavailableError
-from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import CORE
 from packyard.core.kubernetes.lenient import kind_of, mapping, mappings, name_of, text
 from packyard.running.runs.run import Object
@@ -40,9 +39,16 @@ class Port:
         return f"{self.target} port {self.number}" + (f" ({self.name})" if self.name else "")
 
 
-def find(services: Sequence[Object], objects: Sequence[Object], running: Sequence[PodStatus]) -> list[Port]:
-    """Return the ports of Services, or of pods that run where these have none; first those that speak HTTP."""
-    ports = list(_of_services(services)) or list(_of_pods(objects, running))
+def find(objects: Sequence[Object]) -> list[Port]:
+    """Return the ports of Services, but of headless ones; first those that speak HTTP."""
+    services = [item for item in objects if kind_of(item) == (CORE, "Service")]
+    ports = [
+        Port(f"service/{name_of(item)}", number, text(each.get("name")))
+        for item in services
+        if mapping(item.get("spec")).get("clusterIP") != "None"
+        for each in mappings(mapping(item.get("spec")).get("ports"))
+        if isinstance(number := each.get("port"), int)
+    ]
     return sorted(ports, key=lambda each: not each.name.startswith(_SCHEMES))
 
 
@@ -53,7 +59,7 @@ def choose(ports: Sequence[Port], wanted: str, pod: PodStatus, run: str) -> Port
             return each
     if wanted.isdecimal() and 0 < int(wanted) < 65536:
         return Port(f"pod/{pod.name}", int(wanted), "")
-    hint = f"its ports: {', '.join(map(str, ports))}" if ports else "it has no Service, and its pods name no port"
+    hint = f"its ports: {', '.join(map(str, ports))}" if ports else "no Service is known: name a port by its number"
     problem = f"run {run} serves nothing" + (f" on port {wanted!r}" if wanted else "")
     raise InputError(Problem(problem, hint=hint))
 
@@ -70,21 +76,3 @@ def local_port(port: Port) -> int:
                 continue
             return int(holder.getsockname()[1])
     raise UnavailableError(f"no port of {HERE} is free")
-
-
-def _of_services(objects: Sequence[Object]) -> Iterator[Port]:
-    for item in objects:
-        spec = mapping(item.get("spec"))
-        if kind_of(item) == (CORE, "Service") and spec.get("clusterIP") != "None":
-            for each in mappings(spec.get("ports")):
-                if isinstance(number := each.get("port"), int):
-                    yield Port(f"service/{name_of(item)}", number, text(each.get("name")))
-
-
-def _of_pods(objects: Sequence[Object], running: Sequence[PodStatus]) -> Iterator[Port]:
-    for pod in pods.find_all(objects):
-        for container in pod.containers:
-            first = next((each for each in running if text(container.get("name")) in each.running), None)
-            for each in mappings(container.get("ports")) if first else ():
-                if first and isinstance(number := each.get("containerPort"), int):
-                    yield Port(f"pod/{first.name}", number, text(each.get("name")))

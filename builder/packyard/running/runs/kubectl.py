@@ -8,9 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +32,6 @@ _OLD = re.compile(r"(?i)unknown (?:shorthand )?(?:flag|command)|invalid argument
 _UNKNOWN_USER = re.compile(
     r"(?im)you must be logged in|\(Unauthorized\)|^(error: )?Unauthorized$|getting credentials: "
 )
-_NO_PLUGIN = re.compile(r"exec: executable (\S+) not found")
 #: What a user lacks; webhooks and quotas forbid too, in other words.
 _NO_RIGHT = re.compile(r'User "([^"]*)" cannot ')
 _CONFLICTS = ("AlreadyExists", "Apply failed with")
@@ -76,7 +73,7 @@ class Kubectl:
     """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``typed`` the flags that were typed.
 
     Calls of one that ``is_apart`` have sessions of their own, but for `attach`: no signal for our processes ends them.
-    A ``transport`` answers calls in place of the program, but for those that are read as they come.
+    A ``transport`` answers calls in place of the program.
     """
 
     program: str
@@ -120,23 +117,6 @@ class Kubectl:
         """Have the program answer a call."""
         command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
         return _run(command, data, start_new_session=self.is_apart)
-
-    def follow(self, *words: str, each: Callable[[str], None], data: bytes = b"") -> Done:
-        """Do what `call` does, and hand on each line as it is printed, also of a call that is interrupted."""
-        command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
-        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
-            stdin.write(data)
-            stdin.seek(0)
-            how = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": stderr, "start_new_session": self.is_apart}
-            # Signals interrupt the main thread alone: another one that reads loses no line to them.
-            with _start(command, **how) as process, ThreadPoolExecutor(1) as pool:
-                try:
-                    pool.submit(_hand_on, process, each).result()
-                except BaseException:
-                    process.terminate()
-                    raise
-            stderr.seek(0)
-            return self._checked(_done(process.returncode, b"", stderr.read()))
 
     def run(self, *words: str, data: bytes = b"") -> bytes:
         """Return what a call prints; one that fails raises what `refusal` makes of it."""
@@ -222,9 +202,7 @@ class Kubectl:
     def _unavailable(self, stderr: str) -> Problem | None:
         if _UNKNOWN_USER.search(stderr):
             reason = stderr.partition("\n")[0].removeprefix("error: ")
-            absent = _NO_PLUGIN.search(stderr)
-            first = f"install {absent[1]}, with which your kubeconfig logs in" if absent else "log in again"
-            hint = f"{first}, then try: {self.by_hand('auth', 'whoami')}"
+            hint = f"log in again, then try: {self.by_hand('auth', 'whoami')}"
             message = f"the cluster of context {self.context} does not accept your credentials: {reason}"
             return Problem(message, hint=hint)
         if _WEBHOOK in stderr:
@@ -248,16 +226,13 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
     flags = [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
     chosen = [*flags, *([f"--context={context}"] if context else [])]
     answer = _run([program, *chosen, "config", "view", "--minify", "--output=json"])
-    if answer.errors and answer.code:
-        lists = shlex.join(["kubectl", *flags, "config", "get-contexts"])
-        hint = f"{lists} lists them; --context, --kubeconfig or the variable KUBECONFIG names another"
-        raise InputError(Problem(f"there is no context to use: {answer.errors.removeprefix('error: ')}", hint=hint))
     try:
         entry = json.loads(answer.output)["contexts"][0]
     except (ValueError, LookupError, TypeError) as error:
-        hint = f"{shlex.quote(program)} config view shows what it does; install kubectl: {_INSTALLED}"
-        problem = f"{program} does not work as kubectl does: exit code {answer.code}, and no kubeconfig in JSON"
-        raise UnavailableError(Problem(problem, hint=hint)) from error
+        lists = shlex.join(["kubectl", *flags, "config", "get-contexts"])
+        hint = f"{lists} lists them; --context, --kubeconfig or the variable KUBECONFIG names another"
+        why = answer.errors.removeprefix("error: ") or f"exit code {answer.code}, and no kubeconfig in JSON"
+        raise InputError(Problem(f"{program} names no context to use: {why}", hint=hint)) from error
     return Kubectl(
         program=program,
         flags=(*flags, f"--context={entry['name']}"),
@@ -299,11 +274,6 @@ def _start(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
         return subprocess.Popen(command, **how)
     except OSError as error:
         raise UnavailableError(Problem(f"{os.fspath(command[0])}: {error.strerror}")) from error
-
-
-def _hand_on(process: subprocess.Popen[bytes], each: Callable[[str], None]) -> None:
-    for line in process.stdout or ():
-        each(line.decode("utf-8", "replace").rstrip("\n"))
 
 
 def without_log(stderr: bytes) -> str:

@@ -67,11 +67,15 @@ class RunRecord:
         """Return the record with ``objects``, but the data of Secrets."""
         return replace(self, applied=gzip.compress(json.dumps(public(objects)).encode(), mtime=0))
 
-    def to_object(self, objects: Sequence[Object]) -> Object:
-        """Return the ConfigMap that records ``objects``, what is applied but the data of Secrets."""
-        run_record = self.of(objects)
-        document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(run_record)}
-        data, applied = record.to_bytes(document).decode(), base64.b64encode(run_record.applied).decode()
+    def repeats(self, other: RunRecord) -> bool:
+        """Say whether it says what another record does, but for who deployed that when."""
+        fields = {each: getattr(other, each) for each in ("number", "who", "when", "applied", "action", "source")}
+        return replace(self, **fields) == other and self.read_objects() == other.read_objects()
+
+    def to_object(self) -> Object:
+        """Return its ConfigMap."""
+        document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(self)}
+        data, applied = record.to_bytes(document).decode(), base64.b64encode(self.applied).decode()
         if len(data) + len(applied) > _LARGEST:
             problem = f"run {self.run}: its objects are too large to be recorded: {len(data) + len(applied)} bytes"
             raise InputError(Problem(problem, hint="move large files from ConfigMaps to the storage"))
@@ -182,9 +186,9 @@ def changes(before: RunRecord, after: RunRecord) -> Iterator[tuple[str, str | No
         yield f"option {option}", *((None, "enabled") if option in after.options else ("enabled", None))
 
 
-def create(kubectl: Kubectl, run_record: RunRecord, objects: Sequence[Object]) -> None:
+def create(kubectl: Kubectl, run_record: RunRecord) -> None:
     """Store a record, or raise `TakenError` where somebody else has just deployed the run."""
-    data = json.dumps(run_record.to_object(objects)).encode()
+    data = json.dumps(run_record.to_object()).encode()
     try:
         kubectl.run("create", "--validate=false", "--filename=-", data=data)
     except ConflictError as error:

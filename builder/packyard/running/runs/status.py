@@ -29,7 +29,7 @@ from packyard.running.runs.look import Seen
 from packyard.running.runs.outcome import FAILED, SUCCEEDED
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
-from packyard.running.runs.waiting import Known, Sources
+from packyard.running.runs.waiting import Surroundings
 from packyard.running.runs.workloads import Placed, Workload
 
 STARTING, RUNNING, INCOMPLETE, FAILING = "starting", "running", "incomplete", "failing"
@@ -138,7 +138,7 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> list[R
     last = {run: of_run[-1] for run, of_run in records.items()}
     if not last:
         return []
-    return judge(last.values(), look.look(kubectl, last), waiting.sources(kubectl))
+    return judge(last.values(), look.look(kubectl, last), Surroundings(kubectl))
 
 
 def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
@@ -146,17 +146,12 @@ def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
     return read(kubectl, {record.run: [record]})[0]
 
 
-def judge(records: Iterable[RunRecord], seen: Seen, more: Sources) -> list[RunStatus]:
-    """Return what runs do, of what was seen; ``more`` is read only where it is needed."""
-    runs = [_Run(record, seen, workloads.find(record, seen.objects.get(record.run, {}))) for record in records]
-    every = [each for run in runs for each in run.workloads]
-    is_unplaced = any(waiting.is_unplaced(one.pod) for each in every for one in each.troubled)
-    known = Known(
-        events=more.warnings() if is_unplaced or any(each.needs_events for each in every) else (),
-        queued=more.queued() if any(_is_queued(each) for each in every) else (),
-        claims=more.claims() if is_unplaced else (),
-    )
-    return [run.status(known) for run in runs]
+def judge(records: Iterable[RunRecord], seen: Seen, around: Surroundings) -> list[RunStatus]:
+    """Return what runs do, of what was seen, and of what is ``around`` them where that does not explain it."""
+    return [
+        _Run(record, seen, workloads.find(record, seen.objects.get(record.run, {})), around).status()
+        for record in records
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,18 +161,19 @@ class _Run:
     record: RunRecord
     seen: Seen
     workloads: Sequence[Workload]
+    around: Surroundings
 
-    def status(self, known: Known) -> RunStatus:
-        """Return what the run does; events are the warnings of its namespace, the newest last."""
+    def status(self) -> RunStatus:
+        """Return what the run does."""
         missing = [each for each in self.record.objects if self.seen.is_missing(self.record.run, each)]
         state = self._state(missing)
-        reasons = () if state == SUCCEEDED else self._reasons(missing, known)
+        reasons = () if state == SUCCEEDED else self._reasons(missing)
         return RunStatus(
             record=self.record,
             state=state,
             reason=_shortened(next(filter(None, reasons), "")),
             roles=list(self._roles()),
-            pods=[_pod_status(each, known) for workload in self.workloads for each in workload.pods],
+            pods=[_pod_status(each, self.around) for workload in self.workloads for each in workload.pods],
             missing=missing,
             unread=sorted({each.kind for each in self.record.objects if self.seen.is_unread(each)}),
             is_endless=any(is_endless(kind_of(each.item)) for each in self.workloads),
@@ -208,11 +204,11 @@ class _Run:
             return FAILING
         return STARTING if any(each.is_starting for each in self.workloads) else RUNNING
 
-    def _reasons(self, missing: Sequence[Reference], known: Known) -> Iterator[str]:
+    def _reasons(self, missing: Sequence[Reference]) -> Iterator[str]:
         """Yield what is wrong, the worst first."""
         for workload in self.workloads:
             if workload.ended == FAILED:
-                yield self._of_pods(workload, known)
+                yield self._of_pods(workload)
                 yield from (outcome.of_object(item)[1] for item in workload.items)
         for item in (item for workload in self.workloads for item in workload.items if is_ending(item)):
             held = ", ".join(finalizers(item))
@@ -223,11 +219,11 @@ class _Run:
         for workload in self.workloads:
             for item in filter(outcome.is_suspended, workload.items):
                 if waiting.queue_of(item):
-                    yield f"{_named(item)} {waiting.in_queue(item, known.queued)}"
+                    yield f"{_named(item)} {waiting.in_queue(item, self.around)}"
                 yield f"{_named(item)} is suspended until somebody, such as a queue, resumes it"
-            yield self._of_pods(workload, known)
+            yield self._of_pods(workload)
             if any(workload.lacking(role) > 0 for role in workload.roles):
-                yield _of_creation(workload, known.events)
+                yield _of_creation(workload, self.around)
             if updating := outcome.updating(workload.item):
                 yield f"{_named(workload.item)} is being updated: {updating}"
             for item in workload.foreign:
@@ -249,9 +245,9 @@ class _Run:
         by = "ttlSecondsAfterFinished has it deleted"
         return f"; it may have ended: {by} {min(kept)} s after its end" if kept else ""
 
-    def _of_pods(self, workload: Workload, known: Known) -> str:
+    def _of_pods(self, workload: Workload) -> str:
         """Return what is wrong with the first pod in trouble, and with how many others the same is."""
-        troubles = [(each, text) for each in workload.troubled if (text := _reason(each, known))]
+        troubles = [(each, text) for each in workload.troubled if (text := _reason(each, self.around))]
         if not troubles:
             return ""
         first, why = troubles[0]
@@ -265,33 +261,28 @@ class _Run:
         return f"{first.role}: {why}{tried}{left}" if len(roles) > 1 else f"{why}{tried}{left}"
 
 
-def _is_queued(workload: Workload) -> bool:
-    is_held = any(waiting.queue_of(each) and outcome.is_suspended(each) for each in workload.items)
-    return is_held or any(waiting.is_gated(one.pod) for one in workload.troubled)
-
-
-def _reason(placed: Placed, known: Known) -> str:
+def _reason(placed: Placed, around: Surroundings) -> str:
     """Return what is wrong with a pod: as it says itself, or where it says little, as claims or its last warning do."""
     own = trouble.of_pod(placed.pod)
     if waiting.is_gated(placed.pod):
-        return waiting.in_queue(placed.pod, known.queued)
-    if waiting.is_unplaced(placed.pod) and (reason := waiting.for_volumes(placed.pod, known.claims, known.events)):
+        return waiting.in_queue(placed.pod, around)
+    if waiting.is_unplaced(placed.pod) and (reason := waiting.for_volumes(placed.pod, around)):
         return reason
     if placed.is_active and not placed.is_ready and (not own or placed.phase == "Running"):
-        warned = look.warned(known.events, {("Pod", placed.name)}, trouble.EXPLAINING)
+        warned = look.warned(around.warnings, {("Pod", placed.name)}, trouble.EXPLAINING)
         if warned:
             return f"{own}: {warned}" if own else warned
     return own
 
 
-def _of_creation(workload: Workload, events: Sequence[Object]) -> str:
+def _of_creation(workload: Workload, around: Surroundings) -> str:
     """Return why pods are not made: a condition of their owner, or the last warning about one."""
     condition = trouble.replica_failure(workload.item)
-    message = condition or look.warned(events, {*workload.made, _key(workload.item)}, trouble.REFUSING)
+    message = condition or look.warned(around.warnings, {*workload.made, _key(workload.item)}, trouble.REFUSING)
     return trouble.of_creation(message) if message else ""
 
 
-def _pod_status(placed: Placed, known: Known) -> PodStatus:
+def _pod_status(placed: Placed, around: Surroundings) -> PodStatus:
     metadata, spec = mapping(placed.pod.get("metadata")), mapping(placed.pod.get("spec"))
     state = "ready" if placed.is_ready else _STATES.get(placed.phase, "waiting")
     started, ended = trouble.span(placed.pod)
@@ -302,7 +293,7 @@ def _pod_status(placed: Placed, known: Known) -> PodStatus:
         node=text(spec.get("nodeName")),
         state="ending" if is_ending(placed.pod) else state,
         restarts=trouble.restarts(placed.pod),
-        reason=_shortened(": ".join(filter(None, (_reason(placed, known), trouble.last_words(placed.pod))))),
+        reason=_shortened(": ".join(filter(None, (_reason(placed, around), trouble.last_words(placed.pod))))),
         created=text(metadata.get("creationTimestamp")),
         started=started,
         ended=ended,

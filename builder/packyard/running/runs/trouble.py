@@ -69,15 +69,6 @@ def is_ready(pod: Object) -> bool:
     return condition(pod, "Ready").get("status") == "True"
 
 
-def is_starting(pod: Object) -> bool:
-    """Say whether a pod has a node, and its containers are still being made; events say what that waits for."""
-    status = mapping(pod.get("status"))
-    states = [mapping(each.get("state")) for each in _statuses(status)]
-    waits = any(text(mapping(each.get("waiting")).get("reason")) in _BEFORE for each in states if "waiting" in each)
-    has_node = bool(mapping(pod.get("spec")).get("nodeName"))
-    return status.get("phase") == "Pending" and has_node and (waits or not states)
-
-
 def is_failing(pod: Object) -> bool:
     """Say whether a pod tries again and again in vain: its image cannot be pulled, or its program ends each time."""
     return any(map(_is_failing, _statuses(mapping(pod.get("status")))))

@@ -5,8 +5,8 @@ Each is read only where something waits without a reason, and only explains: wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import cached_property
 
 from packyard.core.kubernetes import claims, pods
 from packyard.core.kubernetes.claims import CLAIM
@@ -36,31 +36,26 @@ _PROVISIONER = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kuberne
 _BINDING = ('plugin "VolumeBinding"', "unbound immediate PersistentVolumeClaims", 'persistentvolumeclaim "')
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What may be read beside runs and pods: warnings of the namespace, Kueue's Workloads, claims."""
+class Surroundings:
+    """What explains why something waits, of the namespace of ``kubectl``: each is read once, when it is asked for."""
 
-    warnings: Callable[[], Sequence[Object]] = tuple
-    queued: Callable[[], Sequence[Object]] = tuple
-    claims: Callable[[], Sequence[Object]] = tuple
+    def __init__(self, kubectl: Kubectl) -> None:
+        self.kubectl = kubectl
 
+    @cached_property
+    def warnings(self) -> Sequence[Object]:
+        """The warnings of the namespace, the newest last."""
+        return look.warnings(self.kubectl)
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What was read of `Sources`; nothing of what nobody waits for."""
+    @cached_property
+    def queued(self) -> Sequence[Object]:
+        """The Workloads of Kueue."""
+        return self.kubectl.glance("get", _WORKLOADS, "--chunk-size=0")
 
-    events: Sequence[Object] = ()
-    queued: Sequence[Object] = ()
-    claims: Sequence[Object] = ()
-
-
-def sources(kubectl: Kubectl) -> Sources:
-    """Return what is read from the namespace of a cluster, each by one call."""
-    return Sources(
-        warnings=lambda: look.warnings(kubectl),
-        queued=lambda: kubectl.glance("get", _WORKLOADS, "--chunk-size=0"),
-        claims=lambda: kubectl.glance("get", CLAIM, "--chunk-size=0"),
-    )
+    @cached_property
+    def claims(self) -> Sequence[Object]:
+        """The claims."""
+        return self.kubectl.glance("get", CLAIM, "--chunk-size=0")
 
 
 def queue_of(workload: Object) -> str:
@@ -73,15 +68,15 @@ def is_gated(pod: Object) -> bool:
     return bool(queue_of(pod)) and bool(mappings(mapping(pod.get("spec")).get("schedulingGates")))
 
 
-def in_queue(workload: Object, queued: Sequence[Object]) -> str:
+def in_queue(workload: Object, around: Surroundings) -> str:
     """Return where a workload stands in its queue and what Kueue says of it."""
     queue = queue_of(workload)
-    own = next((each for each in queued if _is_made_for(each, workload)), None)
+    own = next((each for each in around.queued if _is_made_for(each, workload)), None)
     if own is None:
         return f"is suspended until queue {queue} lets it in; no Workload of Kueue is made for it"
     reserved, admitted = condition(own, "QuotaReserved"), condition(own, "Admitted")
     message = text((reserved if reserved.get("status") != "True" else admitted).get("message")) or _checks(own)
-    line = sorted((each for each in queued if _waits_in(each, queue)), key=_turn)
+    line = sorted((each for each in around.queued if _waits_in(each, queue)), key=_turn)
     place = f", {line.index(own) + 1} of {len(line)} from this namespace" if own in line else ""
     return f"waits in queue {queue}{place}" + (f": {message}" if message else "")
 
@@ -106,13 +101,13 @@ def is_unplaced(pod: Object) -> bool:
     )
 
 
-def for_volumes(pod: Object, there: Sequence[Object], events: Sequence[Object] = ()) -> str:
+def for_volumes(pod: Object, around: Surroundings) -> str:
     """Return which claim a pod waits for that has no volume, who is to make it, and why that failed, by its events."""
     named = {name for each in pods.find(pod) for name, _ in claims.mounts(each)}
-    for claim in there:
+    for claim in around.claims:
         phase = text(mapping(claim.get("status")).get("phase"))
         if name_of(claim) in named and phase == "Pending":
-            failure = look.warned(events, {(CLAIM, name_of(claim))}, _FAILING)
+            failure = look.warned(around.warnings, {(CLAIM, name_of(claim))}, _FAILING)
             return f"{CLAIM} {name_of(claim)} has no volume yet{_maker(claim)}" + (f": {failure}" if failure else "")
         if name_of(claim) in named and phase == "Lost":
             return f"{CLAIM} {name_of(claim)} has lost its volume"

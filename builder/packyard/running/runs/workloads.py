@@ -117,14 +117,6 @@ class Workload:
         unready = [each for each in self.pods if each.is_active and not each.is_ready]
         return [*failed, *(each for each in unready if each.name not in self.former)]
 
-    @property
-    def needs_events(self) -> bool:
-        """Whether something does not run, and only events may say why."""
-        waiting = (each for each in self.troubled if each.is_active)
-        return any(self.lacking(role) > 0 for role in self.roles) or any(
-            each.phase == "Running" or trouble.is_starting(each.pod) for each in waiting
-        )
-
 
 def find(record: RunRecord, objects: Mapping[Key, Object]) -> list[Workload]:
     """Return the workloads of a run in the order of its record; ``objects`` are those that are there.

@@ -29,8 +29,10 @@ from packyard.sharing.fetching.cache import Cache
 from packyard.sharing.fetching.download import ROOM, Heard, Read, Wanted, download
 from packyard.sharing.fetching.verify import Proof, verify_bundle, verify_listed
 from packyard.sharing.index import access
+from packyard.sharing.index.access import OlderError
 from packyard.sharing.index.choose import Choice, choose
-from packyard.sharing.index.head import Memory
+from packyard.sharing.index.index import Index
+from packyard.sharing.index.offline import Memory
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.store import PATIENCE, MissingStoreError, NotFoundError, Store, pointing_to_fsck
 from packyard.sharing.trust import provenance
@@ -46,14 +48,14 @@ _UNSIGNED = "ask whoever publishes there to sign it: packyard publish --key NAME
 class Fetched:
     """A bundle's file, why it was chosen, what is proved about it, and the versions that the channel lists.
 
-    ``head`` is the number of the head that lists it, 0 where none does.
+    ``number`` is that of the index that lists it, 0 where none does.
     """
 
     file: BinaryIO
     choice: Choice
     proof: Proof
     versions: Sequence[IndexEntry] = ()
-    head: int = 0
+    number: int = 0
 
     def unpack(self, into: Path, receipt: bytes | None = None) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
@@ -71,9 +73,9 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetching:
-    """How to fetch: whom the user trusts, the head that is remembered, the cache, the seconds for a transfer.
+    """How to fetch: whom the user trusts, the index that is remembered, the cache, the seconds for a transfer.
 
-    ``heard`` hears how much of a bundle is there.
+    ``heard`` hears how much of a bundle is there, ``warn`` what the user has to know.
     """
 
     trusted: Trust = NOBODY
@@ -81,6 +83,7 @@ class Fetching:
     cache: Cache | None = None
     patience: float = PATIENCE
     heard: Heard = lambda *_: None
+    warn: Callable[[str], object] = lambda _: None
 
 
 @contextmanager
@@ -103,7 +106,7 @@ def opened(
 
 @contextmanager
 def _opened(store: Store, reference: Reference, how: Fetching, pin: Pin | None) -> Iterator[Fetched]:
-    index = access.find(store, how.trusted, how.memory)
+    index = _index(store, reference, how, is_pinned=pin is not None or reference.version is not None)
     if index is None:
         with _without_index(store, reference, how) as fetched:
             yield replace(fetched, choice=_check_pin(fetched.choice, pin)) if pin else fetched
@@ -115,12 +118,32 @@ def _opened(store: Store, reference: Reference, how: Fetching, pin: Pin | None) 
     with ExitStack() as held:
         try:
             file = held.enter_context(opened_entry(store, choice.entry, how))
-            proof = verify_listed(store, index.head, choice.entry, choice.entry, how.trusted)
+            proof = verify_listed(store, index, choice.entry, choice.entry, how.trusted)
         except (NotFoundError, IntegrityError):
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(choice.entry.version)  # removed meanwhile
             raise
-        yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries, head=index.head.number)
+        yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries, number=index.number)
+
+
+def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool) -> Index | None:
+    """Return the index; for what is pinned, the one that is remembered where the channel shows an older one.
+
+    Where the record that it names is missing as well, the older one says of a version what it always says.
+    """
+    try:
+        return access.find(store, how.trusted, how.memory)
+    except OlderError as error:
+        remembered = how.memory.read(store, how.trusted) if how.memory and is_pinned else None
+        if remembered is None:
+            raise
+        how.warn(f"{error}\nwhat it listed before is used")
+        try:
+            remembered.package(reference.name)
+        except IntegrityError:
+            older = access.find(store, how.trusted)
+            return older if older and older.channel == remembered.channel else remembered
+        return remembered
 
 
 def opened_entry(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContextManager[BinaryIO]:

@@ -19,7 +19,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.core.files import paths, regular
 from packyard.sharing.entry import PROVENANCE, SBOM, Identified, IndexEntry
-from packyard.sharing.index.head import Head
+from packyard.sharing.index.index import Index
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.envelope import Opened
@@ -73,9 +73,9 @@ class Proof:
 
 
 def verify_listed(
-    store: Store, head: Head, entry: IndexEntry, bundle: Identified, trusted: Trust, *, attested: bytes | None = None
+    store: Store, index: Index, entry: IndexEntry, bundle: Identified, trusted: Trust, *, attested: bytes | None = None
 ) -> Proof:
-    """Verify a bundle that a head lists as ``entry``, which was read with the same trust.
+    """Verify a bundle that an index lists as ``entry``, which was read with the same trust.
 
     The provenance is that of the channel, unless the caller has it.
     """
@@ -83,8 +83,7 @@ def verify_listed(
         raise IntegrityError(f"{entry}: expected {entry.digest}, found {bundle.digest}")
     if attested is None:
         attested = provenance.get(store, entry.name, entry.version)
-    revoked = trusted.without(head.revoked)
-    return verify_bundle(bundle, attested, revoked, what=str(entry), listed_by=head.signers)
+    return verify_bundle(bundle, attested, trusted, what=str(entry), listed_by=index.signers)
 
 
 def verify_bundle(
@@ -105,7 +104,7 @@ def verify_bundle(
     proof = Proof(bundle=bundle, listed=listed_by is not None, listed_by=tuple(listed_by or ()))
     trusted = trusted.optional() if proof.is_proved else trusted
     if attested is None:
-        if trusted.for_package(bundle.name).is_required:
+        if trusted.is_required:
             raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
         return proof
     file = f"{what}{PROVENANCE}"

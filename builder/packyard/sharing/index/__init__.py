@@ -1,1 +1,1 @@
-"""What a channel says it holds: numbered heads over immutable nodes, read and changed by many at once."""
+"""What a channel says that it holds: one file that is swapped, over shards and records that never change."""

@@ -1,142 +1,207 @@
-"""The index in a channel's store: finding it, reading it, and changing it while others may do the same."""
+"""The index in a channel's store: reading it as far as the user trusts it, and changing it while others do the same.
+
+A reader takes index.json, checks who signed it, and compares it with what is remembered of this address: another
+channel, an older index, or one that is no longer signed is refused. A publisher does so, too, and then
+
+1. writes the records and shards that are new,
+2. swaps index.json with the one whose number follows, if it is still what was read,
+3. or, where another publisher was faster, pauses at random and begins again with what is there now.
+
+A crash before the swap has changed nothing that anybody reads.
+"""
 
 from __future__ import annotations
 
 import random
+import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from shlex import quote
 
+from packyard.core.bundle import record
+from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
-from packyard.sharing.index import flat, head, lease, trial
-from packyard.sharing.index.head import Memory
-from packyard.sharing.index.index import Index
-from packyard.sharing.index.nodes import Nodes
-from packyard.sharing.stores.store import NotFoundError, Store, UnmadeStoreError, pointing_to_fsck
-from packyard.sharing.trust import root
+from packyard.sharing.index import index as indexes
+from packyard.sharing.index.index import KEY, MANY, ONE, Index
+from packyard.sharing.index.offline import Memory
+from packyard.sharing.stores import keeps_conditions, put_all, relying
+from packyard.sharing.stores.store import (
+    PATIENCE,
+    NotFoundError,
+    Store,
+    UnmadeStoreError,
+    get_or_none,
+    pointing_to_fsck,
+)
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+
+_PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
+_SHOWN = 5  # names in a message
+
+
+class OlderError(IntegrityError):
+    """The channel shows an older index than before: a cache may lag, or somebody may hide what is new."""
 
 
 def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index | None:
-    """Return a channel's index, or None if it has none. That of packyard 0.1.0 is an index with the head 0."""
+    """Return a channel's index, verified, or None if it has none; see the module."""
+    remembered = memory.read() if memory else None
+    index = _get(store, trusted)
+    if remembered and index and index.channel == remembered.channel and index.number < remembered.number:
+        index = _get(store, trusted)  # another cache may have a newer one
+    if remembered:
+        _check(store, index, remembered)
+    if memory and index and (remembered is None or index.number > remembered.number):
+        memory.write(index)
+    return index
+
+
+def _get(store: Store, trusted: Trust) -> Index | None:
     with pointing_to_fsck(store):
-        latest = head.latest(store, trusted, memory)
-        if latest is not None:
-            return Index(head=latest, nodes=Nodes(store))
-        entries = flat.read(store)
-    if entries is None:
-        return None
-    if trusted.is_required:
-        hint = "its publisher has to sign it: packyard fsck CHANNEL --repair --key NAME"
-        raise IntegrityError(Problem("is not signed: it is of packyard 0.1.0", file=flat.KEY, hint=hint))
-    return Index.of_entries(entries, Nodes(store))
+        data = get_or_none(store, KEY, limit=record.LIMIT)
+        return None if data is None else Index.parse(data, store, trusted)
+
+
+def _check(store: Store, index: Index | None, remembered: Index) -> None:
+    """Refuse an index that is not the one after what is remembered."""
+    forget = f"packyard keys untrust {quote(store.address)}"
+    ask = f"ask whoever publishes there what happened; if that is as it should be, forget what was there: {forget}"
+    if index is None:
+        problem = f"has no index any more, and had number {remembered.number}"
+        raise IntegrityError(Problem(problem, file=store.address, hint=ask))
+    if index.channel != remembered.channel:
+        problem = f"is another channel than before: it was {remembered.channel}, and is {index.channel}"
+        raise IntegrityError(Problem(problem, file=store.address, hint=ask))
+    if remembered.is_signed and not index.is_signed:
+        raise IntegrityError(Problem("was signed before, and is not signed any more", file=store.address, hint=ask))
+    if index.number < remembered.number:
+        problem = f"shows an older index than before: it had number {remembered.number}, and now {index.number}"
+        hint = f"a cache may be behind: try again in some minutes; if it stays so, {ask}"
+        raise OlderError(Problem(problem, file=store.address, hint=hint))
 
 
 def read(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
     """Return a channel's index, or raise `NotFoundError` if it has none."""
-    index = find(store, trusted, memory)
-    if index is None:
-        hint = "is this a channel, and has it lost its index?"
-        raise NotFoundError(Problem("no index", file=f"{store.address}: {head.POINTER}", hint=hint))
-    return index
+    return check_there(find(store, trusted, memory) or Index(store=store))
 
 
 def current(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
-    """Return a channel's index to change it; an empty one, with the head 0, where there is none, or no channel yet."""
+    """Return a channel's index; one with the number 0 where it has none, or is not there yet."""
     with suppress(UnmadeStoreError):
-        return find(store, trusted, memory) or Index(nodes=Nodes(store))
-    return Index(nodes=Nodes(store))
+        return find(store, trusted, memory) or Index(store=store)
+    return Index(store=store)
+
+
+def check_there(index: Index) -> Index:
+    """Return the index of a channel that has one, or raise `NotFoundError`."""
+    if not index.number:
+        assert index.store
+        hint = "is this a channel, and has it lost its index?"
+        raise NotFoundError(Problem("no index", file=f"{index.store.address}: {KEY}", hint=hint))
+    return index
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """Who writes into a channel: signs with ``keys``, and follows no head that ``trusted`` and ``memory`` refuse.
+    """Who writes into a channel: signs with ``keys``, and goes on from no index that ``trusted`` and ``memory`` refuse.
 
-    A channel that has no head gets its id from ``new_id``. ``waits`` is told of a wait for another writer.
+    A change is tried for ``patience`` seconds while others are faster. ``tell`` hears what a publisher has to know. A
+    new channel gets its id from ``new_id``.
     """
 
     keys: Sequence[SigningKey] = ()
     trusted: Trust = NOBODY
     memory: Memory | None = None
-    new_id: Callable[[], str] = head.new_id
-    waits: lease.Told = lambda: None
+    patience: float = PATIENCE
+    tell: Callable[[str], object] = lambda _: None
+    new_id: Callable[[], str] = lambda: secrets.token_hex(16)
 
     def current(self, store: Store) -> Index:
-        """Return the index of a channel as it is now; see `current`."""
-        return current(store, self.trusted, self.memory)
+        """Return the index as it is now, to be changed; one with the number 0 where there is none yet.
 
-    def in_channel(self, store: Store) -> Publisher:
-        """Return the same with what `head.trust_to_write` returns, and refuse to write past a root not known here."""
-        if not self.trusted.rules and root.get(store, 1) is not None:
-            hint = "get its root from whoever holds it, then: packyard keys trust 1.root.json --channel CHANNEL"
-            raise InputError(Problem("has a root, which says who signs there", file=store.address, hint=hint))
-        return replace(self, trusted=head.trust_to_write(self.keys, self.trusted))
+        Whoever signs an index vouches for all that it lists: so it must not be signed by strangers alone, and a channel
+        that is signed is not changed without a signature.
+        """
+        own = [key.public for key in self.keys]
+        if self.trusted.is_required and not any(self.trusted.get(key.id) for key in own):
+            signed = f"signed by {own[0].id}, which you do not trust for this channel" if own else "not signed"
+            hint = "sign with a key that you trust for this channel: --key NAME; packyard keys list shows them"
+            raise InputError(Problem(f"what you publish would be {signed}", file=store.address, hint=hint))
+        return self.checked(store, current(store, self.whom, self.memory))
+
+    @property
+    def own(self) -> Trust:
+        """Whom to trust for what is published: without any keys that the user trusts there, the own ones."""
+        return self.trusted if self.trusted.is_required else Trust.of(*(key.public for key in self.keys))
+
+    @property
+    def whom(self) -> Trust:
+        """Whom to trust for an index to go on from, which may be one that nobody signed yet."""
+        return self.trusted if self.trusted.is_required else self.own.optional()
+
+    def checked(self, store: Store, index: Index) -> Index:
+        """Return an index that this publisher may go on from, or refuse it."""
+        if index.is_signed and not self.keys:
+            hint = "sign with a key that its users trust, by --key NAME or PACKYARD_SIGNING_KEY"
+            raise InputError(Problem("its index is signed, and you have no key", file=store.address, hint=hint))
+        if index.is_signed and not index.signers:
+            problem = f"its index is signed by {index.others[0]}, which you do not trust: you would vouch for it"
+            hint = "if you got that key from its publisher: packyard keys trust FILE"
+            raise IntegrityError(Problem(problem, file=store.address, hint=hint))
+        return index
+
+    def commit(self, store: Store, change: Callable[[Index], Index], *, before: Index | None = None) -> Index:
+        """Make a change of its index the channel's, while others may do the same; return the new index.
+
+        The change is made again whenever another publisher was faster. ``before`` is the index, if it was read already.
+        """
+        end, pause = time.monotonic() + self.patience, _PAUSE
+        while True:
+            before = before or self.current(store)
+            after = change(before)
+            is_same = after == before and not after.files
+            if before.number and is_same and (before.is_signed or not self.keys):
+                return before
+            if not before.number:
+                writers = MANY if keeps_conditions(store) else ONE
+                after = replace(after, channel=after.channel or self.new_id(), writers=writers)
+            try:
+                return self._swap(relying(store) if after.writers == MANY else store, before, after)
+            except ConflictError as error:
+                if time.monotonic() > end:
+                    problem = f"others publish all the time, for {self.patience:g} seconds"
+                    hint = "run again later, or set PACKYARD_TIMEOUT to more seconds"
+                    raise UnavailableError(Problem(problem, file=store.address, hint=hint)) from error
+            time.sleep(random.uniform(0, pause))
+            before, pause = None, min(2 * pause, _LONGEST_PAUSE)
+
+    def _swap(self, store: Store, before: Index, after: Index) -> Index:
+        """Write what is new, and then the index that names it, if it is still as it was before."""
+        after = replace(after, number=before.number + 1)
+        data = indexes.sealed(after.payload(), self.keys)
+        _write(store, after)
+        store.swap(KEY, data, Digest.of(before.data) if before.data else None)
+        created = Index.parse(data, store, Trust.of(*(key.public for key in self.keys)))
+        if self.memory:
+            self.memory.write(created)
+        if not before.number and created.writers == ONE:
+            self.tell(f"{store.address} does not keep what several write at once: publish from one job at a time")
+        if before.number and self.keys and not before.is_signed:
+            names = sorted(row.name for row in created.rows())
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+            self.tell(f"the index is signed from now on; the signature vouches for {', '.join(names[:_SHOWN])}{more}")
+        return created
+
+
+def _write(store: Store, index: Index) -> None:
+    """Write new shards and records. One that is there and damaged is no race with another publisher."""
+    try:
+        put_all(store, index.files.items())
+    except ConflictError as error:
+        raise IntegrityError(*error.problems) from error
 
 
 #: Signs nothing, and trusts no key.
 UNSIGNED = Publisher()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Writer:
-    """What changes the index of a channel for a publisher.
-
-    ``check`` raises if others took the lease from us, or waits for them; it comes before anything is listed.
-    ``attempts``: how often a change is tried while others are faster.
-    """
-
-    store: Store
-    by: Publisher
-    check: Callable[[], object]
-    attempts: int = 200
-
-    def current(self) -> Index:
-        """Return the index as it is now."""
-        return self.by.current(self.store)
-
-    def commit(self, change: Callable[[Index], Index]) -> Index:
-        """Make a change of its index the channel's, while others may do the same; return the new index.
-
-        The change is made again whenever another publisher was faster. A channel without an index gets one.
-        """
-        for attempt in range(self.attempts):
-            before = self.current()
-            after = change(before)
-            if after == before and before.head.number:
-                return after
-            head.check_signed(self.store, before.head, self.by.keys, after.head.revoked)
-            self.check()
-            after.write()
-            number, history = before.head.number + 1, before.head.next_history()
-            rules = self.by.trusted.rules
-            channel = before.head.channel if before.head.number else rules.channel if rules else self.by.new_id()
-            following = replace(after.head, channel=channel, number=number, history=history)
-            self.check()
-            try:
-                created = head.create(self.store, following, self.by.keys, rules)
-            except ConflictError:  # another publisher was faster: try again after a random pause
-                time.sleep(random.uniform(0, min(2.0, 0.02 * 2**attempt)))
-            else:
-                if self.by.memory:
-                    self.by.memory.write(created)
-                return replace(after, head=created)
-        problem = "too many others publish at the same time"
-        raise UnavailableError(Problem(problem, file=self.store.address, hint="run again"))
-
-
-@contextmanager
-def writer(store: Store, by: Publisher = UNSIGNED, *, alone: bool = False) -> Iterator[Writer]:
-    """Yield what changes the index of a channel.
-
-    ``alone``, others wait until it is done, and there has to be an index. Otherwise they only wait if the store cannot
-    promise that one of many creates a head.
-    """
-    by = by.in_channel(store)
-    has_head = not alone or read(store, by.trusted, by.memory).head.number
-    store = trial.tried(store)
-    with pointing_to_fsck(store), lease.exclusive(store, by.waits, always=alone) as check:
-        writing = Writer(store=store, by=by, check=check)
-        if not has_head:  # it is of packyard 0.1.0, and has no id yet
-            writing.commit(lambda index: index)
-        yield writing

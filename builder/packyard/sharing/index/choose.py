@@ -9,7 +9,7 @@ from packyard.core.bundle import reference
 from packyard.core.bundle.reference import LATEST, Reference
 from packyard.core.errors import InputError, Problem
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index.package import Package
+from packyard.sharing.index.package import Package, why_gone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,9 @@ def choose(package: Package, wanted: Reference) -> Choice:
     if wanted.digest:
         return _by_digest(package, wanted)
     if not package.entries:
-        raise InputError(Problem(f"every version of {package.name} was removed; the last: {package.removed[-1]}"))
+        raise InputError(
+            Problem(f"every version of {package.name} was removed; the last: {why_gone(package.removed[-1])}")
+        )
     fitting = [entry for entry in package.entries if wanted.admits(entry.version)]
     offered = [entry for entry in fitting if not entry.yanked]
     if not offered:
@@ -50,7 +52,7 @@ def _by_digest(package: Package, wanted: Reference) -> Choice:
     for entry in package.entries:
         if wanted.digest in (entry.digest, entry.tar):
             return Choice(entry=entry, why=f"its {'file' if wanted.digest == entry.digest else 'tar'} has that digest")
-    gone = (str(each) for each in package.removed if wanted.digest in (each.digest, each.tar))
+    gone = (why_gone(each) for each in package.removed if wanted.digest in (each.digest, each.tar))
     problem = next(gone, f"no version of {package.name} has the digest {wanted.digest}")
     raise InputError(Problem(problem, hint=f"it has {package.last_versions()}"))
 

@@ -1,144 +1,189 @@
-"""The index: what a channel says it holds.
+"""The index: what a channel says that it holds. docs/channel-format.md has the format.
 
-It is a small head (`head`) over maps of immutable nodes (`tree`), so that a reader needs few small requests however
-much there is, and a change writes few nodes. `Index` is a value: `add`, `yank` and `close` return another one, which
-`stored` makes the channel's. An entry keeps its file for ever, or is removed, and then it is said so for ever.
+    index/index.json              the one file that is replaced: the channel's id, a number that grows by one with each
+                                  change, and what is listed of each package; or, from some hundreds of them, of shards
+    index/<digest>.json           a shard: what is listed of the packages whose names have hashes that begin alike
+    index/p/<name>/<digest>.json  the record of a package (`package`)
 
-    packages    name → digest of the record of the package (`package`)
-    listing     name → what `packyard list` prints of it (`summary`), in larger nodes: they are read all
-    releases    canonical version → how it is spelled, and whether it is closed
+Shards and records never change, and have the digests of their bytes in their names; so whoever signs index.json vouches
+for all of them. `Index` is a value: `add`, `put` and `close` return another one, which `access` makes the channel's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from hashlib import sha256
+from typing import TypeVar
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record, checked, flag, in_json
+from packyard.core.bundle.record import FaultError, Record, flag, in_json, list_of, map_of, size, text
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, refuse, suggest
+from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import tree
-from packyard.sharing.index.head import Head
-from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
-from packyard.sharing.index.removed import Removed
 from packyard.sharing.index.summary import Summary
+from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
+from packyard.sharing.trust import envelope
+from packyard.sharing.trust.envelope import Opened, UnsignedError
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
-_NEAR = 500  # names to look for the nearest
+FOLDER = "index/"
+KEY = f"{FOLDER}index.json"
+TYPE = "application/vnd.packyard.index+json"
+#: What the channel's server was found to keep of many that write at once.
+MANY, ONE = "many", "one"
+MOST = 256  # packages of a shard
+_KIND, _SHARD = "Index", "Shard"
+_AT_ONCE = 8
+_NEAR = 16  # shards to look for the nearest name
+
+_T = TypeVar("_T")
+
+_ID = re.compile(r"[0-9a-f]{32}")
+_PREFIX = re.compile(r"[01]{1,255}")
+_IMMUTABLE = re.compile(rf"{FOLDER}(?:p/[^/]+/)?([0-9a-f]{{64}})\.json")
+
+
+def digest_in(key: str) -> Digest | None:
+    """Return the digest in the name of a shard or a record, None for any other key."""
+    match = _IMMUTABLE.fullmatch(key)
+    return Digest(f"sha256:{match[1]}") if match else None
+
+
+def sealed(payload: bytes, keys: Sequence[SigningKey]) -> bytes:
+    """Return the file of an index: signed by the keys, or, without any, as it is."""
+    return envelope.sign(payload, TYPE, keys) if keys else payload
+
+
+def opened(data: bytes, trusted: Trust, *, file: str) -> Opened:
+    """Return an index and who signed it; one that nobody signed is refused where a signature is required."""
+    if record.parse_any(data, lambda fields: "payloadType" in fields, file=file):
+        return envelope.open(data, TYPE, trusted, file=file)
+    if trusted.is_required:
+        raise UnsignedError(Problem("is not signed", file=file))
+    return Opened(payload=data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """The bundles published together under one version; a closed one gets no more."""
+    """The bundles of one version: a closed one gets no more. ``shards`` are those of ``of`` that are published."""
 
-    spelling: str = field(metadata=in_json(checked(reference.check_version)))
-    closed: bool = field(default=False, metadata=in_json(flag))
+    closed: bool = field(default=False, metadata=in_json(flag, False))
+    of: int = field(default=0, metadata=in_json(size, 0))
+    shards: tuple[int, ...] = field(default=(), metadata=in_json(list_of(size), ()))
     extra: Mapping[str, object] = field(default_factory=dict)
 
-    @classmethod
-    def parse(cls, value: object) -> Release:
-        """Read a release from its JSON."""
-        return Record(value).take_all(cls)
+
+_OPEN = Release()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
-    """A channel's packages at one head. ``head`` has the maps' roots, ``nodes`` what is below them."""
+    """What a channel lists. Below 256 packages there are no ``shards``, by their prefixes, but ``listed`` packages.
 
-    head: Head = field(default_factory=Head)
-    nodes: Nodes = field(default_factory=Nodes, compare=False)
+    ``data`` is the file that was read, ``signers`` are the trusted keys that signed it, ``others`` the ids of keys that
+    are said to have. ``files`` are the new shards and records, which are written before the index that names them.
+    """
+
+    channel: str = ""
+    number: int = 0
+    listed: Mapping[str, Summary] = field(default_factory=dict)
+    shards: Mapping[str, Digest] = field(default_factory=dict)
+    releases: Mapping[str, Release] = field(default_factory=dict)
+    writers: str = MANY
+    extra: Mapping[str, object] = field(default_factory=dict)
+    store: Store | None = field(default=None, compare=False)
+    data: bytes = field(default=b"", compare=False)
+    signers: tuple[str, ...] = field(default=(), compare=False)
+    others: tuple[str, ...] = field(default=(), compare=False)
+    files: Mapping[str, bytes] = field(default_factory=dict, compare=False)
+    _parts: dict[str, Mapping[str, Summary]] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def build(cls, packages: Iterable[Package], releases: Mapping[str, Release], nodes: Nodes) -> Index:
-        """Return the index of many packages, sorted by name, in memory that does not grow with them."""
-        listing = tree.Builder(nodes.keep, tree.LARGE)
+    def parse(cls, data: bytes, store: Store | None, trusted: Trust = NOBODY, *, file: str = KEY) -> Index:
+        """Read index.json, or raise `IntegrityError`."""
+        content = opened(data, trusted, file=file)
+        index = record.parse(content.payload, cls._read, kind=_KIND, file=file)
+        return replace(index, store=store, data=data, signers=content.signers, others=content.others)
 
-        def records() -> Iterator[tuple[str, object]]:
-            for package in packages:
-                if package.latest:
-                    listing.add(package.name, Summary.of(package.latest).entry())
-                yield package.name, nodes.keep(package)
-
-        head = Head(
-            packages=tree.build(records(), nodes.keep),
-            listing=_below(listing.end(), nodes),
-            releases=tree.build(sorted((key, record.document(each)) for key, each in releases.items()), nodes.keep),
+    @classmethod
+    def _read(cls, fields: Record) -> Index:
+        index = cls(
+            channel=fields.take("channel", record.checked(_check_id)),
+            number=fields.take("number", size),
+            listed=fields.take("packages", _summaries, {}),
+            shards=fields.take("shards", map_of(record.digest), {}),
+            releases=fields.take("releases", map_of(lambda value: Record(value).take_all(Release)), {}),
+            writers=fields.take("writers", text),
+            extra=fields.rest(),
         )
-        nodes.flush()
-        return cls(head=head, nodes=nodes)
+        if not index.number:
+            raise FaultError("expected 1 or more", "number")
+        if not all(map(_PREFIX.fullmatch, index.shards)) or (index.shards and index.listed):
+            raise FaultError("expected the digests of shards by the beginnings of hashes", "shards")
+        return index
 
-    @classmethod
-    def of_entries(cls, entries: Iterable[IndexEntry], nodes: Nodes) -> Index:
-        """Return the index of entries that are published already; where a version has two spellings, both stay."""
-        packages: dict[str, list[IndexEntry]] = {}
-        releases: dict[str, Release] = {}
-        for entry in sorted(entries, key=lambda each: reference.order(each.version)):
-            packages.setdefault(entry.name, []).append(entry)
-            releases.setdefault(reference.canonical(entry.version), Release(spelling=entry.version))
-        package_records = (Package(name=name, entries=tuple(own)) for name, own in sorted(packages.items()))
-        return cls.build(package_records, releases, nodes)
+    def payload(self) -> bytes:
+        """Return what is signed of index.json."""
+        parts: dict[str, object] = {"shards": self.shards} if self.shards else {"packages": _documents(self.listed)}
+        fields = {
+            "apiVersion": record.API_VERSION,
+            "kind": _KIND,
+            "channel": self.channel,
+            "number": self.number,
+            **parts,
+            "releases": {version: record.document(release) for version, release in self.releases.items()},
+            "writers": self.writers,
+        }
+        return record.to_line({**fields, **self.extra})
 
     @property
-    def entries(self) -> tuple[IndexEntry, ...]:
-        """Every entry, sorted by name and version."""
-        return tuple(entry for package in self.packages() for entry in package.entries)
+    def is_signed(self) -> bool:
+        """Whether anybody signed it."""
+        return bool(self.signers or self.others)
 
-    def packages(self) -> Iterator[Package]:
-        """Yield every package, sorted by name."""
-        for name, digest in tree.scan(self.head.packages, self.nodes.node):
-            yield self.record(name, digest)
-
-    def _latest(self) -> Iterator[IndexEntry]:
-        """Yield the latest version of every package; several records are read at a time."""
-        for leaf in self._leaves(self.head.packages):
-            digests = (Digest.parse(str(value)) for value in leaf.values)
-            for name, package in zip(leaf.keys, self.nodes.each(self.nodes.package, digests), strict=True):
-                if latest := _named(name, package).latest:
-                    yield latest
-
-    def _leaves(self, root: tree.Node) -> Iterator[tree.Node]:
-        return tree.leaves(root, partial(self.nodes.each, self.nodes.node))
+    # Reading.
 
     def summaries(self, kind: str = "") -> Iterator[Summary]:
         """Yield what `packyard list` prints of each package, or of what else is of a kind, sorted by name."""
-        if self.head.listing.keys:
-            leaves = self._leaves(self.head.listing)
-            every: Iterable[Summary] = (Summary.parse(name, value) for leaf in leaves for name, value in leaf.entries())
-        else:  # of an earlier release
-            every = map(Summary.of, self._latest())
-        return (each for each in every if each.kind == kind)
+        rows = (row for row in self.rows() if row.version and row.kind == kind)
+        return iter(sorted(rows, key=lambda row: row.name))
+
+    def rows(self) -> Iterator[Summary]:
+        """Yield what is listed of every package, in no order; several shards are read at a time."""
+        parts = parallel.stream(self.shard, self.shards, _AT_ONCE) if self.shards else [self.listed]
+        return (row for part in parts for row in part.values())
+
+    def packages(self) -> Iterator[Package]:
+        """Yield every package, in no order; several records are read at a time."""
+        return parallel.stream(self.record, self.rows(), _AT_ONCE)
+
+    @property
+    def entries(self) -> tuple[IndexEntry, ...]:
+        """Every version that is there, sorted by name and version."""
+        every = (entry for package in self.packages() for entry in package.entries)
+        return tuple(sorted(every, key=lambda entry: (entry.name, reference.order(entry.version))))
 
     def names(self, start: str = "") -> Iterator[str]:
         """Yield the names that begin so, sorted."""
-        return (name for name, _ in tree.scan(self.head.packages, self.nodes.node, start))
+        return iter(sorted(row.name for row in self.rows() if row.name.startswith(start)))
 
     def package(self, name: str) -> Package | None:
         """Return a package, or None if there is none of that name."""
-        digest = tree.get(self.head.packages, name, self.nodes.node)
-        return None if digest is None else self.record(name, digest)
+        row = self._part(self._prefix(name)).get(name)
+        return None if row is None else self.record(row)
 
-    def record(self, name: str, digest: object) -> Package:
-        """Return the record of a package, which the map has under a name."""
-        return _named(name, self.nodes.package(Digest.parse(str(digest))))
-
-    def release(self, version: str) -> Release | None:
-        """Return the release of a version, in any spelling, or None if there is none."""
-        value = tree.get(self.head.releases, reference.canonical(version), self.nodes.node)
-        try:
-            return None if value is None else Release.parse(value)
-        except FaultError as fault:
-            raise IntegrityError(Problem(f"{fault.path}: {fault}", file=f"release {version}")) from fault
-
-    def released(self, version: str) -> Release:
-        """Return the release of a version, or raise `InputError`."""
-        release = self.release(version)
-        if release is None:
-            raise InputError(f"the channel has no release {version!r}")
-        return release
+    def record(self, row: Summary) -> Package:
+        """Return the record of a package that is listed."""
+        key = record_key(row.name, row.record)
+        package = self._read_file(key, lambda data: Package.parse(data, row.record, file=key))
+        if package.name != row.name:
+            raise IntegrityError(Problem(f"is the record of {package.name!r}", file=key))
+        return package
 
     def versions(self, name: str) -> tuple[str, ...]:
         """Return the versions of a name, the oldest first."""
@@ -150,126 +195,174 @@ class Index:
         package = self.package(entry.name)
         return package is not None and any(entry.is_same_file(each) for each in package.entries)
 
-    def was_removed(self, entry: IndexEntry) -> bool:
-        """Return whether its version was removed, whatever its bytes were."""
-        package = self.package(entry.name)
-        return package is not None and package.gone(entry.version) is not None
+    def release(self, version: str) -> Release:
+        """Return the release of a version, in any spelling."""
+        return self.releases.get(reference.canonical(version), _OPEN)
+
+    def is_closed(self, version: str) -> bool:
+        """Return whether the release of a version, in any spelling, is closed."""
+        return self.release(version).closed
 
     def named(self, name: str) -> Package:
         """Return the package of a name, or raise `InputError` with the nearest name."""
         package = self.package(name)
         if package is None:
-            hint = suggest(name, self._near(name))
-            raise InputError(Problem(f"the channel has no bundle {name!r}", hint=hint))
+            near = suggest(name, self.names()) if len(self.shards) <= _NEAR else ""
+            raise InputError(Problem(f"the channel has no bundle {name!r}", hint=near))
         return package
-
-    def _near(self, name: str) -> list[str]:
-        """Return some names that begin alike."""
-        starts = (name, name[: len(name) // 2], name[:1], "")
-        near = (list(islice(tree.scan(self.head.packages, self.nodes.node, start), _NEAR)) for start in starts)
-        return [other for other, _ in next(filter(None, near), [])]
 
     # Changes.
 
     def add(self, *entries: IndexEntry) -> Index:
-        """Return the index with more entries; those that it has already change nothing.
+        """Return the index with more versions; those that it has already change nothing.
 
-        Raises `ConflictError`, naming every entry whose name and version have other bytes already, whose version is
-        listed in another spelling, or whose release is closed.
+        Raises `ConflictError`, naming every version that has other bytes already, or another spelling, that was
+        removed, or whose release is closed.
         """
         packages: dict[str, Package] = {}
-        releases: dict[str, Release] = {}
         problems: list[Problem] = []
         for entry in entries:
             package = packages.get(entry.name) or self.package(entry.name) or Package(name=entry.name)
             try:
-                added = package.add(entry)
-                if added != package:
-                    version = reference.canonical(entry.version)
-                    releases[version] = _release(releases.get(version) or self.release(version), entry)
-                packages[entry.name] = added
+                packages[entry.name] = added = package.add(entry)
             except ConflictError as error:
                 problems += error.problems
+                continue
+            if added != package and self.is_closed(entry.version):
+                problem = f"{entry}: the release {entry.version} is closed"
+                problems.append(Problem(problem, hint="publish it in another release: raise the version"))
         refuse(problems, ConflictError)
-        return self._with(packages.values(), releases)
+        return self.with_packages(packages.values())
 
-    def yank(self, entry: IndexEntry, reason: str) -> Index:
-        """Return the index in which an entry is yanked, for a reason."""
-        return self._with([self.named(entry.name).put(replace(entry, yanked=reason))], {})
-
-    def remove(self, gone: Iterable[Removed]) -> Index:
-        """Return the index without some versions, which says that they were removed."""
+    def put(self, *entries: IndexEntry) -> Index:
+        """Return the index in which versions that it has are yanked, or removed."""
         packages: dict[str, Package] = {}
-        for each in gone:
-            packages[each.name] = (packages.get(each.name) or self.named(each.name)).remove(each)
-        return self._with(packages.values(), {})
+        for entry in entries:
+            packages[entry.name] = (packages.get(entry.name) or self.named(entry.name)).put(entry)
+        return self.with_packages(packages.values())
 
-    def close(self, version: str) -> Index:
-        """Return the index in which the release of a version is closed."""
-        return self._with([], {reference.canonical(version): replace(self.released(version), closed=True)})
-
-    def revoke(self, key_id: Digest) -> Index:
-        """Return the index that revokes a key, for all who read it."""
-        revoked = tuple(sorted({*self.head.revoked, key_id}))
-        return replace(self, head=replace(self.head, revoked=revoked))
-
-    def _with(self, packages: Iterable[Package], releases: Mapping[str, Release]) -> Index:
-        """Return the index with other records in place of the present ones."""
-        records: dict[str, object | None] = {}
-        listed: dict[str, object | None] = {}
-        for package in packages:
-            if package != self.package(package.name):
-                records[package.name] = self.nodes.keep(package)
-                listed[package.name] = Summary.of(package.latest).entry() if package.latest else None
-        head = replace(
-            self.head,
-            packages=self._updated(self.head.packages, records),
-            listing=self._listing(listed),
-            words=tree.Node(),
-            releases=self._updated(self.head.releases, {key: record.document(each) for key, each in releases.items()}),
-        )
-        return replace(self, head=head)
-
-    def _listing(self, changes: Mapping[str, object | None]) -> tree.Node:
-        """Return the listing after changes; that of an index which has none yet is made of all its records."""
-        listing = self.head.listing
-        if listing.keys:
-            root = tree.child(listing, 0, "", self.nodes.node)
+    def close(self, version: str, shard: tuple[int, int] | None = None) -> Index:
+        """Return the index in which a release is closed, or has one more of its shards, the last of which closes it."""
+        place = reference.canonical(version)
+        release = self.releases.get(place, _OPEN)
+        if shard is None or release.closed:
+            release = Release(closed=True)
         else:
-            of = ((each.name, Summary.of(each).entry()) for each in self._latest())
-            root = tree.build(of, self.nodes.keep, tree.LARGE)
-        return _below(tree.update(root, changes, self.nodes.node, self.nodes.keep, tree.LARGE), self.nodes)
+            number, of = shard
+            if release.of not in (0, of):
+                problem = f"the release {version} has {release.of} shards, and this is one of {of}"
+                hint = f"publish --shard K/{release.of}, or all that is missing: publish --close without --shard"
+                raise ConflictError(Problem(problem, hint=hint))
+            shards = tuple(sorted({*release.shards, number}))
+            release = Release(closed=True) if len(shards) == of else Release(of=of, shards=shards)
+        return replace(self, releases={**self.releases, place: release})
 
-    def _updated(self, root: tree.Node, changes: Mapping[str, object | None]) -> tree.Node:
-        return tree.update(root, changes, self.nodes.node, self.nodes.keep) if changes else root
+    def with_packages(self, packages: Iterable[Package]) -> Index:
+        """Return the index with packages in place of those of their names."""
+        files = dict(self.files)
+        changed: dict[str, dict[str, Summary]] = {}
+        for package in packages:
+            data, prefix = package.to_bytes(), self._prefix(package.name)
+            row = Summary.of(package, Digest.of(data))
+            if row != self._part(prefix).get(row.name):
+                files[record_key(row.name, row.record)] = data
+                changed.setdefault(prefix, {})[row.name] = row
+        parts: dict[str, Mapping[str, Summary]] = {}
+        for prefix, rows in changed.items():
+            parts |= _cut(prefix, {**self._part(prefix), **rows})
+        if not self.shards and parts.keys() <= {""}:
+            return replace(self, listed=parts.get("", self.listed), files=files, _parts={})
+        shards = {prefix: digest for prefix, digest in self.shards.items() if prefix not in changed}
+        for prefix, part in parts.items():
+            data = record.to_line({"apiVersion": record.API_VERSION, "kind": _SHARD, "packages": _documents(part)})
+            shards[prefix] = Digest.of(data)
+            files[shard_key(shards[prefix])] = data
+        return replace(self, listed={}, shards=shards, files=files, _parts=parts)
 
-    def write(self) -> None:
-        """Write the nodes and records that are new, which comes before the head that names them."""
-        self.nodes.write((self.head.packages, self.head.listing, self.head.releases), self._is_listed)
+    def files_below(self) -> Iterator[str]:
+        """Yield the keys of all shards and records."""
+        yield from map(shard_key, self.shards.values())
+        yield from (record_key(row.name, row.record) for row in self.rows())
 
-    def _is_listed(self, digest: Digest, package: Package) -> bool:
-        return tree.get(self.head.packages, package.name, self.nodes.node) == digest
+    # Parts.
+
+    def _prefix(self, name: str) -> str:
+        """Return the prefix of the shard that has a name, or would have it; an empty one where there are no shards."""
+        if not self.shards:
+            return ""
+        digits = _digits(name)
+        prefix = next((digits[:end] for end in range(1, len(digits)) if digits[:end] in self.shards), None)
+        if prefix is None:
+            raise IntegrityError(Problem(f"has no shard for {name!r}", file=KEY))
+        return prefix
+
+    def _part(self, prefix: str) -> Mapping[str, Summary]:
+        if not prefix:
+            return self.listed
+        if prefix not in self._parts:
+            self._parts[prefix] = self.shard(prefix)
+        return self._parts[prefix]
+
+    def shard(self, prefix: str) -> Mapping[str, Summary]:
+        """Return what a shard lists, by name."""
+        digest = self.shards[prefix]
+        key = shard_key(digest)
+
+        def parse(data: bytes) -> Mapping[str, Summary]:
+            digest.verify(data, what=key)
+            return record.parse(data, lambda fields: fields.take("packages", _summaries), kind=_SHARD, file=key)
+
+        return self._read_file(key, parse)
+
+    def _read_file(self, key: str, parse: Callable[[bytes], _T]) -> _T:
+        """Read a shard or a record; one that is missing, or too large, is damage."""
+        if key in self.files:
+            return parse(self.files[key])
+        assert self.store
+        with pointing_to_fsck(self.store):
+            try:
+                data = self.store.get(key, limit=record.LIMIT)
+            except (NotFoundError, TooLongError) as error:
+                problem = "is larger than a file of an index" if isinstance(error, TooLongError) else "is missing"
+                raise IntegrityError(Problem(problem, file=key)) from error
+            return parse(data)
 
 
-def _below(root: tree.Node, nodes: Nodes) -> tree.Node:
-    """Return a root whose only entry is the node that is given, so that a head does not hold that."""
-    return tree.Node.of(root.level + 1, [(root.keys[-1], nodes.keep(root))]) if root.keys else root
+def shard_key(digest: Digest) -> str:
+    """Return the key of a shard."""
+    return f"{FOLDER}{digest.hex}.json"
 
 
-def _named(name: str, package: Package) -> Package:
-    if package.name != name:
-        raise IntegrityError(f"the index has the record of {package.name!r} under {name!r}")
-    return package
+def record_key(name: str, digest: Digest) -> str:
+    """Return the key of the record of a package."""
+    return f"{FOLDER}p/{name}/{digest.hex}.json"
 
 
-def _release(present: Release | None, entry: IndexEntry) -> Release:
-    """Return the release that an entry joins."""
-    if present is None:
-        return Release(spelling=entry.version)
-    if present.spelling != entry.version:
-        problem = f"{entry}: the release is published as {present.spelling}: one version has one spelling in a channel"
-        raise ConflictError(Problem(problem, hint=f"publish as {present.spelling}, or raise the version"))
-    if present.closed:
-        problem = f"{entry}: the release {present.spelling} is closed"
-        raise ConflictError(Problem(problem, hint="publish it in another release: raise the version"))
-    return present
+def _check_id(channel: str) -> None:
+    if not _ID.fullmatch(channel):
+        raise InputError(f"{channel[:80]!r} is not the id of a channel")
+
+
+def _digits(name: str) -> str:
+    """Return the hash of a name in binary digits."""
+    return f"{int.from_bytes(sha256(name.encode()).digest(), 'big'):0256b}"
+
+
+def _cut(prefix: str, part: Mapping[str, Summary]) -> dict[str, Mapping[str, Summary]]:
+    """Cut what is too large in two, by the next digit of the hashes, until nothing is."""
+    if len(part) <= MOST:
+        return {prefix: part}
+    halves: dict[str, dict[str, Summary]] = {prefix + "0": {}, prefix + "1": {}}
+    for name, row in part.items():
+        halves[_digits(name)[: len(prefix) + 1]][name] = row
+    return {place: cut for half, rows in halves.items() for place, cut in _cut(half, rows).items()}
+
+
+def _summaries(value: object) -> Mapping[str, Summary]:
+    """Read what is listed by name."""
+    rows = Record(value)
+    return {name: rows.take(name, partial(Summary.parse, name)) for name in rows.rest()}
+
+
+def _documents(part: Mapping[str, Summary]) -> dict[str, object]:
+    return {name: row.document() for name, row in part.items()}

@@ -1,77 +1,70 @@
-"""The record of a package in an index: all its published versions.
+"""The record of a package: its versions, the oldest first, and which of them are yanked or removed, and why.
 
-What the latest version says of itself stands once for the package; a version lists what it says otherwise.
-
-    {"apiVersion": "packyard/v1", "kind": "IndexPackage", "name": "bert", "latest": "1.1",
-     "model": {"framework": "pytorch"}, "description": "…", "useCases": ["single-node"],
-     "versions": [{"version": "1.0", "tar": "sha256:…", "digest": "sha256:…", "size": 1234, "yanked": "diverges"},
-                  {"version": "1.1", "tar": "sha256:…", "digest": "sha256:…", "size": 1250}]}
+{"apiVersion": "packyard/v1", "kind": "Package", "name": "bert", "versions":
+    {"1.0": {"tar": "sha256:…", "digest": "sha256:…", "size": 1234, "yanked": "diverges", …}, "1.1": {…}}}
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record
+from packyard.core.bundle.record import FaultError, Record, map_of
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, Problem
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index.removed import RAISE, Removed
 
+KIND = "Package"
 _NAMED = 5  # versions in a message
-_SHARED = ("useCases", "model", "description")
+_RAISE = "a version that was removed is never published again: raise the version"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """The versions of a name, the oldest first, and those that were removed."""
-
-    #: The size of the largest record, in bytes: thousands of versions.
-    LIMIT: ClassVar = 4 * 1024 * 1024
+    """The versions of a name, the oldest first; those that were removed are among them."""
 
     name: str
-    entries: tuple[IndexEntry, ...] = ()
-    removed: tuple[Removed, ...] = ()
+    versions: tuple[IndexEntry, ...] = ()
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, data: bytes, digest: Digest) -> Package:
-        """Read a record, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
-        digest.verify(data, what="a record of the index")
-        return record.parse(data, cls._read, kind="IndexPackage", file=f"record {digest}")
+    def parse(cls, data: bytes, digest: Digest, *, file: str) -> Package:
+        """Read a record that has this digest, or raise `IntegrityError`."""
+        digest.verify(data, what=file)
+        return record.parse(data, cls._read, kind=KIND, file=file)
 
     @classmethod
     def _read(cls, fields: Record) -> Package:
-        name = fields.take("name", record.text)
-        shared = {key: fields.take(key, lambda value: value) for key in _SHARED if key in fields}
-        fields.take("latest", record.text, "")  # for other readers: it follows from the versions
+        name = fields.take("name", record.checked(reference.check_name))
 
-        def entry(value: object) -> IndexEntry:
-            return IndexEntry.parse({**shared, **Record(value).rest(), "name": name})
+        def entries(value: object) -> Mapping[str, IndexEntry]:
+            own = map_of(lambda entry: Record(entry).rest())(value)
+            named = {version: {**entry, "name": name, "version": version} for version, entry in own.items()}
+            return map_of(IndexEntry.parse)(named)
 
-        entries = sorted(fields.take("versions", record.list_of(entry)), key=lambda each: reference.order(each.version))
-        none: tuple[Removed, ...] = ()
-        removed = fields.take("removed", record.list_of(Removed.parse), none)
-        versions = [*(each.version for each in entries), *(each.version for each in removed)]
-        if len({*versions}) != len(versions) or not versions:
-            raise FaultError("expected one or more versions, each once", "versions")
-        if any(each.name != name for each in removed):
-            raise FaultError(f"expected versions of {name}", "removed")
-        return cls(name=name, entries=tuple(entries), removed=removed, extra=fields.rest())
+        versions = fields.take("versions", entries)
+        if not versions:
+            raise FaultError("expected one or more", "versions")
+        return cls(name=name, versions=_in_order(versions.values()), extra=fields.rest())
 
     def to_bytes(self) -> bytes:
-        """Return the record's bytes, the same in whatever order its entries came."""
-        leading = self._leading()
-        document = leading.document() if leading else {}
-        shared = {key: document[key] for key in _SHARED if key in document}
-        versions = [_own(entry.document(), shared) for entry in self.entries]
-        latest = {"latest": self.latest.version} if self.latest else {}
-        fields = {"apiVersion": record.API_VERSION, "kind": "IndexPackage", "name": self.name, **latest, **shared}
-        removed = {"removed": record.document(self.removed)} if self.removed else {}
-        return record.to_lines({**fields, **self.extra, "versions": versions, **removed}, levels={})
+        """Return the record."""
+        versions = {entry.version: entry.document() for entry in self.versions}
+        for document in versions.values():
+            del document["name"], document["version"]
+        fields = {"apiVersion": record.API_VERSION, "kind": KIND, "name": self.name, "versions": versions}
+        return record.to_line({**fields, **self.extra})
+
+    @property
+    def entries(self) -> tuple[IndexEntry, ...]:
+        """The versions that are there."""
+        return tuple(entry for entry in self.versions if not entry.removed)
+
+    @property
+    def removed(self) -> tuple[IndexEntry, ...]:
+        """The versions that were removed."""
+        return tuple(entry for entry in self.versions if entry.removed)
 
     @property
     def latest(self) -> IndexEntry | None:
@@ -79,18 +72,10 @@ class Package:
         offered = [entry for entry in self.entries if not entry.yanked]
         return max(offered, key=lambda entry: reference.newest(entry.version), default=None)
 
-    def _leading(self) -> IndexEntry | None:
-        return self.latest or (self.entries[-1] if self.entries else None)
-
     @property
-    def kind(self) -> str:
-        """Library for one, else empty."""
-        return leading.kind if (leading := self._leading()) else ""
-
-    @property
-    def description(self) -> str:
-        """What the package says of itself."""
-        return leading.description if (leading := self._leading()) else ""
+    def leading(self) -> IndexEntry:
+        """The version that says what the package is: the latest, or the last one where none is offered."""
+        return self.latest or self.versions[-1]
 
     def find(self, version: str) -> IndexEntry | None:
         """Return the entry of a version, in any spelling; build metadata (``+…``) must match if it is given."""
@@ -101,58 +86,47 @@ class Package:
         return None
 
     def get(self, version: str) -> IndexEntry:
-        """Return what `find` finds, or raise `InputError` with the versions that there are."""
+        """Return what `find` finds, or raise `InputError` with the versions that are there."""
         entry = self.find(version)
         if entry is None:
-            gone = (str(each) for each in self.removed if reference.same(version, each.version))
+            gone = (why_gone(each) for each in self.removed if reference.same(version, each.version))
             problem = next(gone, f"the channel has no version {version!r} of {self.name}")
             raise InputError(Problem(problem, hint=f"it has {self.last_versions()}"))
         return entry
-
-    def gone(self, version: str) -> Removed | None:
-        """Return what says that a version was removed, in whatever spelling."""
-        identity = reference.identity(version)
-        return next((each for each in self.removed if reference.identity(each.version) == identity), None)
 
     def last_versions(self) -> str:
         """Return the last few versions, the newest first, for a message."""
         return ", ".join(entry.version for entry in reversed(self.entries[-_NAMED:])) or "no other version"
 
+    def is_gone(self, version: str) -> bool:
+        """Return whether a version was removed, in whatever spelling."""
+        return any(reference.identity(each.version) == reference.identity(version) for each in self.removed)
+
     def add(self, entry: IndexEntry) -> Package:
         """Return the package with one more version, or the same; a `ConflictError` says what is in the way."""
-        for present in self.entries:
-            if present.version == entry.version:
-                break
-        else:
-            identity = reference.identity(entry.version)
-            others = (each for each in self.entries if reference.identity(each.version) == identity)
-            other = next(others, None)
-            if other is None:
-                if gone := self.gone(entry.version):
-                    raise ConflictError(Problem(str(gone), hint=RAISE))
-                entries = sorted((*self.entries, entry), key=lambda each: reference.order(each.version))
-                return replace(self, entries=tuple(entries))
-            present = other
+        identity = reference.identity(entry.version)
+        known = [each for each in self.versions if reference.identity(each.version) == identity]
+        if not known:
+            return replace(self, versions=_in_order([*self.versions, entry]))
+        present = next((each for each in known if each.version == entry.version), known[0])
+        if present.removed:
+            raise ConflictError(Problem(why_gone(present), hint=_RAISE))
         if not present.is_same_file(entry):
             raise ConflictError(_conflict(present, entry))
         return self
 
-    def remove(self, gone: Removed) -> Package:
-        """Return the package without a version, which says that it was removed."""
-        entries = tuple(each for each in self.entries if each.version != gone.version)
-        removed = {each.version: each for each in (gone, *self.removed)}
-        in_order = sorted(removed.values(), key=lambda each: reference.order(each.version))
-        return replace(self, entries=entries, removed=tuple(in_order))
-
     def put(self, entry: IndexEntry) -> Package:
         """Return the package with an entry in place of the one of its version."""
-        return replace(self, entries=tuple(entry if each.version == entry.version else each for each in self.entries))
+        return replace(self, versions=tuple(entry if each.version == entry.version else each for each in self.versions))
 
 
-def _own(document: dict[str, object], shared: Mapping[str, object]) -> dict[str, object]:
-    """Return what an entry does not share with its package."""
-    left_out = {"name": document["name"], "yanked": "", **shared}
-    return {key: value for key, value in document.items() if key not in left_out or value != left_out[key]}
+def why_gone(entry: IndexEntry) -> str:
+    """Say that a version was removed, and why."""
+    return f"{entry} was removed: {entry.removed}"
+
+
+def _in_order(entries: Iterable[IndexEntry]) -> tuple[IndexEntry, ...]:
+    return tuple(sorted(entries, key=lambda each: reference.order(each.version)))
 
 
 def _conflict(present: IndexEntry, entry: IndexEntry) -> Problem:

@@ -1,88 +1,83 @@
-"""What `packyard list` prints of a package, in one short entry, and the words that find it."""
+"""What an index lists of a package: the digest of its record, what `packyard list` prints, and the words that find it.
+
+{"record": "sha256:…", "version": "1.1", "title": "BERT", "model": {"framework": "pytorch"}, "useCases": ["train"]}
+"""
 
 from __future__ import annotations
 
-import os
-import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record
-from packyard.core.errors import IntegrityError, Problem
+from packyard.core.bundle.record import Record, in_json, list_of, map_of, text
+from packyard.core.digest import Digest
 from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index.package import Package
 
 _WORD = re.compile(r"[^\W_]+")
-_NONE: tuple[str, ...] = ()
+_NOWHERE = Digest("")
 _TITLE = 100  # characters of a title, and of each fact of a model
 _FACTS, _PATHS = 20, 8 * 1024  # facts of a model; characters of the paths of use cases
 
 
+def _version(value: object) -> str:
+    return record.checked(reference.check_version)(value) if value != "" else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A package by its latest version: a title, the facts of its model, the paths of its use cases, what they need."""
+    """A package by its latest version: a title, the facts of its model, the paths of its use cases, what they need.
 
-    name: str
-    version: str
-    title: str = ""
-    model: Mapping[str, str] = field(default_factory=dict)
-    use_cases: Sequence[str] = ()
-    kind: str = ""
-    needs: Sequence[str] = ()
+    ``version`` is empty where every version is yanked or removed. What is very long is cut.
+    """
+
+    name: str = field(metadata=in_json(record.checked(reference.check_name)))
+    record: Digest = field(default=_NOWHERE, metadata=in_json(record.digest))
+    version: str = field(default="", metadata=in_json(_version, ""))
+    title: str = field(default="", metadata=in_json(text, ""))
+    model: Mapping[str, str] = field(default_factory=dict, metadata=in_json(map_of(text), {}))
+    use_cases: Sequence[str] = field(default=(), metadata=in_json(list_of(text), ()))
+    kind: str = field(default="", metadata=in_json(text, ""))
+    needs: Sequence[str] = field(default=(), metadata=in_json(list_of(text), ()))
+    extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, entry: IndexEntry) -> Summary:
-        """Summarize a version."""
+    def of(cls, package: Package, digest: Digest) -> Summary:
+        """Summarize a package, whose record has a digest."""
+        leading = package.leading
+        model = {key: short(value) for key, value in islice(leading.model.items(), _FACTS) if len(key) <= _TITLE}
         return cls(
-            name=entry.name,
-            version=entry.version,
-            title=short(entry.description.partition(": ")[0]),
-            model=entry.model,
-            use_cases=entry.use_cases,
-            kind=entry.kind,
-            needs=entry.needs,
+            name=package.name,
+            record=digest,
+            version=package.latest.version if package.latest else "",
+            title=title_of(leading),
+            model=model,
+            use_cases=_some(leading.use_cases),
+            kind=leading.kind,
+            needs=tuple(map(short, leading.needs[:_FACTS])),
         )
 
     @classmethod
     def parse(cls, name: str, value: object) -> Summary:
-        """Read what `entry` wrote, or raise `IntegrityError`."""
-        try:
-            fields = Record(value)
-            folder = fields.take("folder", record.text, "")
-            use_cases: tuple[str, ...] = fields.take("useCases", record.list_of(record.text), _NONE)
-            return cls(
-                name=name,
-                version=fields.take("version", record.checked(reference.check_version)),
-                title=fields.take("title", record.text, ""),
-                model=fields.take("model", record.map_of(record.text), {}),
-                use_cases=tuple(posixpath.join(folder, each) for each in use_cases),
-                kind=fields.take("kind", record.text, ""),
-                needs=fields.take("needs", record.list_of(record.text), _NONE),
-            )
-        except FaultError as fault:
-            raise IntegrityError(Problem(f"{fault.path}: {fault}", file=f"{name[:80]} in the listing")) from fault
+        """Read what an index lists under a name."""
+        return Record({**Record(value).rest(), "name": name}).take_all(cls)
 
-    def entry(self) -> dict[str, object]:
-        """Return the entry of the listing; what is very long is cut, so that many packages fit into one node."""
-        folder = os.path.commonpath(self.use_cases) if len(self.use_cases) > 1 else ""
-        use_cases = [posixpath.relpath(each, folder) if folder else each for each in self.use_cases]
-        model = {key: short(value) for key, value in islice(self.model.items(), _FACTS) if len(key) <= _TITLE}
-        fields = {
-            "title": self.title,
-            "model": model,
-            "folder": folder,
-            "useCases": _some(use_cases),
-            "kind": self.kind,
-        }
-        fields |= {"needs": [short(each) for each in self.needs[:_FACTS]]}
-        return {"version": self.version, **{key: value for key, value in fields.items() if value}}
+    def document(self) -> dict[str, object]:
+        """Return the JSON that `parse` reads."""
+        fields: dict[str, object] = record.document(self)
+        return {key: value for key, value in fields.items() if key != "name"}
 
     def has(self, words: Iterable[str]) -> bool:
         """Say whether every word asked for begins a word of its name, its title, its facts or its use cases."""
         own = set(_words((self.name, self.title, *self.model.values(), *self.use_cases)))
         return all(any(word.startswith(start) for word in own) for start in words)
+
+
+def title_of(entry: IndexEntry) -> str:
+    """Return the title of a version."""
+    return short(entry.description.partition(": ")[0])
 
 
 def split(texts: Iterable[str]) -> list[str]:
@@ -95,10 +90,10 @@ def short(title: str) -> str:
     return title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…"
 
 
-def _some(paths: Sequence[str]) -> list[str]:
+def _some(paths: Sequence[str]) -> tuple[str, ...]:
     """Return as many paths as are of some length together."""
     ends = accumulate(map(len, paths))
-    return [path for path, end in zip(paths, ends, strict=True) if end <= _PATHS]
+    return tuple(path for path, end in zip(paths, ends, strict=True) if end <= _PATHS)
 
 
 def _words(texts: Iterable[str]) -> Iterator[str]:

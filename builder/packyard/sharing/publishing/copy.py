@@ -1,7 +1,8 @@
 """Copying: bringing what a channel has into another one, to promote it there, or for networks that reach only that one.
 
-The bytes are the same, with checksums, provenance and SBOMs; they stay signed by whom they are. The index, and the
-records of what is yanked or closed, are the other channel's own. What it has already is not copied again.
+The bytes are the same, with checksums, provenance and SBOMs; they stay signed by whom they are. A copy of everything is
+a mirror: the same channel, with the same index, byte for byte. A copy of a part, or into a channel that has packages of
+its own, is listed by an index of that channel.
 
 Versions that are named exactly, ``NAME@1.2.0``, come all or none, and none that is yanked: whoever names them says that
 they are good. Of all else, yanked versions come with their yanks, what the other channel has removed (`gc`) does not
@@ -11,34 +12,33 @@ come again, and an interrupted copy goes on with the next run.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
+from packyard.core.bundle import record
 from packyard.core.bundle.reference import Reference
+from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, Problem
 from packyard.sharing.entry import PROVENANCE, SBOM, IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, keep
 from packyard.sharing.fetching.verify import Proof, verify_listed
 from packyard.sharing.index import access
-from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
+from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.choose import choose
-from packyard.sharing.index.index import Index
+from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import Package
-from packyard.sharing.publishing import yank
-from packyard.sharing.publishing.close import close
-from packyard.sharing.publishing.publish import Status, publish
-from packyard.sharing.publishing.upload import Packed
-from packyard.sharing.stores.store import Store, get_or_none, pointing_to_fsck
+from packyard.sharing.publishing.gc import clear
+from packyard.sharing.publishing.publish import Attest, Packed, Status, check_place, compare, publish, upload
+from packyard.sharing.stores import put_all
+from packyard.sharing.stores.store import MissingStoreError, Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance, sigstore
-from packyard.sharing.trust.keys import Trust
 
 _AT_ONCE = 4  # uploads
-_BATCH = 32  # bundles that are on this disk, and that become one head
+_BATCH = 32  # bundles that are on this disk, and that are listed together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,52 +82,52 @@ def copy(
     *,
     how: Fetching | None = None,
     by: Publisher = UNSIGNED,
+    is_own: bool = False,
     done: Callable[[int, int], object] = lambda *_: None,
 ) -> list[Copied]:
     """Bring what is chosen into another channel; done, another run changes nothing.
 
-    ``how`` is how to read the source, ``by`` who publishes in the target. ``done`` hears how many of how many are
-    there.
+    ``how`` is how to read the source, ``by`` who publishes in the target. ``is_own``: the target is a channel of its
+    own, whatever is copied. ``done`` hears how many of how many are copied.
     """
     how = how or Fetching()
-    by = by.in_channel(target)
     listed = access.read(source, how.trusted, how.memory)
-    how = replace(how, trusted=how.trusted.without(listed.head.revoked))
     exact, others = chosen(listed, texts)
     for entry in filter(lambda each: each.yanked, exact):
         raise ConflictError(Problem(f"{entry} is yanked: {entry.yanked}", hint="copy another version"))
+    here = None
+    with suppress(MissingStoreError):
+        here = access.find(target)
+    if not (texts or is_own) and (here is None or here.channel == listed.channel):
+        return _mirror(_Source(source, listed, how), target, here, others, done)
     before = by.current(target)
-    gone = {str(entry): entry for entry in others if before.was_removed(entry)}
-    others = [entry for entry in others if str(entry) not in gone]
-    entries = [*exact, *others]
-    present = {str(entry) for entry in entries if before.lists(entry)}
-    numbers, wanted = count(1), len(entries) - len(present)
-    put = partial(publish, target, by=by, at_once=_AT_ONCE, done=lambda _: done(next(numbers), wanted))
-    results: dict[str, Copied] = {}
+    gone = [entry for entry in others if (has := before.package(entry.name)) and has.is_gone(entry.version)]
+    others = [entry for entry in others if entry not in gone]
+    present = {str(entry) for entry in (*exact, *others) if before.lists(entry)}
+    results = {str(entry): Copied(entry=entry, status="unchanged") for entry in (*exact, *others)}
+    numbers, wanted = count(1), len(results) - len(present)
     for batch in _batches(exact, others, present):
-        results |= _Batch(source, listed, batch, how, is_proved=batch[0] in exact).copied(put)
-    if present and not results:
-        put(())  # a copy that was killed may have left its record
-    for entry in entries:
-        if str(entry) in present:
-            results[str(entry)] = Copied(entry=entry, status="unchanged")
-    before = access.current(target, by.trusted)
-    new = [entry for entry in entries if entry.yanked and not before.named(entry.name).get(entry.version).yanked]
-    if new:
-        with access.writer(target, by, alone=True) as writer:
-            _yank(writer, new)
-    for version in _complete(listed, before, entries):
-        close(target, version, by)
-    return [
-        *(results[str(entry)] for entry in entries),
-        *(Copied(entry=each, status="removed") for each in gone.values()),
-    ]
+        with _Source(source, listed, how, is_proved=batch[0] in exact).fetched(batch) as (packed, attest, proofs):
+            told = lambda _: done(next(numbers), wanted)  # noqa: E731
+            for entry, status in publish(target, packed, by, attest=attest, at_once=_AT_ONCE, done=told):
+                results[str(entry)] = Copied(entry=entry, status=status, proof=proofs.get(str(entry)))
+
+    def change(index: Index) -> Index:
+        entries = [index.named(entry.name).get(entry.version) for entry in (*exact, *others) if entry.yanked]
+        reasons = {str(entry): entry.yanked for entry in others}
+        index = index.put(*(replace(each, yanked=reasons[str(each)]) for each in entries if not each.yanked))
+        for version in _complete(listed, index, [*exact, *others]):
+            index = index.close(version)
+        return index
+
+    by.commit(target, change)
+    return [*results.values(), *(Copied(entry=each, status="removed") for each in gone)]
 
 
 def _batches(
     exact: Sequence[IndexEntry], others: Sequence[IndexEntry], present: Collection[str]
 ) -> Iterator[Sequence[IndexEntry]]:
-    """Yield what is not there yet in parts that become a head each: what was named exactly is one."""
+    """Yield what is not there yet in parts that are listed together: what was named exactly is one."""
     first, rest = ([entry for entry in part if str(entry) not in present] for part in (exact, others))
     if first:
         yield first
@@ -135,91 +135,96 @@ def _batches(
         yield rest[start : start + _BATCH]
 
 
+def _mirror(
+    source: _Source,
+    target: Store,
+    here: Index | None,
+    entries: Sequence[IndexEntry],
+    done: Callable[[int, int], object],
+) -> list[Copied]:
+    """Bring everything into an empty place, or into an older copy of the same channel."""
+    listed, before = source.listed, here or Index(store=target)
+    if before.number > listed.number or (before.number == listed.number and before.data != listed.data):
+        problem = f"has number {before.number} of this channel, and the source number {listed.number}"
+        hint = "copy in the other direction, or into an empty place"
+        raise ConflictError(Problem(problem, file=target.address, hint=hint))
+    check_place(target, before, [entry.key for entry in entries])
+    present = {str(entry) for entry in entries if before.lists(entry)}
+    results = {str(entry): Copied(entry=entry, status="unchanged") for entry in entries}
+    numbers, wanted = count(1), len(results) - len(present)
+    for batch in _batches((), entries, present):
+        with source.fetched(batch) as (packed, attest, _):
+            told = lambda _: done(next(numbers), wanted)  # noqa: E731
+            for entry, status in upload(
+                target, compare(target, packed, before), before, attest=attest, at_once=_AT_ONCE, done=told
+            ):
+                results[str(entry)] = Copied(entry=entry, status=status)
+    if before.data != listed.data:
+        put_all(target, ((key, source.store.get(key, limit=record.LIMIT)) for key in listed.files_below()))
+        target.swap(KEY, listed.data, Digest.of(before.data) if before.data else None)
+        clear(target, {entry.key for package in listed.packages() for entry in package.removed})
+    return list(results.values())
+
+
 @dataclass(frozen=True, slots=True)
-class _Batch:
-    """Bundles that become one head of the other channel."""
+class _Source:
+    """The channel that is copied from, its index, and how to read it; what was named exactly is proved."""
 
-    source: Store
+    store: Store
     listed: Index
-    entries: Sequence[IndexEntry]
     how: Fetching
-    is_proved: bool
+    is_proved: bool = False
 
-    def copied(self, put: Callable[..., list[tuple[IndexEntry, Status]]]) -> dict[str, Copied]:
-        """Fetch the bundles, and let ``put`` publish them with what is known of them."""
-        wanted = {str(entry): entry for entry in self.entries}
+    @contextmanager
+    def fetched(self, entries: Sequence[IndexEntry]) -> Iterator[tuple[list[Packed], Attest, dict[str, Proof]]]:
+        """Fetch bundles to this disk; yield them, what the source knows of them, and, once asked for, their proofs."""
+        wanted = {str(entry): entry for entry in entries}
         proofs: dict[str, Proof] = {}
 
         def attest(published: IndexEntry) -> Mapping[str, bytes]:
             """Return what the source knows of the very file that is published."""
-            name = str(published)
-            if not published.is_same_file(wanted[name]):
+            if not published.is_same_file(wanted[str(published)]):
                 return {}
-            with pointing_to_fsck(self.source):
-                files = _known(self.source, published, self.how.trusted)
+            with pointing_to_fsck(self.store):
+                files = self._known(published)
             if self.is_proved:
-                proofs[name] = self._proof(published, files.get(published.beside(PROVENANCE)))
+                proofs[str(published)] = self._proof(published, files.get(published.beside(PROVENANCE)))
             return files
 
         with TemporaryDirectory(prefix="packyard-") as folder:
             packed = []
-            for entry in wanted.values():
-                with pointing_to_fsck(self.source):
+            for entry in entries:
+                with pointing_to_fsck(self.store):
                     self._proof(entry, None)
-                    file = keep(self.source, entry, Path(folder), self.how)
-                packed.append(Packed(entry=replace(entry, yanked=""), file=file))
-            outcomes = put(packed, attest=attest)
-        copied: dict[str, Copied] = {}
-        for entry, status in outcomes:
-            name = str(entry)
-            as_listed = replace(entry, yanked=wanted[name].yanked)  # it is yanked once all is there
-            copied[name] = Copied(entry=as_listed, status=status, proof=proofs.get(name))
-        return copied
+                    packed.append(Packed(entry=entry, file=keep(self.store, entry, Path(folder), self.how)))
+            yield packed, attest, proofs
 
     def _proof(self, entry: IndexEntry, attested: bytes | None) -> Proof:
-        return verify_listed(self.source, self.listed.head, entry, entry, self.how.trusted, attested=attested)
+        return verify_listed(self.store, self.listed, entry, entry, self.how.trusted, attested=attested)
 
+    def _known(self, entry: IndexEntry) -> Mapping[str, bytes]:
+        """Return the SBOM, the provenance and what Sigstore's tools verify, which have to be about this file.
 
-def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
-    """Return the SBOM, the provenance and what Sigstore's tools verify, which have to be about this file.
-
-    An SBOM has to be the one that the provenance names: what is published once never changes.
-    """
-    described = entry.beside(SBOM)
-    proof = provenance.check_beside(source, entry, trusted)
-    files = {described: get_or_none(source, described, limit=provenance.LIMIT), entry.beside(PROVENANCE): proof}
-    own = {key: data for key, data in files.items() if data is not None}
-    if proof is not None:
-        statement = provenance.open(proof, trusted, file=entry.beside(PROVENANCE))[0]
-        for key, expected in statement.products(entry).items():
-            if key in own:
-                expected.verify(own[key], what=key)
-    return {**own, **sigstore.check_beside(source, entry, trusted)}
-
-
-def _yank(writer: Writer, new: Sequence[IndexEntry]) -> None:
-    """Yank in the target what is yanked in the source, for the same reasons."""
-    channel = writer.current().head.channel
-    for entry in new:
-        with suppress(ConflictError):  # whoever runs the target yanks it, too
-            yank.put(writer, entry, entry.yanked, channel)
-
-    def change(index: Index) -> Index:
-        for entry in new:
-            if not index.named(entry.name).get(entry.version).yanked:
-                index = index.yank(entry, entry.yanked)
-        return index
-
-    writer.commit(change)
+        An SBOM has to be the one that the provenance names: what is published once never changes.
+        """
+        trusted = self.how.trusted.optional() if self.listed.signers else self.how.trusted
+        described = entry.beside(SBOM)
+        proof = provenance.check_beside(self.store, entry, trusted)
+        sbom = get_or_none(self.store, described, limit=provenance.LIMIT)
+        files = {described: sbom, entry.beside(PROVENANCE): proof}
+        own = {key: data for key, data in files.items() if data is not None}
+        if proof is not None:
+            statement = provenance.open(proof, trusted, file=entry.beside(PROVENANCE))[0]
+            for key, expected in statement.products(entry).items():
+                if key in own:
+                    expected.verify(own[key], what=key)
+        return {**own, **sigstore.check_beside(self.store, entry, trusted)}
 
 
 def _complete(listed: Index, target: Index, entries: Iterable[IndexEntry]) -> list[str]:
     """Return the versions that the source has closed, and the target has not, though it has all bundles of them."""
-    versions = set()
-    for version in {entry.version for entry in entries}:
-        there, here = listed.release(version), target.release(version)
-        if there and there.closed and not (here and here.closed):
-            versions.add(version)
+    every = {entry.version for entry in entries}
+    versions = {version for version in every if listed.is_closed(version) and not target.is_closed(version)}
     for package in listed.packages() if versions else ():
         wanted = [entry for entry in package.entries if entry.version in versions]
         copied = target.package(package.name) if wanted else None

@@ -1,203 +1,213 @@
-"""Looking for what is altered, missing, extra or not to be read in a channel: every file of its index, each bundle.
+"""Checking a channel: each version that is listed has its file, its digest, and provenance that is about it.
 
-It reads all that there is, and changes nothing.
+    missing     it is listed, and is not there
+    altered     it is there, and is not what is listed
+    unproved    its provenance, or what that names, is not about it, or is not signed as it has to be
+    unlisted    nothing lists it: a publish that was interrupted, what was removed, or no file of a channel
+    unread      it cannot be read
+
+`repair` lists again what is sound. Shards and records that the index does not name are left to `gc`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import suppress
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 
-from packyard.core.bundle import reference
-from packyard.core.digest import Digest
+from packyard.core.bundle import record, reference
+from packyard.core.bundle.archive import LIMITS
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, IntegrityError, Problem
-from packyard.sharing.entry import bundle_key
-from packyard.sharing.index import access, head, removed, tree
-from packyard.sharing.index.head import Head
-from packyard.sharing.index.index import Index, Release
-from packyard.sharing.index.nodes import Nodes
+from packyard.sharing import checksum
+from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry
+from packyard.sharing.index import access
+from packyard.sharing.index.access import UNSIGNED, Publisher
+from packyard.sharing.index.index import FOLDER, KEY, Index, digest_in, record_key, shard_key
 from packyard.sharing.index.package import Package
-from packyard.sharing.index.tree import Node
-from packyard.sharing.publishing import close, reindex
-from packyard.sharing.publishing.bundle_faults import check_bundle
-from packyard.sharing.publishing.extra_files import find_extra
-from packyard.sharing.publishing.file_fault import (
-    BRING_BACK,
-    FROM_BACKUP,
-    GC,
-    NOT_SAID,
-    REINDEX,
-    SIGNED,
-    FileFault,
-    Reading,
-    altered,
-    damaged,
-)
-from packyard.sharing.publishing.seen import Seen
-from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, get_or_none
-from packyard.sharing.trust import root
-from packyard.sharing.trust.envelope import UnsignedError
+from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, UnreadableError, get_or_none
+from packyard.sharing.trust import provenance, sigstore
 from packyard.sharing.trust.keys import NOBODY, Trust
 
-_CLOSE_AGAIN = "remove it, and make it again: packyard fsck CHANNEL --repair"
-_OF_ROOT = f"{FROM_BACKUP}; if the channel never had a root, remove it"
-_REMOVE_AGAIN = "remove it, and make it again: packyard gc CHANNEL --key KEY, with the flags as before"
+_BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
+_PUBLISH_AGAIN = "publish the package again, which writes it"
+_LIST_AGAIN = "list again what is sound: packyard fsck CHANNEL --repair"
+_REMOVE = "packyard fsck CHANNEL --repair lists it, if it is whole; with --remove, what is not is removed"
+_FAULTS = (IntegrityError, InputError, TooLongError, NotFoundError, UnreadableError)
+_BUNDLE = re.compile(r"(?P<version>[^/]+)/(?P<name>[^/]+)\.tar\.gz")
 
 
-def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
-    """Yield what is wrong with a channel."""
-    store = Reading(store)
-    there = frozenset(store.list(""))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What is wrong with a file of a channel, and what to do; see the module for the kinds."""
+
+    kind: str
+    key: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """What was read of a channel: its packages as far as they can be, all keys, and what is wrong."""
+
+    store: Store
+    packages: dict[str, Package] = field(default_factory=dict)
+    keys: frozenset[str] = frozenset()
+    findings: list[Finding] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, store: Store, index: Index) -> _Survey:
+        """Read all shards and records of an index."""
+        survey = cls(store, keys=frozenset(store.list("")))
+        rows = list(index.listed.values())
+        for prefix, digest in index.shards.items():
+            with survey.noting(shard_key(digest), _LIST_AGAIN):
+                rows += index.shard(prefix).values()
+        for row in rows:
+            with survey.noting(record_key(row.name, row.record), _LIST_AGAIN):
+                survey.packages[row.name] = index.record(row)
+        return survey
+
+    @contextmanager
+    def noting(self, key: str, hint: str, kind: str = "altered") -> Iterator[None]:
+        """Note what is raised about a file, and go on."""
+        try:
+            yield
+        except _FAULTS as error:
+            kind = kind if key in self.keys else "missing"
+            if isinstance(error, UnreadableError):
+                kind, hint = "unread", error.problems[0].hint
+            message = "; ".join(problem.message for problem in error.problems) if kind != "missing" else "it is listed"
+            self.findings.append(Finding(kind=kind, key=key, message=message, hint=hint))
+
+    def unlisted(self) -> Iterator[tuple[str, str]]:
+        """Yield the keys that nothing lists, and what they are; a channel may have other files, such as its page."""
+        listed = {entry.key: entry for package in self.packages.values() for entry in package.versions}
+        releases = {key.partition("/")[0] for key in listed}
+        for key in sorted(self.keys):
+            base = key.partition(".tar.gz")[0] + ".tar.gz"
+            if key.startswith(FOLDER):
+                if key != KEY and not digest_in(key):
+                    yield key, "it is no file of an index"
+            elif base in listed:
+                if listed[base].removed:
+                    yield key, "the version was removed"
+            elif key.partition("/")[0] in releases or key.endswith(".tar.gz"):
+                yield key, "nothing lists it"
+
+
+def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
+    """Yield what is wrong with a channel; nothing is changed."""
     try:
         index = access.find(store, trusted)
     except IntegrityError as error:
-        yield from altered(store, error, REINDEX)
+        yield Finding(kind="altered", key=KEY, message=str(error), hint=_LIST_AGAIN)
         return
     if index is None:
-        yield FileFault(kind="missing", key=head.POINTER, message="the channel has no index", hint=REINDEX)
+        yield Finding(kind="missing", key=KEY, message="the channel has no index", hint=_LIST_AGAIN)
         return
-    heads = list(_check_heads(store, there, index.head)) if index.head.number else []
-    yield from heads
-    seen = Seen(index)
-    yield from list(seen.faults.values())
-    if seen.is_whole and index.head.number:
-        yield from _check_maps(index)
-    channel = index.head.channel
-    told = set()
-    for entry in seen.entries():
-        for fault in check_bundle(store, there, entry, channel, trusted):
-            told.add(fault.key)
-            yield fault
-    yield from _check_roots(store, there, channel)
-    if not seen.is_whole:
-        yield from _check_unlisted(store, there, seen.keys, channel, trusted)
-    if seen.is_whole:
-        yield from _check_closed(store, index, trusted)
-        yield from _check_removed(store, there, seen, channel, trusted)
-    yield from find_extra(store, there - told, index, seen, trusted, are_heads_whole=not heads)
+    survey = _Survey.of(store, index)
+    vouched = trusted.optional() if index.signers else trusted
+    for package in survey.packages.values():
+        for entry in package.entries:
+            _check_bundle(survey, entry, vouched)
+    yield from survey.findings
+    is_whole = all(digest_in(finding.key) is None for finding in survey.findings)
+    for key, message in survey.unlisted() if is_whole else ():
+        yield Finding(kind="unlisted", key=key, message=message, hint=_REMOVE)
 
 
-def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[FileFault]:
-    """Compare every head with what later ones say of it, and the pointer with the heads."""
-    expected = {latest.number: latest.digest}
-    pointer = _digest(store, head.POINTER) if head.POINTER in there else latest.digest
-    digests = set()
-    for number in range(latest.number, 0, -1):
-        key = head.key(number)
-        is_copied = head.POINTER in there and expected.get(number) == pointer
-        hint = f"copy {head.POINTER} there, which is the same head" if is_copied else FROM_BACKUP
-        try:
-            data = get_or_none(store, key, limit=head.LIMIT)
-        except (IntegrityError, TooLongError) as error:
-            yield from altered(store, error, hint)
+def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
+    """Compare what lies in a release with its entry."""
+    store, line, proof = survey.store, entry.beside(CHECKSUM), entry.beside(PROVENANCE)
+    with survey.noting(entry.key, _BRING_BACK):
+        data = store.get(entry.key, limit=LIMITS.packed_size)
+        entry.verify(data)
+        _check_content(Bundle.open(data, what=entry.key), entry)
+    with survey.noting(line, _PUBLISH_AGAIN):
+        said = checksum.parse(store.get(line, limit=checksum.LIMIT), what=line)
+        if said != entry.digest:
+            raise IntegrityError(f"expected {entry.digest}, found {said}")
+    again = f"remove it, and publish the same sources again: packyard publish {entry.name} --version {entry.version}"
+    again += " --to CHANNEL --key KEY"
+    with survey.noting(proof, again, "unproved"):
+        attested = provenance.check_beside(store, entry, trusted)
+        products = provenance.open(attested, trusted, file=proof)[0].products(entry) if attested else {}
+        for key, expected in products.items():
+            with survey.noting(key, again, "unproved"):
+                expected.verify(store.get(key, limit=provenance.LIMIT), what=key)
+    for end in sigstore.ENDS:
+        with survey.noting(entry.beside(end), again, "unproved"):
+            sigstore.check_beside(store, entry, trusted, ends=[end])
+
+
+def _check_content(bundle: Bundle, entry: IndexEntry) -> None:
+    if (bundle.manifest.name, bundle.manifest.version) != (entry.name, entry.version):
+        raise IntegrityError(f"is the bundle {bundle.manifest.name}@{bundle.manifest.version}")
+    if bundle.tar != entry.tar:
+        raise IntegrityError(f"its tar is {bundle.tar}, and the index lists {entry.tar}")
+
+
+def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False) -> tuple[Index, list[str], list[str]]:
+    """Let the index list all that is sound; return it, what is listed anew, and what was removed.
+
+    Records that can be read stay as they are. Of those that are lost, what was yanked or removed is lost, too. Where
+    the index itself is lost, the channel keeps its id if it is remembered here. ``is_removing``: what nothing lists
+    then is removed.
+    """
+    listed = list[IndexEntry]()
+
+    def change(index: Index) -> Index:
+        survey = _Survey.of(store, index)
+        for finding in survey.findings:
+            if finding.kind == "altered":
+                store.remove(finding.key)  # what has the name of a shard or a record must have its digest
+        listed[:] = _sound(survey, by.own)
+        packages = dict(survey.packages)
+        for entry in listed:
+            packages[entry.name] = packages.get(entry.name, Package(name=entry.name)).add(entry)
+        if not packages:
+            raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
+        return replace(index, listed={}, shards={}, files={}).with_packages(packages.values())
+
+    index = by.commit(store, change, before=_before(store, by))
+    removed = []
+    if is_removing:
+        for key, _ in _Survey.of(store, index).unlisted():
+            with suppress(InputError):  # a file of somebody else
+                store.remove(key, is_published=not key.startswith(FOLDER))
+                removed.append(key)
+    return index, [str(entry) for entry in listed], removed
+
+
+def _before(store: Store, by: Publisher) -> Index:
+    """Return the index to go on from: what is there, or, where that cannot be read, what is remembered of it."""
+    data = get_or_none(store, KEY, limit=record.LIMIT)
+    with suppress(IntegrityError):
+        if data is not None and Index.parse(data, store):
+            return by.current(store)
+    if data is not None:
+        store.remove(KEY)
+    remembered = by.memory.read(store, by.whom) if by.memory else None
+    return by.checked(store, replace(remembered, data=b"")) if remembered else Index(store=store)
+
+
+def _sound(survey: _Survey, trusted: Trust) -> Iterator[IndexEntry]:
+    """Yield the bundles that no record lists, and that are whole, with checksum and provenance; note the others."""
+    known = {entry.key for package in survey.packages.values() for entry in package.versions}
+    for key in sorted(survey.keys - known):
+        match = _BUNDLE.fullmatch(key)
+        if match is None or match["version"] == "index":
             continue
-        if data is None:
-            message = "later heads link to it" if number < latest.number else "it is the latest head"
-            yield FileFault(kind="missing", key=key, message=message, hint=hint)
-            continue
-        digests.add(Digest.of(data))
-        if expected.get(number, Digest.of(data)) != Digest.of(data):
-            problem = f"expected {expected[number]}, found {Digest.of(data)}"
-            yield FileFault(kind="altered", key=key, message=problem, hint=hint)
-            continue
-        with suppress(IntegrityError):
-            expected |= Head.parse(data, NOBODY, file=key, number=number).history
-    if pointer not in digests.union(expected.values()):
-        message = "it is no copy of a head"
-        yield FileFault(kind="altered", key=head.POINTER, message=message, hint="the next publish writes it again")
-
-
-def _digest(store: Store, key: str) -> Digest | None:
-    """Return the digest of a file of the index, None if it cannot be read or is larger than any."""
-    with suppress(IntegrityError, NotFoundError, TooLongError):
-        return Digest.of(store.get(key))
-    return None
-
-
-def _check_maps(index: Index) -> Iterator[FileFault]:
-    """Make the maps again from the records, and compare them with the head's."""
-    try:
-        built = _rebuilt(index)
-    except IntegrityError as error:
-        yield FileFault(kind="altered", key=head.key(index.head.number), message=str(error), hint=REINDEX)
-        return
-    for name in ("packages", "listing", "releases") if index.head.listing.keys else ("packages", "releases"):
-        if getattr(built, name) != getattr(index.head, name):
-            message = f"the {name} that it lists are not those of the records"
-            yield FileFault(kind="altered", key=head.key(index.head.number), message=message, hint=REINDEX)
-
-
-def _rebuilt(index: Index) -> Head:
-    releases = {}
-    for package in index.packages():
-        for version in (*(each.version for each in package.entries), *(each.version for each in package.removed)):
-            releases[reference.canonical(version)] = index.release(version) or Release(spelling=version)
-    return Index.build(index.packages(), releases, _Forgetful()).head
-
-
-class _Forgetful(Nodes):
-    """Nodes that are named, and not kept."""
-
-    def keep(self, item: Node | Package) -> Digest:
-        return Digest.of(item.to_bytes())
-
-
-def _check_unlisted(
-    store: Store, there: frozenset[str], listed: Collection[str], channel: str, trusted: Trust
-) -> Iterator[FileFault]:
-    """Look at bundles that an index with missing nodes may list."""
-    for name, version in reindex.bundles(sorted(there))[0]:
-        if bundle_key(name, version) not in listed:
-            try:
-                reindex.read(store, name, version, channel, trusted)
-            except (IntegrityError, TooLongError) as error:
-                yield from altered(store, error, BRING_BACK)
-
-
-def _check_closed(store: Store, index: Index, trusted: Trust) -> Iterator[FileFault]:
-    for version, _ in tree.scan(index.head.releases, index.nodes.node):
-        key, release = head.key(index.head.number), None
-        try:
-            release = index.released(version)
-            key = close.key(release.spelling)
-            is_closed = close.is_closed(store, release.spelling, index.head.channel, trusted)
-        except (IntegrityError, InputError) as error:
-            hint = REINDEX if release is None else NOT_SAID
-            if release and release.closed:
-                hint = f"{_CLOSE_AGAIN}{SIGNED if isinstance(error, UnsignedError) else ''}"
-            yield damaged(key, error, error.problems[0], hint)
-            continue
-        if is_closed != release.closed:
-            kind, message = ("extra", "the index does not say so") if is_closed else ("missing", "the index says so")
-            yield FileFault(kind=kind, key=key, message=f"the release is closed: {message}", hint=REINDEX)
-
-
-def _check_roots(store: Store, there: frozenset[str], channel: str) -> Iterator[FileFault]:
-    """Look at each version of the channel's root: who writes goes by the first, whether or not a reader trusts it."""
-    previous = None
-    for key in sorted((key for key in there if key.startswith(root.FOLDER)), key=lambda key: (len(key), key)):
-        try:
-            found = root.Root.parse(store.get(key, limit=root.LIMIT), file=key)
-            found.check(previous, file=key)
-            if key != root.key(found.version) or (channel and found.channel != channel):
-                raise IntegrityError(Problem(f"is version {found.version} of the root of {found.channel}", file=key))
-            previous = found
-        except (IntegrityError, TooLongError, NotFoundError) as error:
-            yield from altered(store, error, _OF_ROOT)
-
-
-def _check_removed(
-    store: Store, there: frozenset[str], seen: Seen, channel: str, trusted: Trust
-) -> Iterator[FileFault]:
-    """Compare the records of what was removed with what the index says."""
-    for key in sorted(seen.removed - there):
-        yield FileFault(kind="missing", key=key, message="the index says that it was removed", hint=GC)
-    for key in sorted(each for each in there if each.startswith(removed.FOLDER)):
-        try:
-            gone = removed.read(store, key, channel, trusted)
-        except IntegrityError as error:
-            hint = _REMOVE_AGAIN if key in seen.removed else "remove it"
-            yield damaged(key, error, error.problems[0], hint)
-            continue
-        if key not in seen.removed:
-            yield FileFault(kind="extra", key=key, message=f"{gone}; the index lists it still", hint=GC)
+        with survey.noting(key, _PUBLISH_AGAIN):
+            reference.check_name(match["name"])
+            reference.check_version(match["version"])
+            data, line = survey.store.get(key, limit=LIMITS.packed_size), key + CHECKSUM
+            checksum.parse(survey.store.get(line, limit=checksum.LIMIT), what=line).verify(data, what=key)
+            entry = IndexEntry.of(Bundle.open(data, what=key))
+            if entry.key != key:
+                raise IntegrityError(f"is the bundle {entry}")
+            provenance.check_beside(survey.store, entry, trusted)
+            yield entry

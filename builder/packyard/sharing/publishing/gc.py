@@ -1,26 +1,27 @@
-"""Retention: removing the versions that a policy names, for ever.
+"""Removing versions from a channel: those that a policy names, but nothing that anybody has to find again.
 
-What a lock pins, what is in a release that is not closed, and the version that users get without naming one stay. First
-a signed record says of each version who removes it, and why; then a head lists it no more, and says so; then its
-objects go, the bundle first. A run that was interrupted is completed by the next one, whatever its policy.
+The latest version of a package stays, and so does what is in a release that is not closed, or pinned by a lock. For
+each version that goes, the record of its package says so and why, and then the files of its bundle are removed: so what
+is listed is always there, and what was interrupted goes with the next run, whatever its policy. Shards and records that
+the index does not name any more go, too, once they are so old that no reader is on the way to them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from packyard.core.bundle import reference
 from packyard.core.bundle.lock import Lock
-from packyard.core.errors import IntegrityError, Problem, on_one_line
-from packyard.sharing.entry import IndexEntry, bundle_key
-from packyard.sharing.index import access, removed
-from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
-from packyard.sharing.index.index import Index
+from packyard.core.errors import on_one_line
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index import access
+from packyard.sharing.index.access import UNSIGNED, Publisher, check_there
+from packyard.sharing.index.index import FOLDER, Index, digest_in
 from packyard.sharing.index.package import Package
-from packyard.sharing.index.removed import Removed
-from packyard.sharing.stores.store import Store
-from packyard.sharing.trust.keys import SigningKey, Trust
+from packyard.sharing.stores.store import PROBES, Store
+
+_DAY = 24 * 3600.0  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,107 +89,64 @@ def gc(
 
     Return what became of each version, and whether the store keeps bytes of it: a registry may delete nothing.
     """
-    locks = locks or {}
+    outcomes = list[Outcome]()
+
+    def change(index: Index) -> Index:
+        outcomes[:] = _planned(index, policy, names, locks or {})
+        going = {(each.name, each.version): each.reason for each in outcomes if each.status == "removed"}
+        of = {name for name, _ in going}
+        entries = [entry for name in of for entry in index.named(name).entries]
+        return index.put(
+            *(replace(e, removed=going[e.name, e.version]) for e in entries if (e.name, e.version) in going)
+        )
+
     if is_trial:
-        index = access.read(store, by.trusted, by.memory)
-        plan = _Plan.of(store, index, policy, names, locks, by.trusted)
-        return _sorted([*plan.kept, *(_outcome(each, "goes") for each in plan.going(index, ()))]), False
-    with access.writer(store, by, alone=True) as writer:
-        before = writer.current()
-        plan = _Plan.of(writer.store, before, policy, names, locks, writer.by.trusted)
-        gone = list(plan.going(before, by.keys))
-        for removal in (*gone, *plan.lost):
-            if removal.key not in plan.there:
-                writer.check()
-                writer.store.put(removal.key, removed.KIND.to_bytes(removal, by.keys))
-        writer.commit(lambda index: index.remove(gone))
-        is_gone = _clear(writer, {bundle_key(each.name, each.version) for each in (*gone, *plan.before)})
-    return _sorted([*plan.kept, *(_outcome(each, "removed") for each in gone)]), not is_gone
+        change(access.read(store, by.trusted, by.memory))
+        return [replace(each, status="goes") if each.status == "removed" else each for each in outcomes], False
+    index = by.commit(store, change, before=check_there(by.current(store)))
+    packages = map(index.named, names) if names else index.packages()
+    is_gone = clear(store, {entry.key for package in packages for entry in package.removed})
+    _sweep(store, by)
+    return outcomes, not is_gone
 
 
-def _clear(writer: Writer, bundles: set[str]) -> bool:
-    """Remove the objects of bundles, each bundle first; return whether all bytes are gone."""
-    is_gone = True
-    for key in sorted(writer.store.list("")):
-        base, dot, _ = key.partition(".tar.gz")
-        if dot and f"{base}{dot}" in bundles:
-            writer.check()  # another writer may have taken the lease from us
-            is_gone &= writer.store.remove(key, is_published=True)
-    return is_gone
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """What a policy names, and why: what goes, what is kept; what was removed ``before``, without record ``lost``.
-
-    ``there`` are the keys of records, ``begun`` those that an interrupted run wrote of what the index lists still.
-    """
-
-    goes: Sequence[tuple[IndexEntry, str]]
-    kept: Sequence[Outcome]
-    before: Sequence[Removed]
-    there: frozenset[str]
-    begun: Mapping[str, Removed]
-
-    @classmethod
-    def of(
-        cls, store: Store, index: Index, policy: Policy, names: Sequence[str], locks: Mapping[str, Lock], trusted: Trust
-    ) -> _Plan:
-        """Look at packages; what an interrupted run said to be removed goes, too."""
-        there = frozenset(store.list(removed.FOLDER))
-        unsaid = there and there.difference(each.key for package in index.packages() for each in package.removed)
-        records = removed.find(store, index.head.channel, trusted, unsaid)
-        goes, kept, before = list[tuple[IndexEntry, str]](), list[Outcome](), list[Removed]()
-        for package in map(index.named, names) if names else index.packages():
-            before += package.removed
-            begun = {each.version: r.reason for each in package.entries if (r := _begun(records, each))}
-            named = {each.version: why for each, why in policy.named(package)} | begun
-            for entry in (each for each in package.entries if each.version in named):
-                if why := _protected(index, package, entry, locks):
-                    kept.append(Outcome(**_of(entry), status="kept", reason=why))
-                else:
-                    goes.append((entry, named[entry.version]))
-        begun_by_key = {each.key: each for each in records.values()}
-        return cls(goes=goes, kept=kept, before=before, there=there, begun=begun_by_key)
-
-    @property
-    def lost(self) -> Iterator[Removed]:
-        """What the index says was removed, and has no record any more."""
-        return (each for each in self.before if each.key not in self.there)
-
-    def going(self, index: Index, keys: Sequence[SigningKey]) -> Iterator[Removed]:
-        """Yield what is said of each version that goes; what was said before stays."""
-        for entry, why in self.goes:
-            removal = Removed.of(entry, why, keys, index.head.channel)
-            yield self.begun.get(removal.key, removal)
-
-
-def _begun(records: Mapping[tuple[str, str], Removed], entry: IndexEntry) -> Removed | None:
-    removal = records.get((entry.name, entry.version))
-    if removal and removal.tar != entry.tar:
-        raise IntegrityError(Problem(f"is about another tar than {entry}, which is {entry.tar}", file=removal.key))
-    return removal
+def _planned(index: Index, policy: Policy, names: Sequence[str], locks: Mapping[str, Lock]) -> list[Outcome]:
+    """Return what becomes of the versions that a policy names."""
+    outcomes = []
+    for package in map(index.named, names) if names else index.packages():
+        for entry, why in policy.named(package):
+            kept = _protected(index, package, entry, locks)
+            status = "kept" if kept else "removed"
+            outcome = Outcome(name=entry.name, version=entry.version, tar=entry.tar, status=status, reason=kept or why)
+            outcomes.append(outcome)
+    return sorted(outcomes, key=lambda each: (each.name, reference.order(each.version)))
 
 
 def _protected(index: Index, package: Package, entry: IndexEntry, locks: Mapping[str, Lock]) -> str:
     """Return why a version stays, or nothing."""
     for file, lock in locks.items():
-        pins = [lock.packages.get(entry.name), lock.libraries.get(entry.name)]
-        if any(pin and (reference.same(pin.version, entry.version) or pin.tar == entry.tar) for pin in pins):
+        pin = lock.packages.get(entry.name)
+        if pin and (reference.same(pin.version, entry.version) or pin.tar == entry.tar):
             return f"{file} pins it"
     if package.latest == entry:
         return "it is the latest version"
-    release = index.released(entry.version)
-    return "" if release.closed else f"the release {release.spelling} is open"
+    return "" if index.is_closed(entry.version) else f"the release {entry.version} is open"
 
 
-def _of(item: IndexEntry | Removed) -> dict[str, str]:
-    return {"name": item.name, "version": item.version, "tar": item.tar}
+def clear(store: Store, bundles: set[str]) -> bool:
+    """Remove the files of bundles, each bundle first; return whether all bytes are gone."""
+    is_gone = True
+    for key in sorted(store.list("")) if bundles else ():
+        base, dot, _ = key.partition(".tar.gz")
+        if dot and f"{base}{dot}" in bundles:
+            is_gone &= store.remove(key, is_published=True)
+    return is_gone
 
 
-def _outcome(gone: Removed, status: str) -> Outcome:
-    return Outcome(**_of(gone), status=status, reason=gone.reason)
-
-
-def _sorted(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    return sorted(outcomes, key=lambda each: (each.name, reference.order(each.version)))
+def _sweep(store: Store, by: Publisher) -> None:
+    """Remove the shards and records that the index does not name, and that were written a day ago or before."""
+    old = [key for key in store.older(FOLDER, _DAY) if digest_in(key) or key.startswith(PROBES)]
+    named = set(by.current(store).files_below()) if old else set()
+    for key in old:
+        if key not in named:
+            store.remove(key)

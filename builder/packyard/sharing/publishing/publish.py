@@ -1,39 +1,70 @@
-"""Publishing: the order in which the objects of bundles are written and listed.
+"""Publishing: the order in which the files of bundles are written and listed.
 
-    <version>/<name>.tar.gz…    each bundle, and what is known of it (`upload`)
-    index/pending/….json        a record that names them: they are here, and nobody lists them yet (`pending`)
-    index/nodes/…, heads/….json a head that lists what is pending, with the nodes that are new (`join`)
+    <version>/<name>.tar.gz                 the bundle
+    <version>/<name>.tar.gz.sha256          its checksum, for ``sha256sum -c``
+    <version>/<name>.tar.gz.….json          what is known of it: its provenance, its SBOM
+    index/…                                 its record, and what lists that (`index.access`)
 
-Only the head counts: whatever one lists exists, and without it nothing is published. What an interrupted publish left
-is listed by the next publisher if it is complete, and publishing the same bundles again completes it. A new channel
-first gets an empty head, which has its id. Everything is checked before the first write; only a second publisher at the
-same time can cause a later refusal.
+Only index.json counts: whatever it lists is there, and without it nothing is published. Publishing the same bundles
+again completes what was interrupted. Everything is checked before the first write; only a second publisher at the same
+time can cause a later refusal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from packyard.core.bundle import reference
+from packyard.core.bundle import archive, reference
 from packyard.core.bundle.bundle import Bundle
+from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line, refuse
+from packyard.core.files import regular
 from packyard.core.work.parallel import each
-from packyard.sharing.entry import CHECKSUM, IndexEntry
-from packyard.sharing.index import access, head, pending, removed
+from packyard.sharing import checksum
+from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry
 from packyard.sharing.index.access import UNSIGNED, Publisher
-from packyard.sharing.index.index import Index
-from packyard.sharing.publishing import join
-from packyard.sharing.publishing.upload import Attest, Packed, Upload
+from packyard.sharing.index.index import FOLDER, KEY, MANY, Index
+from packyard.sharing.stores import relying
 from packyard.sharing.stores.store import MissingStoreError, Store
+from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 
-#: It was not there; it was not there, and no head lists it yet; an earlier publish had been interrupted; it was there.
-Status = Literal["published", "uploaded", "completed", "unchanged"]
+#: Returns what is known of a published file: objects by their keys, in the order of their writing.
+Attest = Callable[[IndexEntry], Mapping[str, bytes]]
+#: It was not there; an earlier publish had been interrupted; it was there.
+Status = Literal["published", "completed", "unchanged"]
 #: What publishing would do: publish it, complete it, nothing, or refuse it.
 Outlook = Literal["new", "incomplete", "unchanged", "conflict"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """A bundle that is to be published. A file is not opened if it is described already; its digest is checked."""
+
+    entry: IndexEntry
+    file: Path | Bundle
+
+    @classmethod
+    def of(cls, bundle: Bundle | Path | Packed) -> Packed:
+        """Describe a bundle."""
+        if isinstance(bundle, Packed):
+            return bundle
+        if isinstance(bundle, Bundle):
+            return cls(entry=IndexEntry.of(bundle), file=bundle)
+        opened = Bundle.open(regular.read(bundle, limit=archive.LIMITS.packed_size), what=bundle.name)
+        return cls(entry=IndexEntry.of(opened), file=bundle)
+
+    def data(self) -> bytes:
+        """Return the bytes of the bundle, which for a file are read only now."""
+        if isinstance(self.file, Bundle):
+            return self.file.data
+        data = regular.read(self.file, limit=archive.LIMITS.packed_size)
+        self.entry.verify(data)
+        return data
 
 
 def publish(
@@ -43,8 +74,9 @@ def publish(
     *,
     attest: Attest = lambda _: {},
     at_once: int = 1,
-    is_listed: bool = True,
     done: Callable[[int], object] = lambda _: None,
+    close: str = "",
+    shard: tuple[int, int] | None = None,
 ) -> list[tuple[IndexEntry, Status]]:
     """Publish bundles, and return the entry of each, and what was done for it.
 
@@ -52,39 +84,53 @@ def publish(
     checksum alone, even if it is compressed differently. If another tar is published, raise `ConflictError` for all
     such bundles, with both digests, and write nothing. A damaged published file is an `IntegrityError`.
 
-    ``at_once`` bundles are uploaded at a time; those in files are read one by one. ``done`` hears of each that is
-    uploaded, by its place. Unless ``is_listed``, they are left pending, for `join` or the next publisher to list.
+    ``at_once`` bundles are uploaded at a time; ``done`` hears of each, by its place. ``close`` is a version whose
+    release gets nothing more from then on; with ``shard``, once all of its shards are published (`Index.close`).
     """
-    with access.writer(store, by) as writer:
-        store, before = writer.store, writer.current()
-        uploads = _compared(store, bundles, before, at_once)
-        if not before.head.number:  # nothing yet, or an index of packyard 0.1.0
-            before = writer.commit(lambda index: index)
-        wanted = writer.by.trusted.without(before.head.revoked)
-        wrote = each(lambda upload: upload.write(store, attest, wanted), uploads, at_once, done)
-        new = {str(entry): entry for entry, _ in wrote if not before.lists(entry)}
-        for upload, (entry, _) in zip(uploads, wrote, strict=True):
-            if str(entry) in new:
-                upload.check_provenance(store, entry, attest, wanted)
-        own = pending.put(store, [*new.values()], by.keys, before.head.channel)
-        if is_listed and (own or store.list(pending.FOLDER)):
-            join.list_all(writer, own)
+    before, items = by.current(store), list(map(Packed.of, bundles))
+    check_place(store, before, [packed.entry.key for packed in items])
+    uploads = compare(store, items, before, at_once=at_once)
+    if not before.number:  # so that another first publisher does not meet bundles without an index
+        before = by.commit(store, lambda index: index, before=before)
+    outcomes = upload(store, uploads, before, attest=attest, trusted=by.own, at_once=at_once, done=done)
 
-    def status(upload: Upload, entry: IndexEntry, is_new: bool) -> Status:
-        if str(entry) in new and not is_listed:
-            return "uploaded"
-        return "published" if not upload.has_bundle else "completed" if is_new or str(entry) in new else "unchanged"
+    def change(index: Index) -> Index:
+        index = index.add(*(entry for entry, _ in outcomes))
+        return index.close(close, shard) if close else index
 
-    return [(entry, status(upload, entry, is_new)) for upload, (entry, is_new) in zip(uploads, wrote, strict=True)]
+    by.commit(store, change, before=before)
+    return outcomes
+
+
+def upload(
+    store: Store,
+    uploads: Sequence[Upload],
+    before: Index,
+    *,
+    attest: Attest = lambda _: {},
+    trusted: Trust = NOBODY,
+    at_once: int = 1,
+    done: Callable[[int], object] = lambda _: None,
+) -> list[tuple[IndexEntry, Status]]:
+    """Do what `publish` does up to the index, which is ``before``."""
+    keeping = relying(store) if before.number and before.writers == MANY else store
+    wrote = each(lambda one: one.write(keeping, before, attest, trusted), uploads, at_once, done)
+
+    def status(one: Upload, entry: IndexEntry, is_new: bool) -> Status:
+        if not one.has_bundle:
+            return "published"
+        return "unchanged" if not is_new and before.lists(entry) else "completed"
+
+    return [(entry, status(one, entry, is_new)) for one, (entry, is_new) in zip(uploads, wrote, strict=True)]
 
 
 def preview(
-    store: Store, bundles: Iterable[Bundle | Path | Packed], *, trusted: Trust = NOBODY, at_once: int = 1
+    store: Store, bundles: Iterable[Bundle | Path | Packed], before: Index, *, at_once: int = 1
 ) -> list[tuple[IndexEntry, Outlook, tuple[Problem, ...]]]:
-    """Return what `publish` would do for each bundle, and why it would refuse it; nothing is written."""
-    before, items = access.current(store, trusted), list(map(Packed.of, bundles))
+    """Return what `publish` would do for each bundle in a channel with an index, and why it would refuse it."""
+    items = list(map(Packed.of, bundles))
     there = _present(store, items)
-    _check_place(store, before, items)
+    check_place(store, before, [packed.entry.key for packed in items])
 
     def look(packed: Packed) -> tuple[IndexEntry, Outlook, tuple[Problem, ...]]:
         entry = packed.entry
@@ -101,9 +147,8 @@ def preview(
     return each(look, items, at_once)
 
 
-def _compared(store: Store, bundles: Iterable[Bundle | Path | Packed], before: Index, at_once: int) -> list[Upload]:
+def compare(store: Store, items: Sequence[Packed], before: Index, *, at_once: int = 1) -> list[Upload]:
     """Check each bundle; return the bundles with what the channel, whose index this is, has of them."""
-    items = list(map(Packed.of, bundles))
     there = _present(store, items)
 
     def look(packed: Packed) -> Upload | ConflictError:
@@ -115,8 +160,7 @@ def _compared(store: Store, bundles: Iterable[Bundle | Path | Packed], before: I
     looked = each(look, items, at_once)
     refuse((problem for one in looked if isinstance(one, ConflictError) for problem in one.problems), ConflictError)
     uploads = [one for one in looked if isinstance(one, Upload)]
-    before.add(*(upload.entry for upload in uploads))
-    _check_place(store, before, items)
+    before.add(*(one.entry for one in uploads))
     return uploads
 
 
@@ -135,20 +179,97 @@ def _list_keys(store: Store, prefix: str) -> Sequence[str]:
     return ()
 
 
-def _check_place(store: Store, before: Index, items: Sequence[Packed]) -> None:
+def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
     """Refuse to make a channel of a place that has other content.
 
     A channel that has lost its index is not empty; it is complete again when all that lies there is published again.
     """
-    if before != Index():
+    if before.number:
         return
-    own = tuple(packed.entry.key for packed in items)
-    kept = (*own, "index/")
-    there = _list_keys(store, "")
-    others = [key for key in there if key.startswith(removed.FOLDER) or not key.startswith(kept)]
-    if others and not store.list(head.FOLDER):  # another publisher may have begun the channel meanwhile
+    kept = (*own, FOLDER)
+    keys = _list_keys(store, "")
+    others = [key for key in keys if not key.startswith(kept)]
+    if others and KEY not in keys:  # another publisher may have begun the channel meanwhile
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"
         problem = f"there are {kind} and no index: {', '.join(map(on_one_line, others[:3]))}{more}"
         hint = "bring the index back with packyard fsck CHANNEL --repair, or choose a folder that is empty"
-        raise ConflictError(Problem(problem, file=head.POINTER, hint=hint))
+        raise ConflictError(Problem(problem, file=KEY, hint=hint))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """One bundle and the objects that the channel has of it; ``entry`` describes the published file, now or later."""
+
+    packed: Packed
+    entry: IndexEntry
+    present: frozenset[str]
+
+    @classmethod
+    def of(cls, store: Store, packed: Packed, present: frozenset[str]) -> Upload:
+        """Compare a bundle with what is published; ``present`` are the keys that are there below its version."""
+        entry = packed.entry
+        if entry.key in present:
+            entry = _published(store, entry)
+        if (key := entry.beside(CHECKSUM)) in present:
+            _check_checksum(entry, store.get(key, limit=checksum.LIMIT))
+        return cls(packed=packed, entry=entry, present=present)
+
+    @property
+    def has_bundle(self) -> bool:
+        """Whether the bundle itself is there."""
+        return self.entry.key in self.present
+
+    def write(self, store: Store, before: Index, attest: Attest, trusted: Trust) -> tuple[IndexEntry, bool]:
+        """Write what is missing; return the entry of the file that is there then, and whether anything was."""
+        entry = self.entry
+        if not self.has_bundle:
+            try:
+                store.put(entry.key, self.packed.data())
+            except ConflictError:  # another publisher was faster, maybe with the same tar
+                entry = _published(store, entry)
+        attested = attest(entry)
+        line = (entry.beside(CHECKSUM), checksum.line(entry))
+        missing = [(key, data) for key, data in (line, *attested.items()) if key not in self.present]
+        for key, data in missing:
+            try:
+                store.put(key, data)
+            except ConflictError:  # what another publisher says of it stays
+                if key == line[0]:
+                    raise
+        if not before.lists(entry):
+            self._check_provenance(store, entry, attested.get(entry.beside(PROVENANCE)), trusted)
+        return entry, bool(missing) or not self.has_bundle
+
+    def _check_provenance(self, store: Store, entry: IndexEntry, own: bytes | None, trusted: Trust) -> None:
+        """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
+        key = entry.beside(PROVENANCE)
+        there = provenance.get(store, entry.name, entry.version) if key in self.present else own
+        if there != own:
+            try:
+                provenance.check(there, entry, trusted)
+            except IntegrityError as error:
+                hint = "somebody else put it there: raise the version, or remove that file and run again"
+                raise IntegrityError(*(each._replace(hint=hint) for each in error.problems)) from error
+
+
+def _published(store: Store, entry: IndexEntry) -> IndexEntry:
+    """Describe the file that is published under a bundle's key; it must have the same tar."""
+    limit = max(regular.LIMIT, 2 * entry.size)  # the most that the same tar has, compressed by others
+    published = store.get(entry.key, limit=limit)
+    try:
+        tar = Digest.of(archive.decompress(published))
+    except IntegrityError as error:
+        raise IntegrityError(Problem(f"the published file is damaged: {error}", file=entry.key)) from error
+    if tar != entry.tar:
+        problem = f"is published with other content: its tar is {tar}, the new one {entry.tar}"
+        hint = "a published version never changes: raise the version"
+        raise ConflictError(Problem(problem, file=entry.key, hint=hint))
+    return replace(entry, digest=Digest.of(published), size=len(published))
+
+
+def _check_checksum(entry: IndexEntry, data: bytes) -> None:
+    key = entry.beside(CHECKSUM)
+    listed = checksum.parse(data, what=key)
+    if listed != entry.digest:
+        raise IntegrityError(Problem(f"belongs to another file: it has {listed}, the file is {entry.digest}", file=key))

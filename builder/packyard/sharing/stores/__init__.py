@@ -6,7 +6,7 @@ a dot: such names are the store's own (temporary files, locks), and never listed
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -27,6 +27,21 @@ def put_all(store: Store, objects: Iterable[tuple[str, bytes]]) -> None:
         store.put_together(pairs)
         return
     parallel.each(lambda pair: store.put(*pair), pairs, _AT_ONCE)
+
+
+def keeps_conditions(store: Store) -> bool:
+    """Return whether of many that write at once exactly one wins: by its kind, or as its server does when it is asked.
+
+    Servers of one protocol differ.
+    """
+    probe: Callable[[], bool] | None = getattr(store, "probe", None)
+    return store.is_conditional or (probe is not None and probe())
+
+
+def relying(store: Store) -> Store:
+    """Return a store that relies on its server to do so, where its kind does not say."""
+    rely: Callable[[], Store] | None = getattr(store, "relying", None)
+    return store if rely is None or store.is_conditional else rely()
 
 
 def open_store(address: str, *, patience: float = PATIENCE) -> Store:

@@ -16,7 +16,7 @@ from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore, Identity, Tries
 from packyard.sharing.stores.bucket_address import BucketAddress
-from packyard.sharing.stores.store import PATIENCE, Promises
+from packyard.sharing.stores.store import PATIENCE
 
 _HINT = "write az://container/path"
 _SHORT = {"AZURE_STORAGE_ACCOUNT": "account_name", "AZURE_STORAGE_KEY": "account_key"}
@@ -36,7 +36,7 @@ def open_azure(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.U
     made = bucket.opened(lambda: AzureStore(address.bucket, prefix=prefix, **settings), str(address))
     return BucketStore(
         address=str(address),
-        promises=Promises(create=True, swap=True),
+        is_conditional=True,
         open=lambda: made,
         identity=identity,
         patience=patience,

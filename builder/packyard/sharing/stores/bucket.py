@@ -1,7 +1,7 @@
 """A store in a bucket of S3, Google or Azure, by the library obstore: it signs requests, and repeats them.
 
 What a server promises is its own: Azure and Google let exactly one of many create, and replace, an object. Servers of
-S3 differ, so `probe` has to find out, and until then `put` and `swap` look first, and read back what they wrote.
+S3 differ, so `BucketStore.probe` finds out, and until then `put` and `swap` look first, and read back what they wrote.
 
 This is the one place that translates the library's errors. Their texts show whole requests, with signatures, and are
 never passed on.
@@ -9,16 +9,19 @@ never passed on.
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from threading import Barrier
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import obstore
@@ -30,10 +33,10 @@ from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.content import cache_control, content_type
 from packyard.sharing.stores.store import (
     PATIENCE,
+    PROBES,
     DeniedError,
     MissingStoreError,
     NotFoundError,
-    Promises,
     check_expected,
     check_key,
     check_listed,
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 _PIECE, _PAGE = 1 << 20, 1000
+_WRITERS = 8
 _LONGEST_PAUSE = 5.0  # seconds
 
 _STATUS = re.compile(r"status code: (\d{3})\b")
@@ -111,26 +115,51 @@ class BucketStore:
     """
 
     address: str
-    promises: Promises
+    is_conditional: bool
     open: Callable[[], ObjectStore] = field(repr=False)
     identity: Identity = Identity()
     patience: float = PATIENCE
     tries: Tries = USUAL
 
-    def trusting(self) -> BucketStore:
-        """Return the store that relies on its server to create exclusively, as `probe` found."""
-        return replace(self, promises=replace(self.promises, create=True))
+    def relying(self) -> BucketStore:
+        """Return the store that relies on its server to keep conditions, as `probe` found."""
+        return replace(self, is_conditional=True)
+
+    def probe(self) -> bool:
+        """Ask the server whether it keeps conditions: of one writer after another, and of eight at once.
+
+        A server that passes may still fail under more load; none that fails is relied on.
+        """
+        key = f"{PROBES}{os.urandom(8).hex()}"
+        together = Barrier(_WRITERS)
+
+        def write(mode: Any, at_once: bool = False) -> bool:
+            if at_once:
+                together.wait()
+            return self._write(key, os.urandom(8), mode, time.monotonic() + self.patience)
+
+        def wins(mode: Any) -> int:
+            return sum(pool.map(write, [mode] * _WRITERS, [True] * _WRITERS))
+
+        with ThreadPoolExecutor(_WRITERS) as pool:
+            try:
+                if wins("create") != 1 or write("create"):
+                    return False
+                before = self._found(key)[1]
+                return write(before) and not write(before) and wins(self._found(key)[1]) == 1
+            finally:
+                self.remove(key)
 
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
         check_key(key)
-        if not self.promises.create and self._is_there(key, data):
+        if not self.is_conditional and self._is_there(key, data):
             return
         end = time.monotonic() + self.patience
         for attempt in range(self.tries.attempts):
             created = self._write(key, data, "create", end)
             # What the server refused may be a creation that was never answered, or one under way that may fail yet.
-            if created and self.promises.create:
+            if created and self.is_conditional:
                 return
             if self._is_there(key, data):
                 return
@@ -176,18 +205,27 @@ class BucketStore:
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
+        return sorted(key for key, _ in self._listed(prefix))
+
+    def older(self, prefix: str, seconds: float) -> Sequence[str]:
+        """Return the keys of old objects; see `Store.older`."""
+        before = datetime.now(UTC) - timedelta(seconds=seconds)
+        return [key for key, written in self._listed(prefix) if written < before]
+
+    def _listed(self, prefix: str) -> Sequence[tuple[str, datetime]]:
+        """Return the keys that begin so, and when each was written."""
         folder = prefix.rpartition("/")[0]
         if folder:
             check_key(folder)
-        end, keys = time.monotonic() + self.patience, list[str]()
+        end, keys = time.monotonic() + self.patience, list[tuple[str, datetime]]()
         pages = self._ask(
             self.address, lambda bucket: iter(obstore.list(bucket, folder or None, chunk_size=_PAGE)), end
         )
         while page := self._ask(self.address, lambda _: next(pages, None), end):
-            keys += [entry["path"] for entry in page]
+            keys += [(entry["path"], entry["last_modified"]) for entry in page]
             check_listed(len(keys), self.address)
         # An empty name is that of the folder itself, which consoles make as an object.
-        return sorted(key for key in keys if key and key.startswith(prefix) and "/." not in f"/{key}")
+        return [(key, at) for key, at in keys if key and key.startswith(prefix) and "/." not in f"/{key}"]
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""
@@ -195,7 +233,7 @@ class BucketStore:
         current, version = self._found(key)
         check_expected(self._place(key), current, expected)
         written = self._write(key, data, version or "create", time.monotonic() + self.patience)
-        if not (written and self.promises.swap):
+        if not (written and self.is_conditional):
             # Not written: maybe it was, and the answer was lost. Written, and not promised: maybe by two at once.
             current, _ = self._found(key)
             check_swapped(self._place(key), current, Digest.of(data), Digest.of(data) if written else expected)
@@ -244,7 +282,7 @@ class BucketStore:
         except _RefusedError:
             return False
         except _NoConditionsError:
-            if self.promises.create or self.promises.swap:
+            if self.is_conditional:
                 raise
             self._ask(self._place(key), put, end)
         return True

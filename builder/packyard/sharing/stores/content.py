@@ -17,8 +17,8 @@ _TYPES = {
     ".sha256": "text/plain; charset=utf-8",
 }
 _BYTES = "application/octet-stream"
-#: What never changes: nodes, heads by their numbers, what lies in the folder of a version.
-_IMMUTABLE = re.compile(r"index/nodes/.*|index/heads/\d+\.json|v?\d[^/]*/[^/]+\.tar\.gz.*")
+#: What never changes: shards and records, by their digests, and what lies in the folder of a version.
+_IMMUTABLE = re.compile(r"index/(p/[^/]+/)?[0-9a-f]{64}\.json|v?\d[^/]*/[^/]+\.tar\.gz.*")
 
 
 def content_type(key: str) -> str:

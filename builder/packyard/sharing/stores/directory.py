@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -29,7 +30,6 @@ from packyard.sharing.stores.store import (
     MissingStoreError,
     NoFileError,
     NotFoundError,
-    Promises,
     UnmadeStoreError,
     UnreadableError,
     check_key,
@@ -55,7 +55,7 @@ class DirectoryStore:
     patience: float = PATIENCE
 
     #: One writer wins: hard links and renames of folders are exclusive.
-    promises = Promises(create=True, swap=True)
+    is_conditional = True
 
     @property
     def address(self) -> str:
@@ -114,6 +114,12 @@ class DirectoryStore:
         start_dir = self._file(directory) if directory else self.root_dir
         with self._readable(), _translated(start_dir):
             return sorted(key for key in self._walk(start_dir) if key.startswith(prefix))
+
+    def older(self, prefix: str, seconds: float) -> Sequence[str]:
+        """Return the keys of old objects; see `Store.older`."""
+        end = time.time() - seconds
+        with _translated(self.root_dir):
+            return [key for key in self.list(prefix) if (self.root_dir / key).stat().st_mtime < end]
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""

@@ -24,7 +24,7 @@ from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore, Identity, Tries
 from packyard.sharing.stores.bucket_address import BucketAddress
-from packyard.sharing.stores.store import PATIENCE, DeniedError, Promises
+from packyard.sharing.stores.store import PATIENCE, DeniedError
 from packyard.sharing.stores.wire import LOOK, authorities
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def open_gcs(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.USU
     host = settings.pop("endpoint")
     return BucketStore(
         address=str(address),
-        promises=Promises(create=True, swap=True),
+        is_conditional=True,
         open=_Google(address=address, host=host, is_emulator=bool(emulator), settings=settings).open,
         identity=Identity(used="Google's default credentials", look=_LOGIN),
         patience=patience,

@@ -437,11 +437,13 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 # The store.
 
-#: What buckets say, with HTTP 403, of an object that is not there to who may read their objects, and not list them.
+#: What buckets say, with HTTP 403, of a missing object to who may read their objects, and not list them.
 _NOT_LISTED = b"<Code>AccessDenied</Code>"
-_FIRST = f"{REMOVABLE}head.json"
+_FIRST = f"{REMOVABLE}index.json"
 #: No file of a channel that is read whole begins so; login pages, and servers that have a page for all paths, do.
-_PAGE = re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE)
+_PAGE = re.compile(rb"\s*<(!doctype html\b|html\b|!--)", re.IGNORECASE)
+#: What each JSON file of a channel, or of a tool that signs, says of itself.
+_SELF = re.compile(rb'"(apiVersion|payloadType|mediaType|spdxVersion|_type)"')
 _LOGIN = "check the address; does a browser show a page to log in there?"
 
 
@@ -472,9 +474,10 @@ class HTTPStore(ReadOnly):
         answer = send(request)
         if answer.status != 200:
             raise self._refusal(request, key, answer)
-        if _PAGE.match(answer.body):
-            problem = "the server sent a web page in place of a file of a channel"
-            if key != _FIRST and self._is_given:  # its answer for all that is not there
+        is_other = key.endswith(".json") and key != _FIRST and not _SELF.search(answer.body)
+        if _PAGE.match(answer.body) or is_other:
+            problem = "the server sent something else in place of a file of a channel"
+            if key != _FIRST and self._is_given:  # its answer for all that is missing
                 raise NotFoundError(Problem(f"not found: {problem}", file=request.place))
             raise request.refusal(problem, _LOGIN)
         self._is_given = True
@@ -494,6 +497,7 @@ class HTTPStore(ReadOnly):
             url=self.address + quote(key),
             authorization=basic(*self._credentials) if self._credentials else "",
             place=self.address + key,
+            headers={"Cache-Control": "no-cache"} if key == _FIRST else {},
             limit=limit,
             patience=self._patience,
             connections=self._connections,
@@ -503,7 +507,8 @@ class HTTPStore(ReadOnly):
         if answer.status in (404, 410):
             return NotFoundError(Problem("not found", file=request.place))
         refusal = request.unexpected(answer)
-        if answer.status == 403 and _NOT_LISTED in answer.body and key != _FIRST and self._is_given:
+        is_missing = _NOT_LISTED in answer.body or key.endswith(".json")
+        if answer.status == 403 and is_missing and key != _FIRST and self._is_given:
             problem = f"not found, or access denied (HTTP {answer.status})"
             return NotFoundError(refusal.problems[0]._replace(message=problem))
         return refusal

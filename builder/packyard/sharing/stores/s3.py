@@ -23,7 +23,7 @@ from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore, Identity, Tries
 from packyard.sharing.stores.bucket_address import BucketAddress
-from packyard.sharing.stores.store import PATIENCE, Promises
+from packyard.sharing.stores.store import PATIENCE
 from packyard.sharing.stores.wire import authorities, check_authorities
 
 _HINT = "write s3://bucket/path"
@@ -72,7 +72,7 @@ def open_s3(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.USUA
     )
     return BucketStore(
         address=str(address),
-        promises=Promises(create=False, swap=False),
+        is_conditional=False,
         open=lambda: made,
         identity=Identity(
             used=used,

@@ -1,11 +1,10 @@
-"""The verbs of a store, what they raise, what a store promises, and what a key is."""
+"""The verbs of a store, what they raise, and what a key is."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
@@ -21,6 +20,8 @@ PATIENCE = 300.0
 MOST_KEYS = 10_000_000
 #: The first part of the keys that may be removed.
 REMOVABLE = "index/"
+#: Below it a store asks its server what it keeps; what lies there later was left by a process that was killed.
+PROBES = "index/probe/"
 
 _PUBLISHED = re.compile(r"(?!index/)[^/]+/[^/]+\.tar\.gz(\.[^/]+)?")
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*")
@@ -54,18 +55,6 @@ class TooLongError(UnavailableError):
     """An object is larger than the limit of the caller."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promises:
-    """What a store keeps when many write at once.
-
-    A store that does not promise a verb still does its best: it looks, writes, and reads back. ``create``: of many
-    that `put` one key at once, exactly one wins, and the others get a `ConflictError`. ``swap``: the same for `swap`.
-    """
-
-    create: bool
-    swap: bool
-
-
 class Store(Protocol):
     """Bytes by key. What fails now, or is not possible with this kind of store, is an `UnavailableError`.
 
@@ -77,8 +66,11 @@ class Store(Protocol):
         """The address as messages show it: never with a user or password."""
 
     @property
-    def promises(self) -> Promises:
-        """What holds when many write at once."""
+    def is_conditional(self) -> bool:
+        """Whether of many that `put` or `swap` one key at once exactly one wins, and the others get a `ConflictError`.
+
+        Where that is not known, a store does its best: it looks, writes, and reads back.
+        """
 
     def put(self, key: str, data: bytes) -> None:
         """Create an immutable object, in one step.
@@ -99,6 +91,9 @@ class Store(Protocol):
     def list(self, prefix: str) -> Sequence[str]:
         """Return, sorted, the keys that begin with ``prefix``; it may end inside a part."""
 
+    def older(self, prefix: str, seconds: float) -> Sequence[str]:
+        """Return those keys that begin with ``prefix`` and were written so long ago; none where that is not known."""
+
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object if its bytes still have the digest ``expected``, or create it if that is None.
 
@@ -115,9 +110,13 @@ class Store(Protocol):
 class ReadOnly:
     """The verbs that write, refused: of a store that is only read."""
 
-    promises = Promises(create=False, swap=False)
+    is_conditional = False
 
     def put(self, key: str, data: bytes) -> None:  # noqa: ARG002  # as `Store` has it
+        """Refuse."""
+        self.refuse()
+
+    def older(self, prefix: str, seconds: float) -> Sequence[str]:  # noqa: ARG002  # as `Store` has it
         """Refuse."""
         self.refuse()
 

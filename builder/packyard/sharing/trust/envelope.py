@@ -64,8 +64,8 @@ class UnsignedError(IntegrityError):
 def open(data: bytes, payload_type: str, trusted: Trust, *, file: str) -> Opened:
     """Return the payload of an envelope and who signed it, or raise `IntegrityError`; messages call it ``file``.
 
-    Refused are another payload type, a wrong signature in the name of a trusted key, and an envelope that fewer trusted
-    keys signed than are required. A signature by a revoked key counts as none, and so do fewer than the threshold.
+    Refused are another payload type, a wrong signature in the name of a trusted key, and an envelope that no trusted
+    key signed where one is required.
     """
     payload, found_type, signatures = record.parse_any(data, _read, file=file)
     if data != _to_bytes(payload, found_type, signatures):
@@ -80,35 +80,23 @@ def open(data: bytes, payload_type: str, trusted: Trust, *, file: str) -> Opened
             raise IntegrityError(Problem(f"the signature of {signature.key} is wrong: it was altered", file=file))
         if key is not None:
             signers.append(signature.key)
-    if not trusted.is_met(signers):
-        if trusted.is_required:
-            strangers = [signature.key for signature in signatures if signature.key not in signers]
-            kind = IntegrityError if signatures else UnsignedError
-            raise kind(_unsigned(signers, strangers, trusted, file))
-        signers = []
     others = tuple(signature.key for signature in signatures if signature.key not in signers)
+    if trusted.is_required and not signers:
+        kind = IntegrityError if signatures else UnsignedError
+        raise kind(_unsigned(others, trusted, file))
     return Opened(payload=payload, signers=tuple(signers), others=others)
 
 
-def _unsigned(signers: Sequence[str], others: Sequence[str], trusted: Trust, file: str) -> Problem:
+def _unsigned(others: Sequence[str], trusted: Trust, file: str) -> Problem:
     """Say why the signatures do not count."""
-    if signers:
-        problem = f"is signed by {len(signers)} of the {trusted.threshold} keys that have to sign it"
-        return Problem(problem, file=file, hint="fewer count as none; ask whoever publishes there")
     revoked = [key for key in others if key in trusted.revoked]
     if revoked:
         hint = "it can no longer be trusted; ask the publisher for the new key"
-        if trusted.rules:
-            hint = "it can no longer be trusted; whoever publishes there goes on with another key of the channel's root"
         return Problem(f"is signed by {revoked[0]}, which is revoked", file=file, hint=hint)
     if others:
         hint = "if you got that key from the publisher: packyard keys trust FILE"
-        if trusted.rules:
-            hint = f"version {trusted.rules.version} of the channel's root does not have it: ask who publishes there"
         return Problem(f"is signed by {others[0]}, which you do not trust", file=file, hint=hint)
     hint = "packyard keys list shows the keys that you trust, one of which must have signed it"
-    if trusted.is_own:
-        hint = "you would vouch for it; if you looked at all that is there: packyard fsck CHANNEL --repair --key NAME"
     return Problem("is not signed", file=file, hint=hint)
 
 

@@ -4,7 +4,6 @@
     <name>.pub.pem          its public key, to be given to users
     trusted/<hex>.pem       a public key that the user trusts, below lines that say its name and for which channels
     revoked/<hex>           the id of a key that is no longer trusted, here or in any channel
-    roots/<hex>.json        the last root that was seen of a channel whose root the user trusts
 
 Passphrases come from the caller.
 """
@@ -22,8 +21,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, suggest
 from packyard.core.files import atomic, regular
 from packyard.sharing.configuration import identity
-from packyard.sharing.trust.keys import PublicKey, SigningKey, Trust, is_encrypted
-from packyard.sharing.trust.root import LIMIT, Root
+from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, Trust, is_encrypted
 
 _PRIVATE, _PUBLIC = ".key.pem", ".pub.pem"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -118,28 +116,6 @@ class Keyring:
         self._write(self.folder / "trusted" / f"{key.id.hex}.pem", trusted_key.to_bytes(), mode=0o644)
         return trusted_key
 
-    def root(self, channel: str) -> Root | None:
-        """Return the root that the user trusts for a channel, as it was last seen."""
-        file = self._root_file(channel)
-        return _read_root(file) if file.exists() else None
-
-    def offline(self) -> frozenset[str]:
-        """Return the ids of the keys that sign nothing but a root, as the roots say that the user trusts."""
-        files = [self.folder / "roots" / name for name in self._names("roots")]
-        return frozenset().union(*(_read_root(file).offline for file in files))
-
-    def trust_root(self, root: Root, *, file: str, channel: str) -> None:
-        """Trust a root, and those that follow it, for a channel; one that is older than it was is refused."""
-        before = self.root(channel)
-        if before and (before.channel != root.channel or before.version > root.version):
-            problem = f"is version {root.version} of the root of {root.channel}; {channel} has version {before.version}"
-            hint = f"if its root was made anew, remove {self._root_file(channel)}"
-            raise ConflictError(Problem(f"{problem} of {before.channel}", file=file, hint=hint))
-        self._write(self._root_file(channel), root.to_bytes(), mode=0o644)
-
-    def _root_file(self, channel: str) -> Path:
-        return self.folder / "roots" / f"{Digest.of(identity(channel).encode()).hex}.json"
-
     def trusted(self) -> list[TrustedKey]:
         """Return the trusted keys, revoked ones included, sorted by name and id."""
         keys = []
@@ -209,10 +185,6 @@ class Keyring:
             raise _taken(file) from error
         except OSError as error:
             raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=str(file))) from error
-
-
-def _read_root(file: Path) -> Root:
-    return Root.parse(regular.read(file, limit=LIMIT), file=str(file))
 
 
 def _taken(file: Path) -> ConflictError:

@@ -3,7 +3,7 @@
 They are Ed25519, ECDSA P-256 (signatures as DER) or RSA of 2048 bits or more (PKCS#1 v1.5, or PSS, which some key
 services make), the last two with SHA-256, as cosign has them. A key's id is the SHA-256 of its public key's DER form
 (SubjectPublicKeyInfo): ``openssl pkey -pubin -in FILE -outform DER | sha256sum``. Where keys are kept is for
-``keyring`` and ``signers``; what they sign for ``envelope``; whom to trust for ``root``.
+``keyring`` and ``signers``; what they sign for ``envelope``.
 
 `cryptography` and `securesystemslib` are imported by what signs or verifies, not with this module.
 """
@@ -15,8 +15,6 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from packyard.core.digest import Digest
@@ -205,56 +203,16 @@ def is_encrypted(data: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Role:
-    """Who signs something: ``threshold`` of these keys; ``retired`` are those whose old signatures still count.
-
-    ``patterns`` are of the packages' names that it is for.
-    """
-
-    keys: Mapping[Digest, PublicKey]
-    threshold: int = 1
-    retired: Mapping[Digest, PublicKey] = field(default_factory=dict)
-    patterns: tuple[str, ...] = ()
-
-    def is_for(self, name: str) -> bool:
-        """Return whether it is for a package."""
-        return any(fnmatchcase(name, pattern) for pattern in self.patterns)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """What the root of a channel says beside who signs its heads; see ``root``.
-
-    ``keys`` are the ids of all keys that sign anything, ``revoked`` those that the role for it has revoked. Heads
-    expire after ``head_days``, 0 for never, by the clock of the reader, ``now``: None for a writer, who renews them.
-    """
-
-    version: int
-    channel: str
-    keys: frozenset[str] = frozenset()
-    revoked: frozenset[str] = frozenset()
-    packages: tuple[Role, ...] = ()
-    revocation: Role | None = None
-    head_days: int = 0
-    now: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
     """The public keys that a user trusts for a channel, by their ids; those that are ``revoked`` sign nothing any more.
 
-    Where there is any key, signatures by ``threshold`` of them are required, also when all of them are revoked: an
-    envelope without signatures never passes for a signed one. ``is_own`` are the keys of a publisher who trusts no
-    others. Where the user trusts the channel's root, the keys are those that it says, and there are ``rules``.
+    Where there is any key, a signature by one of them is required, also when all of them are revoked: an
+    envelope without signatures never passes for a signed one.
     """
 
     keys: Mapping[Digest, PublicKey] = field(default_factory=dict)
     revoked: frozenset[str] = frozenset()
-    threshold: int = 1
-    retired: Mapping[Digest, PublicKey] = field(default_factory=dict)
     is_optional: bool = False
-    is_own: bool = False
-    rules: Rules | None = None
 
     @classmethod
     def of(cls, *keys: PublicKey, revoked: Iterable[str] = ()) -> Trust:
@@ -264,37 +222,15 @@ class Trust:
     @property
     def is_required(self) -> bool:
         """Whether a signature is required."""
-        return bool(self.keys or self.rules) and not self.is_optional
+        return bool(self.keys) and not self.is_optional
 
     def get(self, key_id: str) -> PublicKey | None:
         """Return the trusted key of an id."""
         return None if key_id in self.revoked else self.keys.get(Digest(key_id))
 
-    def is_met(self, key_ids: Iterable[str]) -> bool:
-        """Return whether signatures by these keys are enough; each counts once."""
-        return len({each for each in key_ids if self.get(each)}) >= self.threshold
-
     def optional(self) -> Trust:
         """Return the same for what a signature elsewhere vouches for already, so that none is required."""
         return replace(self, is_optional=True)
-
-    def without(self, revoked: Iterable[str]) -> Trust:
-        """Return the same with more keys revoked, such as those that a channel's head lists."""
-        return replace(self, revoked=self.revoked.union(revoked))
-
-    def in_role(self, role: Role) -> Trust:
-        """Return the same for what a role signs, which is required."""
-        return replace(self, is_optional=False, keys=role.keys, threshold=role.threshold, retired=role.retired)
-
-    def for_records(self) -> Trust:
-        """Return the same for what was signed once, and stays: keys that were retired in honor count, too."""
-        return replace(self, keys={**self.keys, **self.retired}, retired={})
-
-    def for_package(self, name: str) -> Trust:
-        """Return whom to trust for the provenance of a package."""
-        roles = self.rules.packages if self.rules else ()
-        role = next((each for each in roles if each.is_for(name)), None)
-        return (self.in_role(role) if role else self).for_records()
 
 
 #: Trusts no key: nothing can be proved about who signed, and nothing is required.

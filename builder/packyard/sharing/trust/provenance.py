@@ -26,7 +26,6 @@ from packyard.sharing.stores.oci.artifact import MANIFEST_TYPE
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.dependencies import LIBRARIES, BuiltOn, Dependencies, SourceCommit, digest_of, sha256
-from packyard.sharing.trust.keys import NOBODY
 
 if TYPE_CHECKING:
     from packyard.core.files.git import Revision
@@ -164,7 +163,7 @@ def check(data: bytes | None, bundle: Identified, trusted: Trust) -> None:
     file = bundle_key(bundle.name, bundle.version, PROVENANCE)
     if data is not None:
         open(data, trusted, file=file)[0].check(bundle, file=file)
-    elif trusted.for_package(bundle.name).is_required:
+    elif trusted.is_required:
         raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=file))
 
 
@@ -179,11 +178,8 @@ def installed_libraries() -> dict[str, str]:
 
 def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, envelope.Opened]:
     """Read an envelope with provenance; signatures are treated as `envelope.open` does."""
-    opened = envelope.open(data, PAYLOAD_TYPE, NOBODY if trusted.rules else trusted, file=file)
-    statement = Provenance.parse(opened.payload, file=file)
-    if trusted.rules:  # which say whom to trust for this name
-        opened = envelope.open(data, PAYLOAD_TYPE, trusted.for_package(statement.name), file=file)
-    return statement, opened
+    opened = envelope.open(data, PAYLOAD_TYPE, trusted, file=file)
+    return Provenance.parse(opened.payload, file=file), opened
 
 
 def _read(fields: Record) -> Provenance:

@@ -23,7 +23,7 @@ from packyard.sharing.stores.oci.artifact import SIGSTORE_TYPE, bundle_manifest
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.envelope import SIMPLE_SIGNING
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 
 #: How the keys of both end.
@@ -82,12 +82,11 @@ def check_beside(store: Store, entry: IndexEntry, trusted: Trust, ends: Sequence
 
 
 def _check_bundle(data: bytes, entry: IndexEntry, trusted: Trust, file: str) -> None:
-    whom = NOBODY if trusted.rules else trusted  # a root may demand more signatures than the one that it has
-    provenance.open(record.parse_any(data, _envelope, file=file), whom, file=file)[0].check(entry, file=file)
+    provenance.open(record.parse_any(data, _envelope, file=file), trusted, file=file)[0].check(entry, file=file)
 
 
 def _check_signature(data: bytes, entry: IndexEntry, trusted: Trust, file: str) -> None:
-    signed = envelope.open(data, SIMPLE_SIGNING, trusted.for_package(entry.name), file=file).payload
+    signed = envelope.open(data, SIMPLE_SIGNING, trusted, file=file).payload
     expected = bundle_manifest(entry.key, entry.digest, entry.size)
     if signed != _payload(entry.name, expected):
         raise IntegrityError(Problem(f"is not about the manifest {expected}, which {entry} has", file=file))

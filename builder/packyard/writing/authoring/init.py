@@ -3,18 +3,18 @@
 packyard.yaml                   what the workspace is called, and what it builds on
 LICENSE                         of all packages
 .gitignore                      what is built
-.pre-commit-config.yaml         lint before each commit
-.github/workflows/publish.yml   the release job, by a tag
-.gitlab-ci.yml
-.schemas/*.json                 of the files that authors write
-.vscode/settings.json           which file has which schema, for editors with a YAML language server
+
+.github/workflows/publish.yml   --github: the release job, by a tag
+.gitlab-ci.yml                  --gitlab: the same
+.schemas/*.json                 --editor: of the files that authors write
+.vscode/settings.json           --editor: which file has which schema, for editors with a YAML language server
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,16 +28,18 @@ from packyard.writing.source.workspace import PODS
 LICENSE = "LICENSE"
 #: The recipes of the release job, from the folder of the catalogue that packyard carries.
 _RECIPES = {
-    ".github/workflows/publish.yml": "docs/recipes/github-actions.yml",
-    ".gitlab-ci.yml": "docs/recipes/gitlab-ci.yml",
+    "github": (".github/workflows/publish.yml", "docs/recipes/github-actions.yml"),
+    "gitlab": (".gitlab-ci.yml", "docs/recipes/gitlab-ci.yml"),
 }
+#: What a workspace can have beside its three files.
+MORE = (*_RECIPES, "editor")
 _PACKYARD = """\
 apiVersion: packyard/v1
 kind: Workspace
 name: {name}
 prefix: {prefix} # where use cases lie in a package
 license: LICENSE
-libraries: [builtin] # bases and overlays that packyard carries; packyard parts lists them
+libraries: [builtin] # bases and overlays that packyard carries; packyard new --list shows them
 """
 _SCHEMAS = {
     "package": "packages/*/package.yaml",
@@ -46,33 +48,29 @@ _SCHEMAS = {
     "krmfile": "**/Krmfile",
     "test": "packages/*/tests/*",
 }
-_IGNORED = "/build/\n"
-_PRE_COMMIT = """\
-repos:
-- repo: local
-  hooks:
-  - id: packyard-lint
-    name: packyard lint
-    entry: packyard lint
-    language: system
-    files: ^(packages/|bases/|overlays/|Krmfile$|packyard\\.yaml$)
-    pass_filenames: false
-"""
 
 
 def files(name: str, prefix: str, license_id: str) -> dict[str, bytes]:
     """Return the files of a workspace by their paths."""
-    texts = {
-        WORKSPACE: _PACKYARD.format(name=lexeme(name), prefix=lexeme(prefix)),
-        LICENSE: f"SPDX-License-Identifier: {license_id}\n",
-        ".gitignore": _IGNORED,
-        ".pre-commit-config.yaml": _PRE_COMMIT,
+    return {
+        WORKSPACE: _PACKYARD.format(name=lexeme(name), prefix=lexeme(prefix)).encode(),
+        LICENSE: f"SPDX-License-Identifier: {license_id}\n".encode(),
+        ".gitignore": b"/build/\n",
     }
-    schema_files = {f".schemas/{name}.json": schemas.read(name) for name in schemas.NAMES}
-    settings = {"yaml.schemas": {f".schemas/{name}.json": pattern for name, pattern in _SCHEMAS.items()}}
-    texts[".vscode/settings.json"] = json.dumps(settings, indent=2) + "\n"
-    recipes = {path: regular.read(library.carried_dir() / recipe) for path, recipe in _RECIPES.items()}
-    return {**{path: text.encode() for path, text in texts.items()}, **recipes, **schema_files}
+
+
+def more(kinds: Iterable[str]) -> dict[str, bytes]:
+    """Return the files of some of `MORE`."""
+    made: dict[str, bytes] = {}
+    for kind in kinds:
+        if kind in _RECIPES:
+            path, recipe = _RECIPES[kind]
+            made[path] = regular.read(library.carried_dir() / recipe)
+            continue
+        made |= {f".schemas/{name}.json": schemas.read(name) for name in schemas.NAMES}
+        settings = {"yaml.schemas": {f".schemas/{name}.json": pattern for name, pattern in _SCHEMAS.items()}}
+        made[".vscode/settings.json"] = f"{json.dumps(settings, indent=2)}\n".encode()
+    return made
 
 
 def write(folder: Path, made: Mapping[str, bytes]) -> list[Path]:

@@ -27,6 +27,7 @@ from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import comment
 from packyard.using.setters.definition import Setter
+from packyard.using.setters.refusal import refusal
 from packyard.writing.authoring import first_test
 from packyard.writing.source import parts, tests
 from packyard.writing.source.offered import BASE, Offered
@@ -81,40 +82,78 @@ class _Patch:
         return {"path": Text(self.file), "target": {"kind": Text(self.kind)}} if self.kind else Text(self.file)
 
 
-def check(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> None:
-    """Refuse a name that cannot be, parts that are not there, and names that no chosen part defines."""
-    if not NAME.fullmatch(answers.name):
-        meant = "-".join(re.findall("[a-z0-9]+", answers.name.lower()))
+#: What a package can do, each by the bases that do it.
+WORK: Mapping[str, Sequence[str]] = {
+    "a Job: a program that runs to its end in one pod": ("job",),
+    "an MPIJob: mpirun starts a program on several nodes": ("mpi-job",),
+    "an Indexed Job, or a JobSet: pods on several nodes that find each other": ("indexed-job", "job-set"),
+    "a Deployment with a Service: a program that serves": ("deployment",),
+    "a server of language models, by vLLM": ("model-server",),
+    "your own: a base of yours, or another one of packyard new --list": (),
+}
+#: Those of them whose model is not trained.
+_SERVING = ("deployment", "model-server")
+
+
+def model_of(name: str, use_cases: Iterable[UseCase]) -> dict[str, str]:
+    """Return what package.yaml says of the model until its author says more."""
+    mode = "inference" if all(each.base in _SERVING for each in use_cases) else "training"
+    return {"name": name, "framework": "none", "category": "none", "precision": "none", "mode": mode}
+
+
+def fault_of_part(kind: str, name: str, parts: Sequence[Offered]) -> str:
+    """Say why a part cannot be chosen, or nothing."""
+    names = {part.name for part in parts if part.kind == kind}
+    hint = suggest(name, (part.name for part in parts if part.kind == kind and not part.internal))
+    return "" if name in names else f"no {kind} {name!r} ({hint or 'packyard new --list shows them'})"
+
+
+def fault_of_value(setter: Setter | None, text: str) -> str:
+    """Say why a setter takes no such value, or nothing."""
+    return refusal(setter, [text]) if setter else ""
+
+
+def check_name(workspace: Workspace, name: str) -> None:
+    """Refuse a name that cannot be, or that a package has."""
+    if not NAME.fullmatch(name):
+        meant = "-".join(re.findall("[a-z0-9]+", name.lower()))
         hint = f"did you mean {meant!r}?" if NAME.fullmatch(meant) else "for example my-model"
-        message = f"{answers.name!r} cannot name a package: use lower case words joined by -"
-        raise InputError(Problem(message, hint=hint))
-    if answers.name in workspace.package_names():
+        raise InputError(Problem(f"{name!r} cannot name a package: use lower case words joined by -", hint=hint))
+    if name in workspace.package_names():
         hint = "choose another name, or change its package.yaml"
-        raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / answers.name), hint=hint))
-    use_cases = answers.use_cases.values()
-    chosen = [(BASE, each.base) for each in use_cases]
-    chosen += [(kind, name) for each in use_cases for kind in (STORAGE, PROGRAMS) for name in getattr(each, kind)]
-    for kind, name in chosen:
-        names = {part.name for part in parts if part.kind == kind}
-        if name not in names:
-            hint = suggest(name, names) or f"packyard parts --kind {kind} lists them"
-            raise InputError(Problem(f"no {kind} {name!r}", hint=hint))
+        raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / name), hint=hint))
+
+
+def check(answers: Answers, parts: Sequence[Offered]) -> None:
+    """Refuse parts that are not there."""
+    for kind, name in _chosen(answers):
+        if fault := fault_of_part(kind, name, parts):
+            raise InputError(fault)
+
+
+def cure(answers: Answers, parts: Sequence[Offered]) -> str:
+    """Say what to choose or to define where no chosen part defines what others need."""
+    chosen = {*_chosen(answers)}
     here = [part for part in parts if (part.kind, part.name) in chosen]
-    defined = {name for part in here for name in part.defines}
-    for setters in (answers.setters, *(each.setters for each in use_cases)):
-        defined |= {name for name, value in setters.items() if "${" in value}
-    missing = {name for part in here for name in part.needs} - defined
-    if missing:
-        raise InputError(_missing(missing, parts))
+    given = {name for each in (answers, *answers.use_cases.values()) for name in each.setters}
+    missing = {name for part in here for name in part.needs} - {name for part in here for name in part.defines} - given
+    if not missing:
+        return "leave a storage out by --storage USECASE=, name use cases by --base USECASE=BASE, give values by --set"
+    kinds = (STORAGE, PROGRAMS)
+    defining = (each for each in parts if each.kind in kinds and missing & {*each.defines} and not each.internal)
+    flags = [f"--{each.kind} {each.name}" for each in defining]
+    return f"add {' or '.join(flags)}" if flags else f"define {', '.join(sorted(missing))} in the Krmfile of a base"
 
 
-def _missing(missing: set[str], parts: Sequence[Offered]) -> Problem:
-    """Say which parts define what is missing."""
-    defining = [part for part in parts if part.kind in (STORAGE, PROGRAMS) and missing & set(part.defines)]
-    flags = " or ".join(f"--{part.kind} {part.name}" for part in defining)
-    names = sorted(missing)
-    follows = f"--set '{names[0]}=${{REGISTRY}}/…', so that it follows from others"
-    return Problem(f"no chosen part defines {', '.join(names)}", hint=f"add {flags or follows}")
+def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:
+    for each in answers.use_cases.values():
+        yield from ((BASE, each.base), *((STORAGE, name) for name in each.storage))
+        yield from ((PROGRAMS, name) for name in each.programs)
+
+
+def setters(workspace: Workspace, use_case: UseCase) -> Mapping[str, Setter]:
+    """Return what users of a use case can set."""
+    return _Started.of(workspace, use_case, {}).setters
 
 
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:

@@ -108,8 +108,6 @@ class Linting:
         presets = preset.read_all(here.sources, described)
         findings += [
             *self._with_presets(presets, list(zip(packages, parsed, strict=True)), findings),
-            *collisions.kinds(parsed),
-            *collisions.definitions(parsed),
             *purposes.check(here, described, draft),
             *fragments.check(here, described, draft, self.packing.settings.version, parsed),
         ]

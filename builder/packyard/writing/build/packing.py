@@ -17,7 +17,7 @@ from packyard.core.work.memo import Memo
 from packyard.core.yaml.sources import Observed
 from packyard.writing.build.draft import MARK, Draft
 from packyard.writing.build.product import Built
-from packyard.writing.source import library, library_search, workspace
+from packyard.writing.source import library, workspace
 from packyard.writing.source.library import Library
 from packyard.writing.source.workspace import Workspace
 
@@ -58,7 +58,7 @@ class Packing:
 
     def __init__(self, settings: Settings) -> None:
         if settings.libraries is None:
-            settings = replace(settings, libraries=library_search.find(settings.root_dir))
+            settings = replace(settings, libraries=library.find(settings.root_dir))
         self.settings = settings
         self.memo = Memo()
         self.kept = kept(settings.root_dir, settings.cache_dir, settings.libraries or ())

@@ -21,8 +21,6 @@ from packyard.core.errors import InputError, PackyardError, Problem, suggest
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
-from packyard.core.yaml import layout
-from packyard.using.kustomize import anchors
 from packyard.using.kustomize.builtin import try_components
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.switch import enable_below
@@ -107,18 +105,6 @@ def find(draft: Draft, prefix: str, use: Use, judges: Sequence[Judge], only: Seq
         replace(each, file=each.file.removeprefix(above), message=f"with {use}, {each.message}", fix="")
         for each in findings
     ]
-
-
-def files(draft: Draft, prefix: str, use: Use, path: str) -> dict[str, bytes]:
-    """Return the files of a use case in use, by their paths from the package's parent: objects as they are built."""
-    memo = Memo()
-    with unpacked(draft, prefix, use) as package_dir:
-        directory = package_dir / prefix / path
-        files = _read(directory)
-        built = list(ShippedOptions(memo).build(files, parse(files, memo)))
-        by_name = {file.name: file.read_bytes() for file in sorted(directory.iterdir()) if file.is_file()}
-    by_name.update({Path(root.source.name).name: layout.write(anchors.shared(root)) for root in built})
-    return {f"{draft.manifest.name}/{prefix}/{path}/{name}": data for name, data in sorted(by_name.items())}
 
 
 def _read(directory: Path) -> PackageFiles:

@@ -9,12 +9,11 @@ from dataclasses import replace
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
-from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.build.package_lint import Linted, Linting, as_findings, to_sources
 from packyard.writing.build.packing import Packing, Settings
-from packyard.writing.checks import collisions, exception, explanation, shared_parts, written
+from packyard.writing.checks import collisions, exception, explanation, written
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import in_order
 from packyard.writing.source import whole
@@ -90,23 +89,20 @@ def _named(each: Finding) -> Finding:
 
 
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
-    """Return what several packages have from one part once, with the first composed place."""
+    """Return once what several packages have from one part, and a line as it is written and as it is composed."""
     once: dict[tuple[object, ...], Finding] = {}
     for each in findings:
-        once.setdefault((each.file, each.line, each.column, each.rule, each.message), each)
+        once.setdefault((each.file, each.line, each.rule, each.message), each)
     return once.values()
 
 
 def _of_all(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
-    """Find what is wrong with all packages together, and with the parts, compared with each other."""
-    sources = here.sources
+    """Find what is wrong with all packages together."""
     try:
         whole.check(here, [each.name for each in linted], linted)
-        bases, overlays = sources.list("bases", "**/*.yaml"), sources.list("overlays", f"*/*/{kustomization.FILE}")
-        files = ({sources.shown(file): sources.read(file) for file in each} for each in (bases, overlays))
-        return list(shared_parts.check(*files))
     except InputError as error:
         return as_findings(error.problems)
+    return []
 
 
 def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator[Finding]:

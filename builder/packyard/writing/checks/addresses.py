@@ -1,6 +1,6 @@
-"""Addresses in the texts of objects: a host that no Service or pod of the package has, a port that it does not open.
+"""Addresses in variables: a host that no Service or pod of the package has, a port that it does not open.
 
-    CACHE_URL: redis://cahce:6379     variables and their values, files of ConfigMaps, words of commands
+    CACHE_URL: redis://cahce:6379     variables and their values, files of ConfigMaps
     MASTER_ADDR: $(RUN)-worker-0-0.$(RUN)
     MASTER_PORT: "29501"              beside MASTER_ADDR, the port of that host
 
@@ -26,7 +26,6 @@ _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _HOST = re.compile(rf"({_LABEL})(?:\.({_LABEL}))?((?:\.{_LABEL})*)\Z")
 _URL = re.compile(rf"\b[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?({_LABEL}(?:\.{_LABEL})*)(?::(\d+))?(?=[/\s\"',?]|\Z)")
 _PAIR = re.compile(rf"(?<![\w./:@-])({_LABEL}(?:\.{_LABEL})*):(\d{{2,5}})(?=[/\s\"',]|\Z)")
-_OPTION = re.compile(rf"--?([a-z][\w-]*)=({_LABEL}(?:\.{_LABEL})*)(?=[\s\"']|\Z)")
 #: What a variable with a host is called, and the end of the one with its port.
 _HOSTING = re.compile(r"(.*?)_?(?:HOST(?:NAME)?|ADDR(?:ESS)?|SERVER|SERVICE|ENDPOINT)\Z")
 _VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
@@ -66,8 +65,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             env = {each.text("name"): each.get("value") for each in mappings(container.get("env"))}
             yield from _stated({name: node for name, node in env.items() if node}, own, hosts)
             yield from _paired(own, env, hosts)
-            for word in variables.words(container):
-                yield from _in_text(word, _expanded(word.value, own), hosts)
 
 
 def _known(parsed: Parsed) -> _Known:
@@ -155,9 +152,6 @@ def _in_text(node: Scalar, text: str, hosts: _Known) -> Iterator[Finding]:
             yield from faults
             if port and not faults:
                 yield from _port(host, port, place, hosts)
-    for match in _OPTION.finditer(text):
-        if _HOSTING.match(match[1].replace("-", "_").upper()):
-            yield from _host(match[2], within(node, match.group()), hosts, is_said=True)
 
 
 def _host(host: str, place: Place, hosts: _Known, *, is_said: bool) -> Iterator[Finding]:

@@ -1,15 +1,13 @@
-"""Faults between the use cases of a catalogue: objects that overwrite each other, names with two meanings."""
+"""Faults between the use cases of a catalogue: objects that overwrite each other."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from packyard.core.errors import Problem
 from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.core.kubernetes.kinds import LASTING, kind_of, name_of, namespace_of
-from packyard.using.setters.definition import Setter
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
 
@@ -68,36 +66,3 @@ def check(named: Iterable[Named]) -> Iterator[Finding]:
             hint = f"also at {first.file}:{first.line}{_ALTERNATIVES}{_OF_STORAGE if is_storage else ''}"
             problem = Problem(message, file=item.file, line=item.line, column=item.column, hint=hint)
             yield finding("shared-name", problem)
-
-
-def kinds(use_cases: Sequence[Parsed]) -> Iterator[Finding]:
-    """Find a name that is a setter of one use case and a substitution of another: one command cannot set both."""
-    setters = {name: setter for parsed in use_cases for name, setter in parsed.definitions.setters.items()}
-    for parsed in use_cases:
-        for name, substitution in parsed.definitions.substitutions.items():
-            if (setter := setters.get(name)) and name not in parsed.definitions.setters:
-                message = f"{name} is a substitution here, and a setter in another use case"
-                hint = f"rename one of them; the setter is at {setter.file}:{setter.line}"
-                yield finding("kind-differs", substitution.problem(message, hint))
-
-
-def definitions(use_cases: Sequence[Parsed]) -> Iterator[Finding]:
-    """Find a setter that one use case describes or limits otherwise than most: the table of parameters has one row."""
-    named: dict[tuple[str, bool], list[Setter]] = {}
-    for parsed in use_cases:
-        for name, setter in parsed.definitions.setters.items():
-            named.setdefault((name, setter.required), []).append(setter)
-    for (name, _), setters in named.items():
-        counted = Counter(str(_meaning(each)) for each in setters)
-        usual = next(each for each in setters if str(_meaning(each)) == counted.most_common(1)[0][0])
-        for setter in setters:
-            here, there = _meaning(setter), _meaning(usual)
-            if here != there:
-                differing = ", ".join(sorted(key for key in here.keys() | there if here.get(key) != there.get(key)))
-                message = f"{name} has another {differing} here than in another use case"
-                hint = f"make both the same; the other is at {usual.file}:{usual.line}"
-                yield finding("definition-differs", setter.problem(message, hint))
-
-
-def _meaning(setter: Setter) -> dict[str, object]:
-    return {key: setter.schema[key] for key in sorted(setter.schema) if key != "default"}

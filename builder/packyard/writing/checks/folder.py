@@ -88,12 +88,9 @@ class _Opened:
         return {self.tree.prefix + file: self.tree.read(file) for file in self.files if is_meant(file)}
 
 
-def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Linted:
-    """Return what is wrong with a folder, which need not have a Krmfile or a kustomization.
-
-    ``is_closed`` says that nothing is beside it: a link that leads out is dead.
-    """
-    opened = _open(tree, is_closed=is_closed)
+def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
+    """Return what is wrong with a folder, which need not have a Krmfile or a kustomization."""
+    opened = _open(tree)
     findings = _of_packages(opened, _with_definitions(judges, opened.parsed.values()))
     findings += _of_all(opened)
     shipped_with = _exceptions(tree, opened.files)
@@ -105,7 +102,7 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     return Linted(in_order(left), list(opened.packages))
 
 
-def _open(tree: Tree, *, is_closed: bool) -> _Opened:
+def _open(tree: Tree) -> _Opened:
     files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
     charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
     programs = {file: tree.read(file) for file in files if _PROGRAM.search(file) and tree.has_file(file)}
@@ -118,7 +115,7 @@ def _open(tree: Tree, *, is_closed: bool) -> _Opened:
     own = parsed.items() if is_known else ()
     setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
     whole = [] if any(each.unreadable for each in parsed.values()) else list(parsed.values())
-    contents = Folder(files, setters, images_of(whole), is_closed=is_closed)
+    contents = Folder(files, setters, images_of(whole))
     shipped = {folder: False if _is_copy(tree, folder) else None for folder in packages}
     return _Opened(tree, files, packages, parsed, shipped, contents, memo)
 
@@ -147,8 +144,6 @@ def _of_all(opened: _Opened) -> list[Finding]:
     secret = opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
     return [
         *collisions.check([named for each in sources for named in collisions.names(each)]),
-        *collisions.kinds(sources),
-        *collisions.definitions(sources),
         *documents.check({file: tree.read(file) for file in opened.files if _PAGE.search(file)}, contents, tree.prefix),
         *secret_texts.check_files(secret),
     ]

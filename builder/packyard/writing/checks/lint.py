@@ -20,7 +20,6 @@ from packyard.writing.checks import (
     budgets,
     claims,
     components,
-    defaults,
     definitions,
     empty,
     exception,
@@ -35,7 +34,6 @@ from packyard.writing.checks import (
     mounts,
     mpi,
     names,
-    pod_places,
     port_numbers,
     practice,
     quantities,
@@ -49,7 +47,6 @@ from packyard.writing.checks import (
     server_rules,
     setter_rules,
     setters,
-    shell_variables,
     vocabulary,
     workload,
 )
@@ -61,7 +58,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 _OF_BUILDS = (
     *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
-    *(server_rules, agreement, addresses, backends, budgets, kserve, ray, scaling, shell_variables, pod_places),
+    *(server_rules, agreement, addresses, backends, budgets, kserve, ray, scaling),
 )
 
 
@@ -143,8 +140,7 @@ def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
         *definitions.check(parsed),
         *vocabulary.check(parsed),
     ]
-    more = [each for build in map(parsed.of, parsed.builds) for each in defaults.check(build)] if shipped else []
-    return [*findings, *dict.fromkeys([*_of_builds(parsed, shipped=bool(shipped)), *more])]
+    return [*findings, *_of_builds(parsed, shipped=bool(shipped))]
 
 
 def _of_builds(parsed: Parsed, *, shipped: bool) -> list[Finding]:

@@ -20,20 +20,17 @@ class Folder:
         files: Collection[str],
         setters: Setters,
         images: Mapping[str, set[str]],
-        *,
-        is_closed: bool = False,
     ) -> None:
         self.files = frozenset(files)
         self.folders = frozenset(above for file in files for above in _above(file))
         self.setters = setters
         self.images = images
-        self.is_closed = is_closed
 
     def has(self, path: str) -> bool | None:
         """Say whether there is such a file or folder; None where the path leads out, and others may be there."""
         path = posixpath.normpath(path)
         if path.startswith(("../", "/")) or path == "..":
-            return False if self.is_closed else None
+            return None
         return path == "." or path in self.files or path in self.folders
 
     def setters_below(self, folder: str) -> dict[str, list[Setter]]:

@@ -1,8 +1,4 @@
-"""Faults of what setters mean: without a type or a description, one for two purposes, a field that one forgot.
-
-image: repo:${MODEL_NAME}            a setter that names objects and is part of the image: who renames a run
-name: ${MODEL_NAME}                  pulls another image
-"""
+"""Faults of what setters mean: without a type or a description, and fields that one forgot."""
 
 from __future__ import annotations
 
@@ -10,12 +6,11 @@ from collections.abc import Iterator
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.fieldtypes import field_type
-from packyard.core.kubernetes.kinds import name_of
 from packyard.core.kubernetes.kinds import names as named
 from packyard.core.kubernetes.name_fields import NAMES
 from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Child, Entry, Scalar
-from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse
+from packyard.using.setters.comment import SETTER_PREFIX, parse
 from packyard.using.setters.definition import Setter
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -44,22 +39,14 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     setters = {name: setter for name, setter in parsed.definitions.setters.items() if name in entries}
     yield from _described(setters, entries)
     yield from _typed(parsed, setters, entries)
-    yield from _purposes(parsed, entries)
     yield from _forgotten(parsed, setters)
-    yield from _slashes(parsed)
 
 
 def _described(setters: dict[str, Setter], entries: dict[str, Entry]) -> Iterator[Finding]:
-    by_text: dict[str, str] = {}
     for name, setter in setters.items():
-        place = entries[name]
-        text = setter.description.strip()
-        if not text:
+        if not setter.description.strip():
             message = f"setter {name} has no description, which every list of parameters shows"
-            yield breach("no-description", place, message, "say what it is in a sentence")
-        elif (first := by_text.setdefault(text, name)) != name:
-            message = f"setter {name} has the description of {first}: {text!r}"
-            yield breach("same-description", place, message, "say what tells them apart")
+            yield breach("no-description", entries[name], message, "say what it is in a sentence")
 
 
 def _typed(parsed: Parsed, setters: dict[str, Setter], entries: dict[str, Entry]) -> Iterator[Finding]:
@@ -76,16 +63,6 @@ def _typed(parsed: Parsed, setters: dict[str, Setter], entries: dict[str, Entry]
             place = entries[definition.name]
             message = f"setter {definition.name} takes any text, and a field of it has to be of type {expected}"
             yield breach("untyped-setter", place, message, f"add type: {expected}")
-
-
-def _purposes(parsed: Parsed, entries: dict[str, Entry]) -> Iterator[Finding]:
-    """Find setters that change the name of an object and the image that is pulled."""
-    naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in parsed.objects))
-    images = (each.get("image") for root in parsed.objects for each in parsed.containers_of(root))
-    pulling = frozenset[str]().union(*map(parsed.changed_by, images))
-    for name in sorted(naming & pulling & set(entries)):
-        message = f"setter {name} names objects and is part of an image: who renames a run pulls another image"
-        yield breach("two-purposes", entries[name], message, "make it two setters")
 
 
 def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
@@ -172,14 +149,3 @@ def _is_commented(node: Scalar) -> bool:
 
 def _key(part: Child) -> str:
     return part.name if isinstance(part, Entry) else ""
-
-
-def _slashes(parsed: Parsed) -> Iterator[Finding]:
-    """Find a path with two slashes, of a value that begins with one and a pattern that has one before it."""
-    assert parsed.krmfile is not None
-    entries = {each.name: each for each in reversed(parsed.krmfile.entries)}
-    for text, name in _expanded(parsed):
-        entry = entries.get(SUBSTITUTION_PREFIX + name)
-        if entry and "//" in text.replace("://", ""):
-            message = f"substitution {name} makes {text!r}, with two slashes"
-            yield breach("double-slash", entry, message, "take one from the pattern or the value")

@@ -20,7 +20,6 @@ from packyard.core.yaml.document import find_comments, parse_file, parse_one
 from packyard.core.yaml.node import Scalar
 from packyard.using.setters import fields
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
-from packyard.using.setters.definition import full_type
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import definitions, setters
@@ -48,7 +47,6 @@ def check(files: Mapping[str, bytes]) -> Iterator[Finding]:
         elif name.endswith((".yaml", ".yml")) and b"#" in data:
             yield from _comments(name, data, values)
     yield from _unused(files, krmfiles)
-    yield from _redefined(krmfiles)
 
 
 def _comments(name: str, data: bytes, values: Mapping[str, str]) -> Iterator[Finding]:
@@ -76,17 +74,6 @@ def _values(krmfiles: Iterable[Parsed]) -> dict[str, str]:
     for setter in (setter for each in krmfiles for setter in each.definitions.setters.values()):
         by_name.setdefault(setter.name, set()).add(setter.text)
     return {name: values.pop() for name, values in by_name.items() if len(values) == 1}
-
-
-def _redefined(krmfiles: Mapping[str, Parsed]) -> Iterator[Finding]:
-    """Find a setter of a part that has another type in the Krmfile of the whole workspace, where rules expect it."""
-    shared = krmfiles[KRMFILE].definitions.setters if KRMFILE in krmfiles else {}
-    for name, parsed in krmfiles.items():
-        for setter in parsed.definitions.setters.values() if name != KRMFILE else ():
-            other = shared.get(setter.name)
-            if other and full_type(other.type) != full_type(setter.type):
-                message = f"{setter.name} has another type than in line {other.line} of {other.file}"
-                yield finding("definition-differs", setter.problem(message, "make both the same, or rename one"))
 
 
 def _definitions(name: str, parsed: Parsed) -> Iterator[Finding]:

@@ -20,8 +20,10 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from packyard.core.bundle import archive
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, PackyardError
+from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize.builtin import try_components
 from packyard.using.options.option_setters import reach
 from packyard.using.options.switch import disable, enable, states
@@ -29,7 +31,6 @@ from packyard.using.render import programs
 from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
 from packyard.using.setters.change import change_setters
-from packyard.writing.authoring import vendor
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.draft import README
 from packyard.writing.build.packing import Packing, Settings
@@ -131,13 +132,15 @@ def _use_cases(workspace: Workspace, bundle: Bundle, folder: Path, judges: Judge
 
 
 def _with_libraries(workspace: Workspace, name: str, folder: Path) -> Path | None:
-    """Copy a package's sources to a folder with the libraries, where kustomize finds them, unless all are there."""
-    if all(library.copy_dir(workspace.root_dir, each.name).is_dir() for each in workspace.libraries):
+    """Copy a package's sources to a folder with the libraries, where kustomize finds them, if there are libraries."""
+    if not workspace.libraries:
         return None
     for path in ("bases", "overlays", f"packages/{name}"):
         if (workspace.root_dir / path).is_dir():
             shutil.copytree(workspace.root_dir / path, folder / path)
-    vendor.copy(folder, workspace.libraries)
+    for place, each in library.by_place(workspace.libraries).items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        archive.write(each.name, library.members(Sources(each.root_dir)), (folder / place).parent)
     return folder
 
 

@@ -1,59 +1,108 @@
 """Libraries: trees of bases and overlays that a workspace, or another library, builds on without a copy of its own.
 
+    libraries:
+    - builtin                                                        what the installed packyard carries
+    - {path: ../parts}                                               a folder, called by its last part or by a `name`
+    - {name: zoo-parts, version: 1.2.0, digest: sha256:…, from: …}   a bundle in a channel
+
 The library NAME has its place at ``libraries/NAME``: a base that builds on one of its bases says
-``resources: [../../libraries/NAME/bases/job]``, as it would if `packyard update --vendor` copied the library there.
+``resources: [../../libraries/NAME/bases/job]``, wherever its files are. ``digest`` is that of the bundle's tar, so that
+the same sources build on the same bytes. A library that was fetched leads to no folder of its user.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import join
 
 from packyard import __version__
-from packyard.core.bundle import archive, lock, manifest
+from packyard.core.bundle import archive, manifest, reference
 from packyard.core.bundle.archive import Member
-from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, refuse
-from packyard.core.files import regular
+from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem, refuse
 from packyard.core.files.paths import RECEIPT, WORKSPACE
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.fields import Fields
+from packyard.core.yaml.node import Node, Scalar
 from packyard.core.yaml.sources import LIBRARIES, Sources
-from packyard.writing.source import library_entry
-from packyard.writing.source.library_entry import BUILTIN, Entry
 
+BUILTIN = "builtin"
 #: What others may build on.
 KINDS = ("Library", "Workspace")
 #: What a library consists of: files and folders at its root.
-CONTENT = ("bases", "overlays", "crds", "docs/readme", "Krmfile", WORKSPACE, lock.FILE, "LICENSE")
+CONTENT = ("bases", "overlays", "crds", "docs/readme", "Krmfile", WORKSPACE, "LICENSE")
+#: How many libraries a workspace may have in all, and how deep they may build on each other.
+MOST, DEEPEST = 50, 8
 
 #: What editors, systems and pip leave beside files.
 _LEFT = re.compile(r"(^|/)(\.|__pycache__(/|$))|~$")
+#: What libraries are called.
+NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_KEYS = ("name", "version", "digest", "from", "path")
+_FORMS = "write builtin, {path: ../FOLDER} or {name: NAME, version: 1.2.0, digest: sha256:…, from: CHANNEL}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One entry of ``libraries``: it has a ``path``, or a ``version``, or is packyard's own."""
+
+    name: str
+    path: str = ""
+    version: str = ""
+    digest: Digest | None = None
+    channel: str = ""
+    file: str
+    line: int
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with the library, by the line that names it."""
+        return Problem(f"the library {self.name} {message}", file=self.file, line=self.line, hint=hint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """A library that was found; ``libraries`` are those that it builds on itself."""
+    """A library and the folder that it is in; ``libraries`` are those that it builds on itself."""
 
-    name: str
+    entry: Entry
     root_dir: Path
-    pin: Pin | None = None
     libraries: tuple[Library, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called where it is built on."""
+        return self.entry.name
 
     @property
     def place(self) -> str:
         """Its folder in what builds on it."""
         return f"{LIBRARIES}/{self.name}"
 
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder of its user, which nothing pins."""
+        return bool(self.entry.path)
 
-def places(libraries: Sequence[Library]) -> dict[str, Path]:
-    """Return the folders of libraries, and of those that they build on, by their places."""
-    return {place: each.root_dir for place, each in by_place(libraries).items()}
+    @property
+    def version(self) -> str:
+        """The version of its bundle, or of the packyard that carries it; a folder has none."""
+        return __version__ if self.name == BUILTIN else self.entry.version
+
+    @property
+    def address(self) -> str:
+        """Where it is from."""
+        return BUILTIN if self.name == BUILTIN else self.entry.path or self.entry.channel
+
+    def digest(self) -> Digest:
+        """Return the digest of the tar that its files make."""
+        return self.entry.digest or digest(self.name, self.root_dir)
+
+
+#: Returns the folder of a library that is a bundle.
+Obtain = Callable[[Entry], Path]
 
 
 def by_place(libraries: Sequence[Library], above: str = "") -> dict[str, Library]:
@@ -63,6 +112,11 @@ def by_place(libraries: Sequence[Library], above: str = "") -> dict[str, Library
         place = join(above, library.place)
         placed |= {place: library, **by_place(library.libraries, place)}
     return placed
+
+
+def places(libraries: Sequence[Library]) -> dict[str, Path]:
+    """Return the folders of libraries, and of those that they build on, by their places."""
+    return {place: each.root_dir for place, each in by_place(libraries).items()}
 
 
 def carried_dir() -> Path:
@@ -75,10 +129,10 @@ def carried_dir() -> Path:
 def members(sources: Sources) -> list[Member]:
     """Return the files of a library: its parts, definitions and fragments of READMEs, but no packages.
 
-    Of one that came as a bundle it is all files, but for copies of the libraries that it builds on.
+    Of one that came as a bundle it is all files.
     """
     if sources.is_file(manifest.FILE):
-        paths = [path for path in sources.list("", "**/*") if not path.startswith((f"{LIBRARIES}/", RECEIPT))]
+        paths = [path for path in sources.list("", "**/*") if not path.startswith(RECEIPT)]
     else:
         paths = [path for each in CONTENT for path in (each, *sources.list(each, "**/*"))]
         paths = [path for path in paths if not _LEFT.search(path)]
@@ -90,15 +144,8 @@ def members(sources: Sources) -> list[Member]:
 
 
 def digest(name: str, root_dir: Path) -> Digest:
-    """Return the digest of the tar that the files of a library make, which a lock pins."""
+    """Return the digest of the tar that the files of a library make."""
     return Digest.of(archive.pack(name, members(Sources(root_dir))))
-
-
-def pin_of(name: str, root_dir: Path, address: str = "") -> Pin:
-    """Return what pins a library that was not fetched, as it is now."""
-    tar = digest(name, root_dir)
-    version, address = (__version__, BUILTIN) if name == BUILTIN else ("0", address)
-    return Pin(version=version, channel=address, tar=tar, digest=tar)
 
 
 def entries(root_dir: Path, memo: Memo | None = None) -> list[Entry]:
@@ -107,37 +154,134 @@ def entries(root_dir: Path, memo: Memo | None = None) -> list[Entry]:
     if not sources.is_file(WORKSPACE):
         return []
     fields = Fields.of_file(sources, WORKSPACE)
-    found = library_entry.read(fields)
+    listed = read(fields)
     refuse(fields.problems)
-    return found
+    return listed
 
 
-def copy_dir(root_dir: Path, name: str) -> Path:
-    """Return where a copy of a library is, if there is one."""
-    return root_dir / LIBRARIES / name
+def read(fields: Fields) -> list[Entry]:
+    """Read ``libraries`` of a packyard.yaml; faults are noted."""
+    by_name: dict[str, Entry] = {}
+    for node in fields.items(LIBRARIES):
+        entry = _entry(fields, node)
+        if entry and entry.name in by_name:
+            fields.fault(node, LIBRARIES, f"names {entry.name!r} twice", "give one of them another `name`")
+        elif entry:
+            by_name[entry.name] = entry
+    return list(by_name.values())
 
 
-def own_dir(entry: Entry, root_dir: Path) -> Path | None:
-    """Return the folder of a library that is packyard's own, or that is named by its path, copied or not."""
-    if not entry.path:
-        return None if entry.git or entry.reference else carried_dir()
-    folder = Path(os.path.normpath(root_dir / entry.path))
-    if not folder.is_dir():
-        raise InputError(entry.problem(f"is not there: no folder {str(folder)!r}", "correct `path`"))
-    return folder
+def find(root_dir: Path, memo: Memo | None = None, obtain: Obtain | None = None) -> tuple[Library, ...]:
+    """Find the libraries of a workspace; ``obtain`` is asked for those that are bundles."""
+    return _Search(Memo() if memo is None else memo, obtain or _absent).libraries(root_dir, {})
 
 
-def read_lock(root_dir: Path) -> Lock:
-    """Return what pins the libraries of a folder; without a lock nothing does."""
-    file = root_dir / lock.FILE
-    return lock.read(file) if regular.is_file(file) else Lock()
+class _Search:
+    """The search for the libraries of one workspace."""
+
+    def __init__(self, memo: Memo, obtain: Obtain) -> None:
+        self._memo, self._obtain = memo, obtain
+        self._count = 0
+
+    def libraries(self, root_dir: Path, within: dict[str, str], fetched: str = "") -> tuple[Library, ...]:
+        """Return the libraries of a folder; ``within`` has the names of those that build on it, by real folders.
+
+        ``fetched`` is the name of the one of them that came from elsewhere, if one did.
+        """
+        within = within or {os.path.realpath(root_dir): ""}
+        libraries = []
+        for entry in entries(root_dir, self._memo):
+            if entry.path and fetched:
+                says = f"is a folder outside of the library {fetched}, which was fetched"
+                raise InputError(entry.problem(says, "ask whoever publishes that to publish this one, too"))
+            libraries.append(self._library(entry, self._folder(entry, root_dir), within, fetched))
+        return tuple(libraries)
+
+    def _folder(self, entry: Entry, above_dir: Path) -> Path:
+        if entry.version:
+            return self._obtain(entry)
+        if not entry.path:
+            return carried_dir()
+        folder = Path(os.path.normpath(above_dir / entry.path))
+        if not folder.is_dir():
+            raise InputError(entry.problem(f"is not there: no folder {str(folder)!r}", "correct `path`"))
+        return folder
+
+    def _library(self, entry: Entry, root_dir: Path, within: dict[str, str], fetched: str) -> Library:
+        self._count += 1
+        if self._count > MOST or len(within) > DEEPEST:
+            raise InputError(entry.problem(f"is one too many: a workspace has at most {MOST}, {DEEPEST} deep"))
+        real = os.path.realpath(root_dir)
+        if real in within:
+            circle = " -> ".join((*filter(None, within.values()), entry.name))
+            raise InputError(entry.problem(f"builds on itself: {circle}", "remove it from one of them"))
+        try:
+            _check(root_dir, self._memo)
+        except PackyardError as error:
+            raise InputError(entry.problem("cannot be used"), *error.problems) from error
+        if entry.digest and (tar := digest(entry.name, root_dir)) != entry.digest:
+            says = f"is not what `digest` pins: expected {entry.digest}, its files are {tar}"
+            raise IntegrityError(entry.problem(says, "what is published at a version never changes: ask its publisher"))
+        fetched = fetched or (entry.name if entry.version else "")
+        libraries = self.libraries(root_dir, {**within, real: entry.name}, fetched)
+        return Library(entry=entry, root_dir=root_dir, libraries=libraries)
 
 
-def commit_of(version: str) -> str:
-    """Return the commit of such a version."""
-    return version.removeprefix("0+")
+def _absent(entry: Entry) -> Path:
+    raise InputError(entry.problem(f"{entry.version} was not fetched", "packyard build fetches it"))
 
 
-def commit_version(commit: str) -> str:
-    """Return the version of a library that is a repository at a commit."""
-    return f"0+{commit}"
+def _check(root_dir: Path, memo: Memo) -> None:
+    """Refuse a folder that is not a library."""
+    sources = Sources(root_dir, memo)
+    if not sources.is_file(WORKSPACE):
+        raise InputError(Problem("no such file, so this is not a library", file=sources.shown(WORKSPACE)))
+    fields = Fields.of_file(sources, WORKSPACE)
+    if fields.text("apiVersion") != "packyard/v1" or fields.text("kind") not in KINDS:
+        raise InputError(Problem(f"must be a {' or a '.join(KINDS)} of packyard/v1", file=fields.file, line=1))
+
+
+def _entry(parent: Fields, node: Node) -> Entry | None:
+    line = node.source.locate(node.start)[0]
+    if isinstance(node, Scalar):
+        if node.value == BUILTIN:
+            return Entry(name=BUILTIN, file=parent.file, line=line)
+        parent.fault(node, LIBRARIES, f"{node.value!r} is not a library", _FORMS)
+        return None
+    before = len(parent.problems)
+    fields = Fields(node, parent.file, LIBRARIES, parent.problems)
+    texts = {key: text for key in _KEYS if (text := fields.text(key, ""))}
+    fields.done()
+    is_bundle = {"name", "version"} <= texts.keys() and "path" not in texts
+    if len(parent.problems) == before and not is_bundle and not {"path"} <= texts.keys() <= {"path", "name"}:
+        fields.fault(node, "", "is not a library", _FORMS)
+    if len(parent.problems) > before:
+        return None
+    name = texts.get("name") or texts["path"].rstrip("/").rpartition("/")[2]
+    for key, fault in _faults(name, texts):
+        fields.fault(fields.node.get(key) if fields.node else node, key, fault)
+    if len(parent.problems) > before:
+        return None
+    return Entry(
+        name=name,
+        path=texts.get("path", ""),
+        version=texts.get("version", ""),
+        digest=Digest(texts["digest"]) if "digest" in texts else None,
+        channel=texts.get("from", ""),
+        file=parent.file,
+        line=line,
+    )
+
+
+def _faults(name: str, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong, each with its key."""
+    if not NAME.fullmatch(name) or name == BUILTIN:
+        known = f"; {BUILTIN} is packyard's own" if name == BUILTIN else ""
+        yield "name", f"{name[:80]!r} cannot be a library's name: add a `name` of lower case words and dashes{known}"
+    for key, check in (("version", reference.check_version), ("digest", Digest.parse)):
+        try:
+            check(texts[key]) if key in texts else None
+        except InputError as error:
+            yield key, ": ".join(filter(None, (error.problems[0].message, error.problems[0].hint)))
+    if (path := texts.get("path", "")) and ("\0" in path or path.startswith("/")):
+        yield "path", "must be a path from the folder of packyard.yaml"

@@ -1,20 +1,28 @@
-"""The parts that a workspace offers to its packages, and what each needs from the others and defines itself."""
+"""The parts that a workspace offers to its packages, and what each needs from the others and defines itself.
+
+A part that others are made of, and no package should name, says so in its own kustomization.yaml or pods.yaml:
+
+    # packyard: internal
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from packyard.core.yaml.document import find_comments
+from packyard.core.kubernetes import groups, kustomization, operators, pods
+from packyard.core.yaml.document import find_comments, mappings
+from packyard.core.yaml.node import MappingNode
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import comment
 from packyard.using.setters.definition import Substitution
 from packyard.writing.source import parts, words
-from packyard.writing.source.words import MARKER
-from packyard.writing.source.workspace import OVERLAYS, Workspace
+from packyard.writing.source.words import MARKER, Word
+from packyard.writing.source.workspace import OVERLAYS, PODS, STORAGE, Workspace
 
 BASE = "base"
+_INTERNAL = b"# packyard: internal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,46 +30,64 @@ class Offered:
     """A part: ``kind`` is base, storage, programs or options, ``folder`` where it lies, ``objects`` are their kinds.
 
     ``defines`` are the names of its own Krmfiles; ``needs`` those that its comments and patterns have and neither it
-    nor the workspace's Krmfile defines: a storage, a program, or the package has to.
+    nor the workspace's Krmfile defines: a storage, a program, or the package has to. ``volume`` says whether a pod has
+    the volume that a storage takes the place of; ``operators`` are those that its objects need on a cluster.
     """
 
     kind: str
     name: str
     folder: str
     description: str
+    internal: bool = False
     objects: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    volume: bool = False
+    operators: tuple[str, ...] = ()
 
 
 def find(workspace: Workspace) -> list[Offered]:
     """Return all parts: bases first, each kind sorted by name."""
     krmfiles = parts.read_shared(workspace.sources, workspace.libraries)
-    shared = frozenset(words.Words(krmfiles, [], {}, workspace.sources.memo).defined)
-    offered = [
-        _describe(workspace, BASE, name, folder, shared) for name, folder in workspace.part_dirs("bases").items()
+    shared = words.Words(krmfiles, [], {}, workspace.sources.memo).defined
+    kinds = {BASE: "bases", **{kind: f"overlays/{kind}" for kind in OVERLAYS}}
+    return [
+        _describe(workspace.sources, kind, name, folder, shared)
+        for kind, above in kinds.items()
+        for name, folder in workspace.part_dirs(above).items()
     ]
-    for kind in OVERLAYS:
-        dirs = workspace.part_dirs(f"overlays/{kind}")
-        offered += [_describe(workspace, kind, name, folder, shared) for name, folder in dirs.items()]
-    return offered
 
 
-def _describe(workspace: Workspace, kind: str, name: str, folder: str, shared: frozenset[str]) -> Offered:
-    sources = workspace.sources
+def _describe(sources: Sources, kind: str, name: str, folder: str, shared: Mapping[str, Word]) -> Offered:
     part = parts.read(sources, folder, "Kustomization" if kind == BASE else "Component")
     defined = {key: word for krmfile in part.krmfiles() for key, word in words.read(krmfile, sources.memo).items()}
-    patterns = [word.definition.pattern for word in defined.values() if isinstance(word.definition, Substitution)]
-    names = {*_asked(sources, part), *(key for pattern in patterns for key in MARKER.findall(pattern))}
+    names = _reached({*_asked(sources, part), *defined}, {**shared, **defined})
+    files = [path for each in (kustomization.FILE, PODS) if sources.is_file(path := f"{folder}/{each}")]
+    roots = list(_objects(part))
+    installed = (operators.of(groups.definition(root.text("apiVersion"), root.text("kind"))) for root in roots)
     return Offered(
         kind=kind,
         name=name,
         folder=folder,
         description=part.description,
-        objects=tuple(dict.fromkeys(_kinds(part))),
+        internal=any(_INTERNAL in sources.read(path) for path in files),
+        objects=tuple(dict.fromkeys(root.text("kind") for root in roots)),
         defines=tuple(sorted(defined)),
-        needs=tuple(sorted(names - defined.keys() - shared)),
+        needs=tuple(sorted(names - defined.keys() - shared.keys())),
+        volume=kind == BASE and any(_has_volume(root) for root in roots),
+        operators=tuple(sorted({each.name for each in installed if each})),
     )
+
+
+def _reached(names: set[str], defined: Mapping[str, Word]) -> set[str]:
+    """Return names, and those in the patterns that they stand for."""
+    reached, todo = set[str](), names
+    while todo:
+        reached |= todo
+        patterns = (each.definition for name in todo if (each := defined.get(name)))
+        texts = [each.pattern for each in patterns if isinstance(each, Substitution)]
+        todo = {name for text in texts for name in MARKER.findall(text)} - reached
+    return reached
 
 
 def _asked(sources: Sources, part: Part) -> Iterator[str]:
@@ -69,15 +95,18 @@ def _asked(sources: Sources, part: Part) -> Iterator[str]:
     for each in (*part.resources, *part.components):
         yield from _asked(sources, each)
     named = [*part.files, *(patch.file for patch in part.patches if patch.file), *{each.path for each in part.pods}]
-    for document in (found for path in named for found in sources.documents(path)):
+    for document in (document for path in named for document in sources.documents(path)):
         for note in find_comments(document):
             reference = comment.parse(note.text)
             if reference:
                 yield reference.name
 
 
-def _kinds(part: Part) -> Iterator[str]:
-    for _, root in part.objects:
-        yield root.text("kind")
+def _objects(part: Part) -> Iterator[MappingNode]:
+    yield from (root for _, root in part.objects)
     for each in part.resources:
-        yield from _kinds(each)
+        yield from _objects(each)
+
+
+def _has_volume(root: MappingNode) -> bool:
+    return any(each.text("name") == STORAGE for pod in pods.find(root) for each in mappings(pod.spec.get("volumes")))

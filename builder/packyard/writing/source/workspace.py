@@ -20,7 +20,7 @@ from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import parse_krmfile
-from packyard.writing.source import library, library_entry, library_search
+from packyard.writing.source import library
 from packyard.writing.source.library import Library
 
 #: The kinds of overlays, each a folder below ``overlays``.
@@ -140,7 +140,7 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
     ``memo`` is that of a run with many tasks. ``libraries`` are those that were found already.
     """
     memo = Memo() if memo is None else memo
-    found = library_search.find(root_dir, memo) if libraries is None else libraries
+    found = library.find(root_dir, memo) if libraries is None else libraries
     sources = Sources(root_dir, memo, library.places(found))
     if not sources.is_file(WORKSPACE):
         hint = f"packyard init {quote(str(root_dir))} begins one"
@@ -159,8 +159,8 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
         moved=fields.sentences("moved"),
         severities=_severities(fields),
     )
-    library_entry.read(fields)
-    if is_library and not library_entry.NAME.fullmatch(workspace.name):
+    library.read(fields)
+    if is_library and not library.NAME.fullmatch(workspace.name):
         fields.fault(fields.node, "name", f"{workspace.name!r} must be lower case words joined by dashes")
     if workspace.channel and not _CHANNEL.fullmatch(workspace.channel):
         problem = f"{workspace.channel!r} is not the address of a channel that READMEs can name"

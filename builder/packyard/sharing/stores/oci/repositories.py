@@ -1,8 +1,8 @@
 """The store whose keys are artifacts in the repositories below a path of a registry.
 
 A registry lets a tag be overwritten, and knows no condition: every write looks before, and reads back after. So of two
-that write at the very same moment both may think that they were first; `OCIStore.promises` says so. A node of the index
-is asked for by its digest, without its manifest.
+that write at the very same moment both may think that they were first. A shard or record of the index is asked for by
+its digest, without its manifest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from packyard.sharing.stores.store import (
     PATIENCE,
     MissingStoreError,
     NotFoundError,
-    Promises,
     check_expected,
     check_key,
     check_listed,
@@ -42,7 +41,7 @@ class OCIStore:
     """The store at ``oci://host/path``; see `Address`. ``patience``: the seconds that a request may take."""
 
     #: Nothing: registries have no conditional writes.
-    promises = Promises(create=False, swap=False)
+    is_conditional = False
 
     def __init__(self, address: str | Address, *, patience: float = PATIENCE, waits: Sequence[float] = WAITS) -> None:
         self._address = Address.parse(address) if isinstance(address, str) else address
@@ -101,6 +100,10 @@ class OCIStore:
         may_be_gone = spelling.REMOVED in tags
         keys = ((key, place) for place in places if (key := self._key(place)) and key.startswith(prefix))
         return sorted(key for key, place in keys if not may_be_gone or self._artifact(place))
+
+    def older(self, prefix: str, seconds: float) -> Sequence[str]:  # noqa: ARG002  # as `Store` has it
+        """Return no keys: a registry does not say when an object was written."""
+        return ()
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""

@@ -2,7 +2,7 @@
 
     1.2.0+cpu/bert.tar.gz              PATH/bert:1.2.0_-cpu                  a bundle
     1.2.0+cpu/bert.tar.gz.spdx.json    PATH/bert:1.2.0_-cpu_.spdx.json       what was published with it
-    index/heads/7.json                 PATH/index:heads_.-7.json
+    index/index.json                   PATH/index:index.json
     index.html                         PATH/index:_.x_.index.html            any other key
     a key that is too long for a tag   PATH/index:_.long_.<SHA-256>          its manifest has the key
 
@@ -30,7 +30,7 @@ _ENDS = "|".join(re.escape(kind) for kind in _KINDS)
 _REPOSITORY = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 _BUNDLE = re.compile(rf"({_RELEASE})/({_REPOSITORY})\.tar\.gz({_ENDS})")
 _PUBLISHED = re.compile(rf"(.*?)(?:_({'|'.join(re.escape(kind) for kind in _KINDS if kind)}))?", re.DOTALL)
-_NODE = re.compile(r"index/nodes/([0-9a-f]{2})/([0-9a-f]{62})\.json")
+_NODE = re.compile(r"index/(?:p/[^/]+/)?([0-9a-f]{64})\.json")
 _OTHER, _LONG, _NAME = "_.x_.", "_.long_.", "_.name_."
 _LONGEST = 128
 
@@ -89,9 +89,9 @@ def named(tag: str) -> str | None:
 
 
 def node(key: str) -> Digest | None:
-    """Return the digest that a key of the index's nodes names, None for any other key."""
+    """Return the digest that the key of a shard or a record names, None for any other key."""
     match = _NODE.fullmatch(key)
-    return Digest(f"sha256:{match[1]}{match[2]}") if match else None
+    return Digest(f"sha256:{match[1]}") if match else None
 
 
 def _short(tag: str, key: str) -> str:

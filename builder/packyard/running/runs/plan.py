@@ -1,0 +1,227 @@
+"""What deploying a run does: all that can refuse it is asked first; then it is recorded, and its objects are applied.
+
+A run that is there and equal is completed, and has no new record. What is there of no run or of another run is left as
+it is. Objects that the run had and no longer has are deleted, but for those that outlive runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from packyard.core.errors import ConflictError, InputError, Problem, refuse
+from packyard.core.kubernetes import lifetimes
+from packyard.core.kubernetes.kinds import BATCH, CORE, JOBSET, LASTING, TRAINER, of
+from packyard.core.kubernetes.lenient import is_ending, labels_of, mapping, text
+from packyard.running.runs import apply as applying
+from packyard.running.runs import look, secrets
+from packyard.running.runs import record as records
+from packyard.running.runs import run as runs
+from packyard.running.runs.apply import Done
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.run import LABEL, Object, Reference
+
+#: Records of a run that stay, as of a release of Helm.
+KEPT = 10
+_SECRET = (CORE, "Secret")
+_READ_AT_START = (*of(CORE, "ConfigMap"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
+#: Groups of kinds of which the server itself refuses to change what pods are made of.
+_GUARDED = (CORE, BATCH, JOBSET)
+#: What the server says of a field that only a new object can have.
+_FIXED = re.compile(
+    r"\bimmutable\b|updates to statefulset spec for fields other|pod updates may not change|cannot change roleRef"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What deploying a run will do.
+
+    ``record`` is new, or that of the run as it is there and is completed; ``before`` are those that are there;
+    ``objects`` are applied: ``absent`` are those of them that are not there, ``unchanged`` those that the server has as
+    they are, ``unseen`` those that it admits only after others of the run, so that no dry run knows them. ``used`` are
+    objects that outlive runs, are there, and stay; ``obsolete`` are objects of the run that it no longer has.
+    """
+
+    record: RunRecord
+    before: Sequence[RunRecord]
+    is_new: bool
+    objects: Mapping[Reference, Object]
+    absent: Collection[Reference]
+    unchanged: Collection[Reference]
+    unseen: Collection[Reference]
+    used: Sequence[Reference]
+    obsolete: Sequence[Reference]
+    force: bool
+    warnings: Sequence[str]
+
+
+def plan(kubectl: Kubectl, rendered: Rendered, *, who: str, when: str, force: bool = False, beside: str = "") -> Plan:
+    """Ask all that can refuse a run, in the namespace of ``kubectl``, and store nothing.
+
+    ``beside`` says how to deploy another run beside it, where it can be another. Raises `ConflictError` for what is
+    there and somebody else's, or was read by pods that are there, and what the server refuses, of all objects at once.
+    """
+    drafted = replace(rendered.draft, run=rendered.run, who=who, when=when)
+    before = records.read_all(kubectl, rendered.run).get(rendered.run, [])
+    objects = runs.labelled(rendered.objects, rendered.run, kubectl.namespace)
+    return _plan(kubectl, before, drafted, objects, force=force, beside=beside)
+
+
+def plan_again(
+    kubectl: Kubectl, before: Sequence[RunRecord], record: RunRecord, *, who: str, when: str, force: bool = False
+) -> Plan:
+    """Do what `plan` does for a run as one of its records says; its Secrets have to be there, and stay as they are."""
+    drafted = replace(record, who=who, when=when, action="rollback", source=record.number)
+    return _plan(kubectl, before, drafted, record.read_objects(), force=force)
+
+
+def _plan(
+    kubectl: Kubectl,
+    before: Sequence[RunRecord],
+    drafted: RunRecord,
+    objects: Sequence[Object],
+    *,
+    force: bool,
+    beside: str = "",
+) -> Plan:
+    if before and before[-1].who != drafted.who and not force:
+        problem = f"run {drafted.run} was deployed by {before[-1].who or 'somebody else'} at {before[-1].when}"
+        raise ConflictError(Problem(problem, hint="; ".join(filter(None, ("--force changes it", beside)))))
+    wanted = {Reference.of(item, kubectl.namespace): item for item in objects}
+    former = {each for record in before for each in record.objects if each.namespace in ("", kubectl.namespace)}
+    there = look.read(kubectl, list(wanted), sorted(former - set(wanted)))
+    own = {each for each, item in there.items() if runs.is_of(item, drafted.run, kubectl.namespace)}
+    used = [each for each in wanted if each in there and each not in own and each.group_kind in LASTING]
+    recorded = {each: item for each, item in wanted.items() if each not in used}
+    blank = {each for each, item in recorded.items() if _is_blank(item)} if drafted.source else set()
+    wanted_there = {each: item for each, item in there.items() if each in wanted}
+    refuse(_taken(wanted_there, own, kubectl, beside, force=force), ConflictError)
+    refuse(_unrecorded(blank - own), ConflictError)
+    refuse([] if force else _plain(recorded))
+    applied = {each: item for each, item in recorded.items() if each not in blank}
+    absent = [each for each in applied if each not in there]
+    unseen = [each for each in applied if applying.waits_for(each, absent)]
+    anew = f"{kubectl.packyard('undeploy', drafted.run)} deletes it, then deploy it again"
+    try:
+        asked = [item for each, item in applied.items() if each not in unseen]
+        warnings, admitted = applying.attempt(kubectl, drafted.run, asked, force=force)
+    except InputError as error:
+        if any(_FIXED.search(each.message) for each in error.problems):
+            last = Problem(error.problems[-1].message, hint=f"what is there stays as it is; {anew}")
+            raise ConflictError(*error.problems[:-1], last) from error
+        raise
+    after = {each: item for item in admitted if (each := Reference.of(item, kubectl.namespace)) in own}
+    unchanged = {each for each, item in after.items() if _content(item) == _content(there[each])}
+    started = [each for each in recorded if each in own and lifetimes.runs_once(each.group_kind)]
+    changed = [each for each in after if each not in unchanged and _work(after[each]) != _work(there[each])]
+    refuse(_unheeded(changed, started, "; ".join(filter(None, (anew, beside)))), ConflictError)
+    number = before[-1].number + 1 if before else 1
+    record = replace(drafted, number=number, objects=tuple(recorded)).of(list(recorded.values()))
+    are_secrets_equal = all(each in unchanged for each in applied if each.group_kind == _SECRET and each in there)
+    is_equal = bool(before and own and are_secrets_equal and record.repeats(before[-1]))
+    return Plan(
+        record=before[-1] if is_equal else record,
+        before=before,
+        is_new=not is_equal,
+        objects=applied,
+        absent=absent,
+        unchanged=unchanged,
+        unseen=unseen,
+        used=used,
+        obsolete=[each for each in sorted(own - set(wanted)) if each.group_kind not in LASTING],
+        force=force,
+        warnings=warnings,
+    )
+
+
+def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None, *, keep: int = KEPT) -> Sequence[str]:
+    """Record a run, apply its objects and delete those that it no longer has; return the warnings of the server.
+
+    Of its records the newest are kept, so many.
+    """
+    if planned.is_new:
+        records.create(kubectl, planned.record)
+    at_once, late = (
+        [item for each, item in planned.objects.items() if (each in planned.unseen) is is_late]
+        for is_late in (False, True)
+    )
+    run, warnings = planned.record.run, list[str]()
+    warnings += applying.apply(kubectl, run, at_once, force=planned.force, done=done)
+    warnings += applying.apply_late(kubectl, run, late, force=planned.force, done=done)
+    look.delete(kubectl, planned.obsolete)
+    if planned.is_new:
+        records.keep(kubectl, [*planned.before, planned.record], keep)
+    return warnings
+
+
+def difference(kubectl: Kubectl, planned: Plan) -> bytes:
+    """Return as a unified diff what carrying out a plan would change on the cluster, but for what is unseen."""
+    asked = [item for each, item in planned.objects.items() if each not in planned.unseen]
+    return applying.difference(kubectl, planned.record.run, asked, force=planned.force) if asked else b""
+
+
+def _is_blank(item: Object) -> bool:
+    """Say whether it is a Secret of a record, which has no data: that of the cluster stays."""
+    return item.get("kind") == "Secret" and not ("data" in item or "stringData" in item)
+
+
+def _unrecorded(missing: Collection[Reference]) -> Iterator[Problem]:
+    hint = "deploy the run from its directory: packyard deploy DIR"
+    for each in missing:
+        yield Problem(f"{each} is not there any more, and its data are not recorded", hint=hint)
+
+
+def _taken(
+    there: Mapping[Reference, Object], own: Collection[Reference], kubectl: Kubectl, beside: str, *, force: bool
+) -> Iterator[Problem]:
+    """Yield what is being deleted, is another run's, or no run's, unless that is to be taken over."""
+    for each, item in there.items():
+        labels = labels_of(item)
+        run, namespace = text(labels.get(LABEL)), text(labels.get(runs.NAMESPACE))
+        if is_ending(item):
+            words = ("get", each.kind.lower(), each.name, "--output=jsonpath={.metadata.finalizers}")
+            hint = f"try again in a moment; if it stays, {kubectl.by_hand(*words)} shows who holds it"
+            yield Problem(f"{each} is being deleted", hint=hint)
+        elif each in own or each.group_kind in LASTING:
+            continue
+        elif run:
+            where = f" in namespace {namespace}" if namespace not in ("", kubectl.namespace) else ""
+            shows = f"packyard status {run} -n {namespace or kubectl.namespace} shows that run"
+            yield Problem(f"{each} belongs to run {run}{where}", hint=beside or shows)
+        elif not force:
+            hint = "; ".join(filter(None, ("--force makes it the run's", beside)))
+            yield Problem(f"{each} is there, and belongs to no run", hint=hint)
+
+
+def _plain(objects: Mapping[Reference, Object]) -> Iterator[Problem]:
+    """Yield what looks like a secret outside of a Secret."""
+    problem = "looks like a secret, and everybody sees it who may read this object"
+    hint = "keep it in a Secret; --force deploys it as it is"
+    for each, item in objects.items():
+        yield from (Problem(f"{each}: {path} {problem}", hint=hint) for path, _ in secrets.find(item))
+
+
+def _unheeded(changed: Sequence[Reference], started: Sequence[Reference], hint: str) -> Iterator[Problem]:
+    """Yield what the server would let change, and of which pods that were made before take no notice."""
+    for each in changed:
+        if each.group_kind in _READ_AT_START and started:
+            yield Problem(f"{each} changes, and the pods of {started[0]} read it at their start", hint=hint)
+        elif each in started and each.group_kind[0] not in _GUARDED:
+            yield Problem(f"{each} changes, and its pods stay as they were made", hint=hint)
+
+
+def _content(item: Mapping[str, Any]) -> Object:
+    """Return what somebody may have changed of an object."""
+    metadata = {key: value for key, value in mapping(item.get("metadata")).items() if key != "managedFields"}
+    return {**{key: value for key, value in item.items() if key != "status"}, "metadata": metadata}
+
+
+def _work(item: Mapping[str, Any]) -> Object:
+    """Return what pods are made of, or read: all but names, labels and whether something is suspended."""
+    kept = {key: value for key, value in item.items() if key not in ("metadata", "status", "suspend")}
+    return {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}

@@ -1,0 +1,96 @@
+"""A use case as it is rendered for a cluster: its objects, and what its directory says for the record of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.core.bundle import manifest as manifests
+from packyard.core.bundle import shipped
+from packyard.core.bundle.required import Required
+from packyard.core.digest import Digest
+from packyard.core.kubernetes import plain_secrets
+from packyard.core.yaml.node import Source
+from packyard.core.yaml.values import quoted
+from packyard.running.runs import run as runs
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.run import Object
+from packyard.using.kustomize.objects import parse
+from packyard.using.options import folder
+from packyard.using.render import every
+from packyard.using.render.render import Inputs, render
+
+
+def list_text(texts: Sequence[str]) -> str:
+    """Write the items of a list setter as one text: ``[a,b]``, with quotes where YAML needs them."""
+    return f"[{','.join(quoted(each, flow=True) for each in texts)}]" if texts else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """Objects as they are rendered, of one use case.
+
+    ``draft`` is its record as far as its directory says it: the values that somebody set, without secrets, and the
+    digest of packyard.json, which names every file; a directory of no package has an empty ``package``. ``setters`` are
+    the names of all, ``offered`` all options of its package. ``otherwise`` names a run whose objects do not.
+    ``required`` is what its authors say that it needs.
+    """
+
+    directory: Path
+    objects: Sequence[Object]
+    draft: RunRecord
+    offered: Sequence[str] = ()
+    setters: frozenset[str] = frozenset()
+    otherwise: str = ""
+    required: Sequence[Required] = ()
+
+    @property
+    def run(self) -> str:
+        """The name of the run that the objects are."""
+        return runs.name_of(self.objects, self.otherwise)
+
+    @classmethod
+    def of(cls, directory: Path, values: Mapping[str, Sequence[str]], *, path: str, command: str = "") -> Rendered:
+        """Render a use case, as if ``values`` were set, and read what its directory says; nothing there changes.
+
+        ``command`` is what the user typed before the values, for the hints of errors. Raises `InputError` as `render`
+        does, among others for what is required and not set.
+        """
+        with every.with_values(directory, values, command) as source:
+            inputs = Inputs.read(source)
+            text = render(source, path=path, inputs=inputs).decode()
+        root, manifest = shipped.package_of(directory) or ("", None)
+        use_case = os.path.relpath(os.path.realpath(directory), root) if manifest else ""
+        options = tuple(option.name for option in inputs.options)
+        draft = RunRecord(
+            run="",
+            number=1,
+            when="",
+            package=manifest.name if manifest else "",
+            version=manifest.version if manifest else "",
+            digest=Digest.of(Path(root, manifests.FILE).read_bytes()) if manifest else "",
+            use_case=use_case,
+            values={
+                each.name: list_text(each.texts) if each.is_list else each.shown
+                for each in inputs.setters
+                if each.is_set and not plain_secrets.is_name(each.name) and not plain_secrets.find(each.shown)
+            },
+            options=options,
+        )
+        return cls(
+            directory=directory,
+            objects=[item.root for item in parse(Source("", text))],
+            draft=draft,
+            offered=of_package.names() if (of_package := folder.find(directory)) else (),
+            setters=frozenset(each.name for each in inputs.setters),
+            required=manifest.required_of(use_case, options) if manifest else (),
+            otherwise=_called(manifest, use_case) if manifest else "-".join(directory.resolve().parts[-2:]),
+        )
+
+
+def _called(manifest: manifests.Manifest, use_case: str) -> str:
+    """Return the package and the use case, without the folder that holds all use cases."""
+    folder = os.path.commonpath(list(manifest.use_cases)) if len(manifest.use_cases) > 1 else ""
+    return f"{manifest.name}-{os.path.relpath(use_case, folder or '.')}"

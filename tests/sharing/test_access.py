@@ -1,0 +1,230 @@
+"""Who may read a channel, and go on from it: what was remembered, who signed it, and who publishes there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from packyard.core.bundle.reference import Reference
+from packyard.core.errors import InputError, IntegrityError
+from packyard.core.files.regular import LIMIT
+from packyard.sharing.entry import PROVENANCE, IndexEntry, bundle_key
+from packyard.sharing.fetching.fetch import Fetching, opened
+from packyard.sharing.index import access
+from packyard.sharing.index.access import OlderError, Publisher
+from packyard.sharing.index.index import KEY as INDEX
+from packyard.sharing.index.offline import Memory
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.publishing.yank import yank
+from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.provenance import Provenance
+from sharing.examples import bundle, close, write_index
+
+KEY, OTHER = SigningKey.new(), SigningKey.new()
+TRUST = Trust.of(KEY.public)
+BY = Publisher(keys=[KEY], trusted=TRUST)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DirectoryStore:
+    store = DirectoryStore(tmp_path / "channel")
+    publish(store, [bundle()], by=BY)
+    return store
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory(file=tmp_path / "memory" / "channel.json")
+
+
+def forge(store: DirectoryStore) -> None:
+    """Let the index list what nobody signed, under the number that follows."""
+    before = access.read(store)
+    after = before.add(IndexEntry.of(bundle("evil", "6.6.6")))
+    for key, data in after.files.items():
+        store.put(key, data)
+    (store.root_dir / INDEX).write_bytes(replace(after, number=before.number + 1).payload())
+
+
+def changes(store: DirectoryStore, by: Publisher) -> list[Callable[[], object]]:
+    return [
+        lambda: publish(store, [bundle("gpt")], by=by),
+        lambda: yank(store, "bert@1.0", "diverges", by=by),
+        lambda: close(store, "1.0", by=by),
+    ]
+
+
+# Reading.
+
+
+def test_what_is_remembered_is_the_index_as_it_was(store: DirectoryStore, memory: Memory) -> None:
+    assert memory.read() is None
+    listed = access.read(store, TRUST, memory)
+    assert memory.file.read_bytes() == store.get(INDEX)
+    assert memory.read() == listed
+    publish(store, [bundle("gpt")], by=BY)
+    assert access.read(store, TRUST, memory).number == 3
+    assert memory.read(store, TRUST) == access.read(store)
+    memory.forget()
+    memory.forget()
+    assert memory.read() is None
+
+
+def test_an_older_index_is_asked_for_once_more_and_then_told_with_both_numbers(
+    store: DirectoryStore, memory: Memory
+) -> None:
+    old, records = store.get(INDEX), {key: store.get(key) for key in access.read(store).files_below()}
+    publish(store, [bundle("bert", "1.1")], by=BY)
+    new, asked = store.get(INDEX), list[str]()
+    access.read(store, TRUST, memory)
+
+    class Edges(DirectoryStore):
+        """Answers with what another cache has, a few times."""
+
+        def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+            asked.append(key)
+            lags = key == INDEX and len(asked) <= lagging
+            return old if lags else new if key == INDEX else super().get(key, limit=limit)
+
+    lagging = 1
+    assert access.read(Edges(store.root_dir), TRUST, memory).number == 3
+    lagging = 1000
+    says = r"shows an older index than before: it had number 3, and now 2 \(a cache may be .* packyard keys untrust"
+    with pytest.raises(OlderError, match=says):
+        access.read(Edges(store.root_dir), TRUST, memory)
+    warned: list[str] = []
+    how = Fetching(trusted=TRUST, memory=memory, warn=warned.append)
+    with opened(Edges(store.root_dir), Reference.parse("bert@1.1"), how) as fetched:
+        assert fetched.read() == bundle("bert", "1.1")
+        assert fetched.proof.listed_by == (KEY.public.id,)
+    assert "it had number 3, and now 2" in warned[0]
+    with pytest.raises(OlderError), opened(Edges(store.root_dir), Reference.parse("bert"), how):
+        pass
+    shutil.rmtree(store.root_dir / "index/p/bert")  # the other cache has no record but the old one
+    for key, data in records.items():
+        store.put(key, data)
+    with opened(Edges(store.root_dir), Reference.parse("bert@1.0"), how) as fetched:
+        assert fetched.read() == bundle()
+
+
+def test_another_channel_and_a_lost_index_are_told_with_the_command_that_forgets(
+    store: DirectoryStore, memory: Memory, tmp_path: Path
+) -> None:
+    before = access.read(store, TRUST, memory).channel
+    publish(other := DirectoryStore(tmp_path / "other"), [bundle()], by=BY)
+    shutil.rmtree(store.root_dir)
+    shutil.copytree(other.root_dir, store.root_dir)
+    there = access.read(store).channel
+    says = f"it was {before}, and is {there} .*packyard keys untrust {store.address}"
+    for act in (lambda: access.read(store, TRUST, memory), *changes(store, replace(BY, memory=memory))):
+        with pytest.raises(IntegrityError, match=says):
+            act()
+    (store.root_dir / INDEX).unlink()
+    with pytest.raises(IntegrityError, match=r"has no index any more, and had number 2 .*packyard keys untrust"):
+        access.read(store, TRUST, memory)
+
+
+def test_a_channel_that_was_signed_is_refused_unsigned_by_readers_and_publishers(
+    store: DirectoryStore, memory: Memory
+) -> None:
+    access.read(store, NOBODY, memory)
+    forge(store)
+    access.read(store)  # who never saw it signed
+    says = "was signed before, and is not signed any more .*packyard keys untrust"
+    for act in (lambda: access.read(store, NOBODY, memory), *changes(store, Publisher(keys=[KEY], memory=memory))):
+        with pytest.raises(IntegrityError, match=says):
+            act()
+    for act in (lambda: access.read(store, TRUST), *changes(store, BY)):
+        with pytest.raises(IntegrityError, match="is not signed"):
+            act()
+
+
+def test_an_index_that_was_altered_or_is_signed_by_strangers_is_refused(store: DirectoryStore) -> None:
+    with pytest.raises(IntegrityError, match="which you do not trust"):
+        access.read(store, Trust.of(OTHER.public))
+    sealed = json.loads(store.get(INDEX))
+    publish(store, [bundle("gpt")], by=BY)
+    later = json.loads(store.get(INDEX))
+    (store.root_dir / INDEX).write_text(json.dumps({**later, "signatures": sealed["signatures"]}, indent=2) + "\n")
+    with pytest.raises(IntegrityError):
+        access.read(store, TRUST)
+
+
+def test_a_damaged_memory_is_said_to_be_one(store: DirectoryStore, memory: Memory) -> None:
+    access.read(store, TRUST, memory)
+    memory.file.write_bytes(b"{}")
+    with pytest.raises(IntegrityError, match=rf"{memory.file}: .*remove the file to forget"):
+        access.read(store, TRUST, memory)
+    memory.file.unlink()
+    memory.file.parent.rmdir()
+    memory.file.parent.write_text("")
+    assert access.read(store, TRUST, memory).number == 2, "one that cannot be written is no reason to fail"
+
+
+# Publishing.
+
+
+def test_a_publisher_follows_no_index_that_is_older_than_the_one_it_saw(store: DirectoryStore, memory: Memory) -> None:
+    old = store.get(INDEX)
+    publish(store, [bundle("t5")], by=replace(BY, memory=memory))
+    (store.root_dir / INDEX).write_bytes(old)
+    for act in changes(store, replace(BY, memory=memory)):
+        with pytest.raises(OlderError, match="it had number 3, and now 2"):
+            act()
+
+
+def test_a_channel_is_signed_from_the_first_publish_with_a_key_on_which_is_told(tmp_path: Path) -> None:
+    store, told = DirectoryStore(tmp_path / "channel"), list[str]()
+    publish(store, [bundle(), bundle("gpt")])
+    by = Publisher(keys=[KEY], tell=told.append)
+    assert [status for _, status in publish(store, [bundle()], by=by)] == ["unchanged"]
+    assert told == ["the index is signed from now on; the signature vouches for bert, gpt"]
+    assert access.read(store, TRUST).signers == (KEY.public.id,)
+    publish(store, [bundle("t5")], by=by)
+    assert len(told) == 1
+
+
+def test_a_signed_channel_is_changed_by_its_own_keys_alone(store: DirectoryStore) -> None:
+    before = store.get(INDEX)
+    for by, error, says in (
+        (Publisher(), InputError, "its index is signed, and you have no key"),
+        (Publisher(keys=[OTHER]), IntegrityError, f"is signed by {KEY.public.id}, which you do not trust: you would"),
+        (Publisher(trusted=TRUST), InputError, "what you publish would be not signed"),
+        (Publisher(keys=[OTHER], trusted=TRUST), InputError, "which you do not trust for this channel"),
+    ):
+        for act in changes(store, by):
+            with pytest.raises(error, match=says):
+                act()
+    assert store.get(INDEX) == before
+    publish(store, [bundle("gpt")], by=Publisher(keys=[OTHER], trusted=Trust.of(KEY.public, OTHER.public)))
+    assert access.read(store).others == (OTHER.public.id,)
+
+
+def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store: DirectoryStore) -> None:
+    made = bundle("gpt")
+    for other, keys in ((made, []), (made, [OTHER]), (bundle("gpt", text="other"), [KEY])):
+        key = bundle_key("gpt", "1.0", PROVENANCE)
+        store.put(key, Provenance.of(other, {}, None, libraries={}).to_bytes(keys))
+        with pytest.raises(IntegrityError, match=r"1\.0/gpt\.tar\.gz\.intoto\.json: is") as caught:
+            publish(store, [made], by=Publisher(keys=[KEY]))
+        assert "remove that file" in caught.value.problems[0].hint
+        (store.root_dir / key).unlink()
+    assert access.read(store).versions("gpt") == ()
+    signed = Provenance.of(made, {}, None, libraries={}).to_bytes([OTHER])
+    store.put(key, signed)
+    publish(store, [made], attest=lambda _: {key: signed}, by=BY)
+    assert access.read(store, TRUST).versions("gpt") == ("1.0",)
+
+
+def test_a_number_that_was_skipped_is_no_harm(tmp_path: Path, memory: Memory) -> None:
+    store = DirectoryStore(tmp_path / "channel")
+    publish(store, [bundle()])
+    write_index(store.root_dir, number=41)
+    publish(store, [bundle("gpt")], by=Publisher(memory=memory))
+    assert access.read(store, NOBODY, memory).number == 42
