@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -106,12 +107,7 @@ def test_a_channel_that_cannot_be_reached_is_as_it_was(channel: Path, tmp_path: 
     assert "cannot be reached: what it listed when it was last read is used" in process.stderr
     assert (tmp_path / "2" / "bert" / "packyard.json").is_file()
     refused("get", "gpt", "--from", server.address, "--into", tmp_path / "3", says="the server cannot be reached")
-    rows = {row["kind"]: row for row in json.loads(done("cache", "--output", "json"))}
-    assert rows["bundles"]["files"] == 1
-    assert rows["indexes"]["files"] > 1
-    assert re.search(r"^bundles +1 +\d+ +2147483648 +/", done("cache"), re.MULTILINE)
-    done("cache", "--clear")
-    assert {row["files"] for row in json.loads(done("cache", "--output", "json"))} == {0}
+    shutil.rmtree(tmp_path / "cache")
     refused("get", "bert", "--from", server.address, "--into", tmp_path / "3", says="the server cannot be reached")
 
 
@@ -141,7 +137,7 @@ def test_a_public_bucket_that_lists_nothing_is_a_channel(channel: Path, tmp_path
         assert "bert" in done("list", "--from", server.address)
         done("get", "bert", "--from", server.address, "--into", tmp_path / "1")
         (channel / "1.1/bert.tar.gz").unlink()
-        done("cache", "--clear")
+        shutil.rmtree(tmp_path / "cache")
         says = r"1\.1/bert\.tar\.gz: access denied \(HTTP 403\) \(is the address right\?"
         refused("get", "bert", "--from", server.address, "--into", tmp_path / "2", says=says)
     with answering(lambda _: [answer(status=b"403 Forbidden")]) as server:
@@ -226,8 +222,7 @@ def test_the_bound_of_the_cache_is_a_value_of_the_users_configuration(channel: P
     (tmp_path / "config" / "packyard" / "config.yaml").write_text("cacheLimit: 1\n")
     with answering(served(channel)) as server:
         done("get", "bert", "--from", server.address, "--into", tmp_path)
-    rows = {row["kind"]: row for row in json.loads(done("cache", "--output", "json"))}
-    assert (rows["bundles"]["limit"], rows["bundles"]["files"]) == (1, 0)
+    assert [file for file in (tmp_path / "cache" / "packyard" / "bundles").rglob("*") if file.is_file()] == []
 
 
 def test_what_was_pinned_is_fetched_though_there_is_a_newer_version(channel: Path, tmp_path: Path) -> None:

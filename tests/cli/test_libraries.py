@@ -226,7 +226,7 @@ def test_keeps_no_more_libraries_than_fit(tmp_path: Path) -> None:
         folder, tar = shelf.put("parts", [Member(path="Krmfile", data=bytes([number]) * 400)])
         os.utime(folder.parent, (number, number))
     assert shelf.find("parts", tar) == folder
-    assert shelf.sizes() == [400, 400]
+    assert len([*shelf.folder.iterdir()]) == 2
 
 
 # What is said of packages.

@@ -23,6 +23,11 @@ def filling(data: bytes) -> Callable[[BinaryIO], object]:
     return lambda file: file.write(data)
 
 
+def clear(folder: Path) -> None:
+    for file in folder.glob("*/*"):
+        file.unlink(missing_ok=True)
+
+
 def never(_: BinaryIO) -> None:
     raise AssertionError("it is cached")
 
@@ -65,7 +70,6 @@ def test_what_is_no_file_is_not_read(make: Callable[[Path], object], tmp_path: P
             obtained(cache)
     else:
         assert obtained(cache) == DATA
-    cache.clear()
 
 
 @pytest.mark.parametrize("error", [UnavailableError("broken off"), KeyboardInterrupt(), IntegrityError("hostile")])
@@ -88,7 +92,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
         file.write(DATA)
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(UnavailableError, match=r"No space left on device \(packyard cache --clear makes room"):
+    with pytest.raises(UnavailableError, match=r"No space left on device \(delete the folder, or set XDG_CACHE_HOME"):
         obtained(cache, fill=fill)
     assert files(cache) == []
 
@@ -115,7 +119,7 @@ def test_a_transfer_is_not_hindered_by_who_clears_the_cache(tmp_path: Path) -> N
 
     def fill(file: BinaryIO) -> None:
         file.write(DATA)
-        cache.clear()
+        clear(tmp_path)
 
     assert obtained(cache, fill=fill) == DATA
     assert files(cache) == []
@@ -132,9 +136,6 @@ def test_what_a_killed_transfer_left_goes_after_a_day(tmp_path: Path) -> None:
     os.utime(left, (0, 0))
     cache.prune()
     assert files(cache) == [file]
-    left.write_bytes(b"x")
-    cache.clear()
-    assert files(cache) == []
 
 
 def _obtain_many(folder: Path, number: int) -> None:
@@ -144,7 +145,7 @@ def _obtain_many(folder: Path, number: int) -> None:
         with cache.obtain(Digest.of(data), filling(data)) as file:
             assert file.read() == data
         if turn % 20 == 19:
-            cache.clear()
+            clear(folder)
 
 
 def test_many_processes_at_once_get_what_they_want(tmp_path: Path) -> None:
@@ -158,5 +159,4 @@ def test_many_processes_at_once_get_what_they_want(tmp_path: Path) -> None:
     assert [process.exitcode for process in processes] == [0] * 6
     cache = Cache(tmp_path, limit=5 * len(DATA))
     cache.prune()
-    assert sum(cache.sizes()) <= cache.limit
-    assert len(files(cache)) == len(cache.sizes())
+    assert sum(file.stat().st_size for file in files(cache)) <= cache.limit

@@ -74,7 +74,6 @@ PUBLISH = Group(
 BESIDE = Group(
     "Other tools",
     {
-        "cache": ("using.cache", "show what is kept of what was fetched and built, or delete it"),
         "config": ("using.config", "show what is set for all commands, and where"),
         "cfg": ("cfg", "kustomize's own `cfg` commands, which its v5 removed"),
         "fn": ("using.fn", "KRM functions for kpt and kustomize, such as apply-setters"),
@@ -88,6 +87,7 @@ VERBS = {verb: entry for group in GROUPS for verb, entry in group.verbs.items()}
 #: What Helm, kpt, kubectl, git and packyard before call what a verb here does, and what to type.
 FOREIGN: Mapping[str, str] = {
     "apply": "deploy DIR",
+    "cache": "config",
     "delete": "undeploy RUN",
     "describe": "status RUN",
     "disable": "enable DIR OPTION --off",

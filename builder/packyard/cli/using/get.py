@@ -12,7 +12,7 @@ packyard get --locked                      fetch what packyard.lock pins, to the
                                            byte
 
 VERSION may be a range such as ^1.2 or ~1.2.0, latest, or a digest. Signatures, size and digest are verified before
-anything is unpacked. What was fetched is kept (packyard cache), and used where a channel cannot be reached.
+anything is unpacked. What was fetched is kept, and used where a channel cannot be reached; packyard config says where.
 """
 
 from __future__ import annotations

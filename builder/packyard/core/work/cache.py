@@ -65,16 +65,6 @@ class Cache:
         except OSError as error:
             raise UnavailableError(f"{self.folder}: results cannot be deleted: {error.strerror or error}") from error
 
-    def sizes(self) -> list[int]:
-        """Return the size of each entry."""
-        return [size for _, size, file in self._entries() if not file.name.startswith(".")]
-
-    def clear(self) -> None:
-        """Delete every entry, but nothing that another process is writing."""
-        for _, _, file in self._entries():
-            if not file.name.startswith("."):
-                file.unlink(missing_ok=True)
-
     def _entries(self) -> Iterator[tuple[float, int, Path]]:
         """Yield last use, size and file of each entry, and of what killed writers left; links are not entered."""
         for file in self.folder.glob("[0-9a-f][0-9a-f]/*"):

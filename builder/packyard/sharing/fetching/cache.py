@@ -50,14 +50,14 @@ class Cache:
     folder: Path
     limit: int = field(default=LIMIT, kw_only=True)
     room: str = field(
-        default="packyard cache --clear makes room; another XDG_CACHE_HOME may be elsewhere", kw_only=True, repr=False
+        default="delete the folder, or set XDG_CACHE_HOME to one with more room", kw_only=True, repr=False
     )
 
     @contextmanager
     def obtain(self, digest: Digest, fill: Callable[[BinaryIO], object]) -> Iterator[BinaryIO]:
         """Open the file of a digest, verified; where it is not cached, ``fill`` writes and verifies it first.
 
-        Many processes may do so at once; each has a file of its own. What `clear` removes meanwhile is not cached.
+        Many processes may do so at once; each has a file of its own. What somebody removes meanwhile is not cached.
         """
         opened = self._find(digest)
         if opened is None:
@@ -83,16 +83,6 @@ class Cache:
             with suppress(OSError):
                 if file.lstat().st_mtime < time.time() - _LEFT_BEHIND:
                     file.unlink()
-
-    def sizes(self) -> list[int]:
-        """Return the size of each file."""
-        return [each.size for each in self.entries()]
-
-    def clear(self) -> None:
-        """Delete all files, those of transfers, too; whoever is at one has its file open, and goes on."""
-        for name in (_FILE, _TRANSFER):
-            for file in self._files(name):
-                _delete(file)
 
     def entries(self) -> list[Cached]:
         """Return all files."""

@@ -65,14 +65,6 @@ class Shelf:
             if total > self.limit:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def sizes(self) -> list[int]:
-        """Return the size of each file."""
-        return _sizes(self.folder)
-
-    def clear(self) -> None:
-        """Delete all libraries."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
 
 def _sizes(folder: Path) -> list[int]:
     return [file.lstat().st_size for file in folder.glob("**/*") if file.is_file()]
