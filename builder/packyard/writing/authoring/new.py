@@ -135,7 +135,7 @@ def cure(answers: Answers, parts: Sequence[Offered]) -> str:
     """Say what to choose or to define where no chosen part defines what others need."""
     chosen = {*_chosen(answers)}
     here = [part for part in parts if (part.kind, part.name) in chosen]
-    given = {name for each in (answers, *answers.use_cases.values()) for name in each.setters}
+    given = {*answers.setters, *(name for each in answers.use_cases.values() for name in each.setters)}
     missing = {name for part in here for name in part.needs} - {name for part in here for name in part.defines} - given
     if not missing:
         return "leave a storage out by --storage USECASE=, name use cases by --base USECASE=BASE, give values by --set"
