@@ -167,7 +167,7 @@ def rendered(words: Sequence[str], verb: str, command: str) -> tuple[Rendered, l
 
 def concealed(words: Iterable[str]) -> list[str]:
     """Return words without the values of setters that look secret."""
-    return [f"{name}=…" if plain_secrets.is_name(name := word.partition("=")[0]) else word for word in words]
+    return [f"{name}=…" if plain_secrets.is_withheld(name := word.partition("=")[0]) else word for word in words]
 
 
 def duration(word: str) -> float:

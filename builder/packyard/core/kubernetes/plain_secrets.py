@@ -9,6 +9,8 @@ _SHORTEST = 8
 _NAMED = re.compile(
     r"(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|PRIVATE_KEY|API_KEY|ACCESS_KEY(_ID)?|SECRET_KEY)$"
 )
+#: What setters are called whose values no record and no message shows.
+_WITHHELD = re.compile(r"(?i)(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|(PRIVATE|API|ACCESS|SECRET)_KEY)(_|$)")
 #: What is no secret by itself, though people keep it with one.
 _BESIDE = re.compile(
     r"(?i)(^|[-_.])(user(name)?|user[-_]id|host(name)?|port|db|database([-_]name)?|bucket|region|endpoint)\Z"
@@ -48,6 +50,11 @@ _NO_SECRET = re.compile(
 def is_name(name: str) -> bool:
     """Say whether a variable of this name holds a secret: ``WANDB_API_KEY``."""
     return _NAMED.search(name) is not None
+
+
+def is_withheld(setter: str) -> bool:
+    """Say whether no record and no message shows the value of a setter: ``TOKEN_A``, which `is_name` takes for none."""
+    return _WITHHELD.search(setter) is not None
 
 
 def is_public(name: str) -> bool:

@@ -75,7 +75,7 @@ class Rendered:
             values={
                 each.name: list_text(each.texts) if each.is_list else each.shown
                 for each in inputs.setters
-                if each.is_set and not plain_secrets.is_name(each.name) and not plain_secrets.find(each.shown)
+                if each.is_set and not plain_secrets.is_withheld(each.name) and not plain_secrets.find(each.shown)
             },
             options=options,
         )
