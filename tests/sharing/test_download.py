@@ -213,6 +213,6 @@ def test_a_full_disk_is_said(cached: bool, tmp_path: Path) -> None:
         env = environment(NO_PROXY="127.0.0.1")
         env["PYTHONPATH"] += f":{Path(__file__).parents[1]}"
         said = subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout
-    assert said.endswith("elsewhere)\n" if cached else "or set TMPDIR to another folder)\n"), said
+    assert said.endswith("to one with more room)\n" if cached else "or set TMPDIR to another folder)\n"), said
     assert "File too large" in said
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]

@@ -45,8 +45,10 @@ _FLAGS = {
     "description TEXT": "the setter's description",
     "set-by WHO": "who sets the value; it is kept in the Krmfile",
     "required": "the setter must be set before the package is used",
+    "partial": "for setters of version 1, which are not supported",
     "include-subst": "also list substitutions",
     "markdown": "print tables in Markdown",
+    "version VERSION": "v2, the version of all setters here; v1 is refused",
     "recurse-subpackages": "-R: packages below DIR, too (list-setters: by default; -R=false)",
 }
 
