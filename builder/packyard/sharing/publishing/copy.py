@@ -105,11 +105,10 @@ def copy(
     others = [entry for entry in others if entry not in gone]
     present = {str(entry) for entry in (*exact, *others) if before.lists(entry)}
     results = {str(entry): Copied(entry=entry, status="unchanged") for entry in (*exact, *others)}
-    numbers, wanted = count(1), len(results) - len(present)
+    counted = _counted(done, len(results) - len(present))
     for batch in _batches(exact, others, present):
         with _Source(source, listed, how, is_proved=batch[0] in exact).fetched(batch) as (packed, attest, proofs):
-            told = lambda _: done(next(numbers), wanted)  # noqa: E731
-            for entry, status in publish(target, packed, by, attest=attest, at_once=_AT_ONCE, done=told):
+            for entry, status in publish(target, packed, by, attest=attest, at_once=_AT_ONCE, done=counted):
                 results[str(entry)] = Copied(entry=entry, status=status, proof=proofs.get(str(entry)))
 
     def change(index: Index) -> Index:
@@ -122,6 +121,12 @@ def copy(
 
     by.commit(target, change)
     return [*results.values(), *(Copied(entry=each, status="removed") for each in gone)]
+
+
+def _counted(done: Callable[[int, int], object], wanted: int) -> Callable[[object], object]:
+    """Return what hears of each bundle that is copied, over all batches, and says how many of those wanted are."""
+    numbers = count(1)
+    return lambda _: done(next(numbers), wanted)
 
 
 def _batches(
@@ -151,13 +156,11 @@ def _mirror(
     check_place(target, before, [entry.key for entry in entries])
     present = {str(entry) for entry in entries if before.lists(entry)}
     results = {str(entry): Copied(entry=entry, status="unchanged") for entry in entries}
-    numbers, wanted = count(1), len(results) - len(present)
+    counted = _counted(done, len(results) - len(present))
     for batch in _batches((), entries, present):
         with source.fetched(batch) as (packed, attest, _):
-            told = lambda _: done(next(numbers), wanted)  # noqa: E731
-            for entry, status in upload(
-                target, compare(target, packed, before), before, attest=attest, at_once=_AT_ONCE, done=told
-            ):
+            uploads = compare(target, packed, before)
+            for entry, status in upload(target, uploads, before, attest=attest, at_once=_AT_ONCE, done=counted):
                 results[str(entry)] = Copied(entry=entry, status=status)
     if before.data != listed.data:
         put_all(target, ((key, source.store.get(key, limit=record.LIMIT)) for key in listed.files_below()))
