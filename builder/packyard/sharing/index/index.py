@@ -45,13 +45,6 @@ _T = TypeVar("_T")
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _PREFIX = re.compile(r"[01]{1,255}")
-_IMMUTABLE = re.compile(rf"{FOLDER}(?:p/[^/]+/)?([0-9a-f]{{64}})\.json")
-
-
-def digest_in(key: str) -> Digest | None:
-    """Return the digest in the name of a shard or a record, None for any other key."""
-    match = _IMMUTABLE.fullmatch(key)
-    return Digest(f"sha256:{match[1]}") if match else None
 
 
 def sealed(payload: bytes, keys: Sequence[SigningKey]) -> bytes:
@@ -243,8 +236,7 @@ class Index:
 
     def close(self, version: str, shard: tuple[int, int] | None = None) -> Index:
         """Return the index in which a release is closed, or has one more of its shards, the last of which closes it."""
-        place = reference.canonical(version)
-        release = self.releases.get(place, _OPEN)
+        place, release = reference.canonical(version), self.release(version)
         if shard is None or release.closed:
             release = Release(closed=True)
         else:

@@ -20,8 +20,16 @@ from packyard.core.errors import IntegrityError, Problem, UnavailableError
 from packyard.core.files import atomic, regular
 from packyard.core.files.regular import LIMIT
 from packyard.core.work.cache import Cache
-from packyard.sharing.index.index import Index, digest_in
-from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, ReadOnly, Store, TooLongError
+from packyard.sharing.index.index import Index
+from packyard.sharing.stores.store import (
+    DeniedError,
+    MissingStoreError,
+    NotFoundError,
+    ReadOnly,
+    Store,
+    TooLongError,
+    digest_in,
+)
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _THERE, _MISSING = b"+", b"-"

@@ -24,9 +24,16 @@ from packyard.sharing import checksum
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
-from packyard.sharing.index.index import FOLDER, KEY, Index, digest_in, record_key, shard_key
+from packyard.sharing.index.index import FOLDER, KEY, Index, record_key, shard_key
 from packyard.sharing.index.package import Package
-from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, UnreadableError, get_or_none
+from packyard.sharing.stores.store import (
+    NotFoundError,
+    Store,
+    TooLongError,
+    UnreadableError,
+    digest_in,
+    get_or_none,
+)
 from packyard.sharing.trust import provenance, sigstore
 from packyard.sharing.trust.keys import NOBODY, Trust
 

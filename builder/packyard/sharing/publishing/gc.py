@@ -17,9 +17,9 @@ from packyard.core.errors import on_one_line
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher, check_there
-from packyard.sharing.index.index import FOLDER, Index, digest_in
+from packyard.sharing.index.index import FOLDER, Index
 from packyard.sharing.index.package import Package
-from packyard.sharing.stores.store import PROBES, Store
+from packyard.sharing.stores.store import PROBES, Store, digest_in
 
 _DAY = 24 * 3600.0  # seconds
 

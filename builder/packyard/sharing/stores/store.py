@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from shlex import quote
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
+from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
-
-if TYPE_CHECKING:
-    from packyard.core.digest import Digest
 
 #: Seconds that one call, or the wait for another writer, may take by default.
 PATIENCE = 300.0
@@ -23,6 +21,7 @@ REMOVABLE = "index/"
 #: Below it a store asks its server what it keeps; what lies there later was left by a process that was killed.
 PROBES = "index/probe/"
 
+_IMMUTABLE = re.compile(r"index/(?:p/[^/]+/)?([0-9a-f]{64})\.json")
 _PUBLISHED = re.compile(r"(?!index/)[^/]+/[^/]+\.tar\.gz(\.[^/]+)?")
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*")
 
@@ -156,6 +155,12 @@ def get_or_none(store: Store, key: str, *, limit: int = LIMIT) -> bytes | None:
         return store.get(key, limit=limit)
     except NotFoundError:
         return None
+
+
+def digest_in(key: str) -> Digest | None:
+    """Return the digest in the key of a shard or a record of an index, None for any other key."""
+    match = _IMMUTABLE.fullmatch(key)
+    return Digest(f"sha256:{match[1]}") if match else None
 
 
 def check_key(key: str) -> None:

@@ -31,6 +31,7 @@ from packyard.sharing.stores.store import (
     check_removable,
     check_same,
     check_swapped,
+    digest_in,
     too_long,
 )
 
@@ -56,7 +57,7 @@ class OCIStore:
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
         place = _place(key)
-        if (named := spelling.node(key)) and named != Digest.of(data):
+        if (named := digest_in(key)) and named != Digest.of(data):
             raise IntegrityError(Problem(f"is to have {named}, and has {Digest.of(data)}", file=key))
         there = self._artifact(place) or self._write(key, place, data, None)
         check_same(self._shown(place), there.layer.digest, Digest.of(data))
@@ -64,7 +65,7 @@ class OCIStore:
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`. Raises `IntegrityError` for bytes without the right digest."""
         place = _place(key)
-        if named := spelling.node(key):
+        if named := digest_in(key):
             return self._blob(place, named, limit)
         return self._content(place, self._object(key, place).layer, limit)
 

@@ -16,7 +16,6 @@ import hashlib
 import re
 from dataclasses import dataclass, field
 
-from packyard.core.digest import Digest
 from packyard.sharing.entry import CHECKSUM, COSIGN, PROVENANCE, SBOM, SIGSTORE
 from packyard.sharing.stores.oci.address import spell, unspell
 
@@ -30,7 +29,6 @@ _ENDS = "|".join(re.escape(kind) for kind in _KINDS)
 _REPOSITORY = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 _BUNDLE = re.compile(rf"({_RELEASE})/({_REPOSITORY})\.tar\.gz({_ENDS})")
 _PUBLISHED = re.compile(rf"(.*?)(?:_({'|'.join(re.escape(kind) for kind in _KINDS if kind)}))?", re.DOTALL)
-_NODE = re.compile(r"index/(?:p/[^/]+/)?([0-9a-f]{64})\.json")
 _OTHER, _LONG, _NAME = "_.x_.", "_.long_.", "_.name_."
 _LONGEST = 128
 
@@ -86,12 +84,6 @@ def named(tag: str) -> str | None:
     """Return the repository that a tag says to be there, None for any other tag."""
     match = re.fullmatch(rf"{re.escape(_NAME)}({_REPOSITORY})", tag)
     return match[1] if match else None
-
-
-def node(key: str) -> Digest | None:
-    """Return the digest that the key of a shard or a record names, None for any other key."""
-    match = _NODE.fullmatch(key)
-    return Digest(f"sha256:{match[1]}") if match else None
 
 
 def _short(tag: str, key: str) -> str:
