@@ -89,37 +89,39 @@ def gc(
 
     Return what became of each version, and whether the store keeps bytes of it: a registry may delete nothing.
     """
-    outcomes = list[Outcome]()
+    outcomes, removed = list[Outcome](), set[str]()
 
     def change(index: Index) -> Index:
-        outcomes[:] = _planned(index, policy, names, locks or {})
-        going = {(each.name, each.version): each.reason for each in outcomes if each.status == "removed"}
-        of = {name for name, _ in going}
-        entries = [entry for name in of for entry in index.named(name).entries]
-        return index.put(
-            *(replace(e, removed=going[e.name, e.version]) for e in entries if (e.name, e.version) in going)
-        )
+        outcomes.clear()
+        removed.clear()
+        going = []
+        for package in map(index.named, names) if names else index.packages():
+            removed.update(entry.key for entry in package.removed)
+            for entry, outcome in _planned(index, package, policy, locks or {}):
+                outcomes.append(outcome)
+                if outcome.status == "removed":
+                    going.append(replace(entry, removed=outcome.reason))
+        removed.update(entry.key for entry in going)
+        outcomes.sort(key=lambda each: (each.name, reference.order(each.version)))
+        return index.put(*going)
 
     if is_trial:
         change(access.read(store, by.trusted, by.memory))
         return [replace(each, status="goes") if each.status == "removed" else each for each in outcomes], False
-    index = by.commit(store, change, before=check_there(by.current(store)))
-    packages = map(index.named, names) if names else index.packages()
-    is_gone = clear(store, {entry.key for package in packages for entry in package.removed})
+    by.commit(store, change, before=check_there(by.current(store)))
+    is_gone = clear(store, removed)
     _sweep(store, by)
     return outcomes, not is_gone
 
 
-def _planned(index: Index, policy: Policy, names: Sequence[str], locks: Mapping[str, Lock]) -> list[Outcome]:
-    """Return what becomes of the versions that a policy names."""
-    outcomes = []
-    for package in map(index.named, names) if names else index.packages():
-        for entry, why in policy.named(package):
-            kept = _protected(index, package, entry, locks)
-            status = "kept" if kept else "removed"
-            outcome = Outcome(name=entry.name, version=entry.version, tar=entry.tar, status=status, reason=kept or why)
-            outcomes.append(outcome)
-    return sorted(outcomes, key=lambda each: (each.name, reference.order(each.version)))
+def _planned(
+    index: Index, package: Package, policy: Policy, locks: Mapping[str, Lock]
+) -> Iterator[tuple[IndexEntry, Outcome]]:
+    """Yield the versions of a package that a policy names, and what becomes of each."""
+    for entry, why in policy.named(package):
+        kept = _protected(index, package, entry, locks)
+        status = "kept" if kept else "removed"
+        yield entry, Outcome(name=entry.name, version=entry.version, tar=entry.tar, status=status, reason=kept or why)
 
 
 def _protected(index: Index, package: Package, entry: IndexEntry, locks: Mapping[str, Lock]) -> str:
