@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from packyard.core.bundle import Bundle, Manifest, build, record
 from packyard.core.bundle.archive import Member, decompress
@@ -28,7 +28,7 @@ from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.offline import Memory
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.store import Store
+from packyard.sharing.stores.store import ReadOnly, Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 Result = TypeVar("Result")
@@ -71,11 +71,11 @@ def write_index(folder: Path, **changes: object) -> None:
     file.write_bytes(record.to_line({**json.loads(file.read_bytes()), **changes}))
 
 
-def list_otherwise(folder: Path, name: str, version: str, **changes: object) -> None:
+def list_otherwise(folder: Path, name: str, version: str, **changes: Any) -> None:
     """Let the index of an unsigned channel in a folder list a bundle otherwise."""
     listed = access.read(DirectoryStore(folder))
     entry = listed.named(name).get(version)
-    after = listed.put(replace(entry, **changes))  # type: ignore[arg-type]
+    after = listed.put(replace(entry, **changes))
     for key, data in after.files.items():
         (folder / key).write_bytes(data)
     (folder / KEY).write_bytes(after.payload())
@@ -112,45 +112,28 @@ class OvertakenStore(DirectoryStore):
         super().swap(key, data, expected)
 
 
-class CountingStore:
-    """A store to read from that counts what is asked of it, and the bytes that it gives."""
+class CountingStore(ReadOnly):
+    """A store to read from that counts what is asked of it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.requests: list[str] = []
-        self.bytes = 0
+        self.count = 0
         self.address = store.address
-        self.is_conditional = store.is_conditional
-
-    @property
-    def count(self) -> int:
-        return len(self.requests)
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
-        self.requests.append(key)
-        data = self._store.get(key, limit=limit)
-        self.bytes += len(data)
-        return data
+        self.count += 1
+        return self._store.get(key, limit=limit)
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
-        self.requests.append(key)
+        self.count += 1
         return self._store.read(key, offset=offset)
 
     def list(self, prefix: str) -> Sequence[str]:
-        self.requests.append(prefix)
+        self.count += 1
         return self._store.list(prefix)
 
-    def older(self, prefix: str, seconds: float) -> NoReturn:
-        raise NotImplementedError
-
-    def put(self, key: str, data: bytes) -> NoReturn:
-        raise NotImplementedError
-
-    def swap(self, key: str, data: bytes, expected: Digest | None) -> NoReturn:
-        raise NotImplementedError
-
-    def remove(self, key: str, *, is_published: bool = False) -> NoReturn:
-        raise NotImplementedError
+    def refuse(self) -> NoReturn:
+        raise UnavailableError("is opened to read")
 
 
 class WatchedStore(DirectoryStore):

@@ -90,9 +90,9 @@ def run(*words: object, cwd: Path) -> Done:
     return Done(process.returncode, *printed, used.ru_utime + used.ru_stime, memory)
 
 
-def state(folder: Path, *, without: Path | None = None) -> dict[str, object]:
+def state(folder: Path, *, without: Path | None = None) -> dict[str, tuple[int, int, object]]:
     """Return everything below a folder, but for another one: kind, mode, size, time and content."""
-    found: dict[str, object] = {}
+    found: dict[str, tuple[int, int, object]] = {}
     for directory, names, files in os.walk(folder):
         names[:] = [name for name in names if Path(directory, name) != without]
         for name in (*names, *files):
@@ -207,7 +207,7 @@ def test_publishing_into_a_folder_that_harms_changes_nothing_else(seed: int, tmp
     assert state(tmp_path, without=channel) == before, case
     after = state(channel)
     lost = {name for name in published if published[name] != after.get(name)}
-    assert lost <= {str(channel / KEY)} | {name for name in lost if stat.S_ISDIR(published[name][0])}, case  # type: ignore[index]
+    assert lost <= {str(channel / KEY)} | {name for name in lost if stat.S_ISDIR(published[name][0])}, case
 
 
 @pytest.mark.nightly

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from dataclasses import replace
+from operator import methodcaller
 from pathlib import Path
 
 import pytest
@@ -281,6 +282,16 @@ def test_a_name_among_many_takes_three_requests_and_a_list_one_for_each_shard(st
         access.read(store).named("p-0777")
 
 
+def test_the_record_of_a_package_is_read_once_however_often_it_is_asked_for(store: DirectoryStore) -> None:
+    add_to_index(store, [entry("bert", "1.0")])
+    counting = CountingStore(store)
+    listed = access.read(counting)
+    assert listed.lists(entry("bert", "1.0"))
+    assert listed.add(entry("bert", "2.0")).versions("bert") == ("1.0", "2.0")
+    assert listed.versions("bert") == ("1.0",)
+    assert counting.count == 2
+
+
 def test_256_packages_are_in_the_index_itself() -> None:
     assert not Index().add(*many(MOST)).shards
     assert len(Index().add(*many(MOST + 1)).shards) == 2
@@ -333,8 +344,8 @@ def test_who_publishes_first_on_a_server_without_conditions_is_told_once(tmp_pat
 
     told: list[str] = []
     by = Publisher(tell=told.append)
-    for number in range(2):
-        by.commit(Weak(tmp_path), lambda index: index.add(ENTRIES[number]))  # noqa: B023
+    for item in ENTRIES[:2]:
+        by.commit(Weak(tmp_path), methodcaller("add", item))
     assert [text.partition(": ")[2] for text in told] == ["publish from one job at a time"]
     assert access.read(DirectoryStore(tmp_path)).writers == "one"
 

@@ -95,6 +95,7 @@ class Index:
     others: tuple[str, ...] = field(default=(), compare=False)
     files: Mapping[str, bytes] = field(default_factory=dict, compare=False)
     _parts: dict[str, Mapping[str, Summary]] = field(default_factory=dict, compare=False)
+    _records: dict[str, Package] = field(default_factory=dict, compare=False)
 
     @classmethod
     def parse(cls, data: bytes, store: Store | None, trusted: Trust = NOBODY, *, file: str = KEY) -> Index:
@@ -166,9 +167,14 @@ class Index:
         return iter(sorted(row.name for row in self.rows() if row.name.startswith(start)))
 
     def package(self, name: str) -> Package | None:
-        """Return a package, or None if there is none of that name."""
+        """Return a package, or None if there is none of that name. Its record is read once."""
         row = self._part(self._prefix(name)).get(name)
-        return None if row is None else self.record(row)
+        if row is None:
+            return None
+        key = record_key(name, row.record)
+        if key not in self._records:
+            self._records[key] = self.record(row)
+        return self._records[key]
 
     def record(self, row: Summary) -> Package:
         """Return the record of a package that is listed."""
