@@ -97,7 +97,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "list": run("list"),
         "explain FILE:LINE": run("explain", f"{NAME}/quickstart/mlops/first-run/none/job.yaml:9", *workspace),
         "show": run("show", NAME, "--from", channel),
-        "show NAME/USECASE": run("show", f"{NAME}/first-run", "--from", channel),
+        "show --images": run("show", NAME, "--from", channel, "--images"),
         "get": run("get", NAME, "--from", channel, "--into", tmp_path),
         "cache": run("cache"),
         "verify FILE": run("verify", out / f"{NAME}.tar.gz"),
@@ -139,7 +139,6 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     }
     libraries.workspace(tmp_path / "ws", "{path: ../parts}")
     libraries.write(tmp_path / "parts", A="1")
-    results["list --libraries"] = run("list", "--libraries", "--workspace", tmp_path / "ws")
     table = documented()
     assert set(table) == {*results, "render", *ON_CLUSTERS}
     for verb, objects in results.items():

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from packyard import __version__
 from packyard.cli import bundles, declare, output, preferences, use_cases, workspaces
 from packyard.cli.rows import Rows
-from packyard.core.bundle.manifest import LIBRARY, Manifest
+from packyard.core.bundle.manifest import BUNDLE, LIBRARY, Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import UnavailableError, UsageError
 from packyard.sharing.index import summary
@@ -37,14 +37,13 @@ Listed = tuple[str, Iterable[Summary], Callable[[Summary], Manifest], Callable[[
 
 ROWS = Rows(
     "package",
-    "name, version, title, model, useCases, channelReached, indexSeen",
+    "name, version, kind, title, model, useCases, channelReached, indexSeen",
     columns="NAME, VERSION, FRAMEWORK, MODE, CASES, TITLE",
 )
-LIBRARIES = Rows("library", "name, version, from, directory", "--libraries", columns="NAME, VERSION, FROM, DIRECTORY")
 _MOST = 100_000
 _CELLS = {
     "FRAMEWORK": lambda row: summary.short(row["model"].get("framework", "")),
-    "MODE": lambda row: summary.short(row["model"].get("mode", "")),
+    "MODE": lambda row: summary.short(row["model"].get("mode", "library" if row["kind"] == LIBRARY else "")),
     "CASES": lambda row: str(len(row["useCases"])),
 }
 
@@ -53,7 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("words", metavar="WORD", nargs="*", help="only packages that have all of these words")
     declare.value(parser, "--from CHANNEL", "a directory or an http(s) address", dest="channel")
-    declare.libraries(parser)
     declare.value(parser, "--workspace DIR", "list the packages of a workspace")
 
 
@@ -61,8 +59,6 @@ def run(arguments: argparse.Namespace) -> int:
     """List packages, a row for each; 1 if none has the words."""
     if arguments.workspace and arguments.channel:
         raise UsageError("packyard list: give --from or --workspace, not both")
-    if arguments.libraries and not arguments.channel:
-        return _list_libraries(arguments)
     words = summary.split(arguments.words)
     if arguments.words and not words:
         raise UsageError("packyard list: write words such as: resnet fp32")
@@ -70,14 +66,16 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = list(islice((each for each in packages if each.has(words)), _MOST + 1))
     if len(chosen) > _MOST:
         raise UsageError(f"packyard list: {where} has more than {_MOST} such packages; packyard list WORD names fewer")
-    rows = [(each.name, each.version, each.title, each.model, each.use_cases, *seen()) for each in chosen]
+    rows = [
+        (each.name, each.version, each.kind or BUNDLE, each.title, each.model, each.use_cases, *seen())
+        for each in chosen
+    ]
     if ROWS.show(rows, arguments.output, cells=_CELLS) and words and len(chosen) == 1 and chosen[0].use_cases:
         try:
             _tell_use_cases(described(chosen[0]))
         except UnavailableError as error:  # offline, the listing may be known, and the package not
             output.warning(str(error))
-    what = "library" if arguments.libraries else "package"
-    lacking = f"no {what} has all of these words" if words else f"there is no {what}"
+    lacking = "no package has all of these words" if words else "there is no package"
     output.note(f"from {where}" if chosen else f"{lacking} in {where}")
     return int(bool(words) and not chosen)
 
@@ -105,8 +103,7 @@ def _listed(arguments: argparse.Namespace) -> Listed:
     def described(each: Summary) -> Manifest:
         return bundles.offer(Reference(name=each.name, version=each.version), source, store).bundle.manifest
 
-    packages = index.summaries(LIBRARY if arguments.libraries else "")
-    return str(source), packages, described, lambda: (is_reached(store), index.number)
+    return str(source), index.summaries(), described, lambda: (is_reached(store), index.number)
 
 
 def _of_sources(here: Workspace, version: str) -> Iterator[Summary]:
@@ -122,15 +119,3 @@ def _of_sources(here: Workspace, version: str) -> Iterator[Summary]:
             model=item.model,
             use_cases=[each.path for each in item.use_cases],
         )
-
-
-def _list_libraries(arguments: argparse.Namespace) -> int:
-    """List what the workspace builds on."""
-    if arguments.words:
-        raise UsageError("packyard list: WORD chooses packages, not --libraries of a workspace")
-    rows = [
-        (each.name, each.version, each.address, each.root_dir)
-        for each in workspaces.find(arguments, carried=True).libraries
-    ]
-    LIBRARIES.show(rows, arguments.output)
-    return 0
