@@ -1,4 +1,8 @@
-"""A small Hugging Face: a repository at a commit, whose files it sends, breaks off or spoils as a test says."""
+"""A small Hugging Face: a repository at a commit, whose files it sends, breaks off or spoils as a test says.
+
+It answers as the Hub does what ``hf download`` and ``hf cache verify`` ask: small files by a redirection to another
+path of the same host, large ones by one to another host, and a repository that was renamed by one to its new name.
+"""
 
 from __future__ import annotations
 
