@@ -17,7 +17,8 @@ from packyard.core.errors import UsageError, shown
 from packyard.running.runs import record as records
 from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.status import PodStatus, RunStatus
+from packyard.running.runs.status import RunStatus
+from packyard.running.runs.workloads import PodStatus
 
 ROWS = Rows(
     "run",

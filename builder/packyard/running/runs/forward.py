@@ -13,7 +13,7 @@ from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.kubernetes.kinds import CORE
 from packyard.core.kubernetes.lenient import kind_of, mapping, mappings, name_of, text
 from packyard.running.runs.run import Object
-from packyard.running.runs.status import PodStatus
+from packyard.running.runs.workloads import PodStatus
 
 #: Where ports are opened.
 HERE = "127.0.0.1"
