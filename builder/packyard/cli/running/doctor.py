@@ -39,7 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
-    probe.add_arguments(parser)
+    declare.switch(parser, "--probe", "also run small Jobs as its pods, and delete them")
+    clusters.add_timeout(parser, "how long these may take, the pulling of images included", "3m")
 
 
 def gate(client: Kubectl, rendered: Rendered) -> None:

@@ -101,7 +101,7 @@ class Following:
         while (left := end - monotonic()) > 0:
             for key, _ in self._pipes.select(left):
                 log, data = key.data, os.read(key.fd, _LONGEST)
-                log.last = monotonic()
+                log.last = monotonic() if data else log.last
                 *whole, log.rest = (log.rest + data).split(b"\n")
                 yield from (line + b"\n" for line in whole)
                 if not data:
