@@ -24,7 +24,7 @@ ROWS = Rows(
     "run",
     "run=record.run, package=record.package, version=record.version, useCase=record.use_case, state, reason, "
     "roles (role=name, wanted, ready, done, failed, restarts), "
-    "pods (name, role, index, state, node, restarts, reason, created, started, ended), "
+    "pods (name, role, index, state, node, restarts, reason, created), "
     "missing, unread, results, values=record.values, options=record.options, record=record.number, when=record.when, "
     "who=record.who",
 )

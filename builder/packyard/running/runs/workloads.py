@@ -79,16 +79,6 @@ class PodStatus:
         return text(mapping(self.item.get("metadata")).get("creationTimestamp"))
 
     @property
-    def started(self) -> str:
-        """When its containers began, likewise, or an empty text."""
-        return trouble.span(self.item)[0]
-
-    @property
-    def ended(self) -> str:
-        """When all of them had ended, likewise, or an empty text."""
-        return trouble.span(self.item)[1]
-
-    @property
     def containers(self) -> Sequence[str]:
         """The names of its containers, the one that counts first, and those that prepare last."""
         metadata, spec = mapping(self.item.get("metadata")), mapping(self.item.get("spec"))
