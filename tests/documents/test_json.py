@@ -22,7 +22,7 @@ from writing.source import libraries
 
 NAME = "mnist-fp32-training-k8s"
 #: Verbs that print no rows: other verbs one after another, files, scripts, and what other programs print.
-OTHERS = {"run", "cfg", "fn", "completion"}
+OTHERS = {"cfg", "completion", "exec", "fn", "forward", "run"}
 #: Verbs that meet a cluster: their rows are held by tests/cluster.
 ON_CLUSTERS = {
     "deploy",
