@@ -22,7 +22,7 @@ from writing.source import libraries
 
 NAME = "mnist-fp32-training-k8s"
 #: Verbs that print no rows: other verbs one after another, files, scripts, and what other programs print.
-OTHERS = {"run", "cfg", "fn", "completion"}
+OTHERS = {"cfg", "completion", "exec", "fn", "forward", "run"}
 #: Verbs that meet a cluster: their rows are held by tests/cluster.
 ON_CLUSTERS = {
     "deploy",
@@ -131,7 +131,6 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "render --out": run("render", nfs_volume, *settings, "--out", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
         "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),
-        "import --propose": run("import", real.REPOSITORY / "bases/single-node", "--propose", *workspace),
         "build --readmes": run("build", NAME, "--readmes", "-", *workspace),
         "lint --readmes": run("lint", NAME, "--readmes", tmp_path, *workspace),
         "diff": run("diff", "--git", *changed(tmp_path)),
