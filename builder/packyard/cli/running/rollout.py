@@ -37,7 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--diff", "show what would change on the cluster; store nothing")
     declare.switch(parser, "--force", "take over what others have set, and what is no run's")
     declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
-    declare.value(parser, "--keep N", "records of the run that stay", type=clusters.count, default=planning.KEPT)
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
     clusters.add_timeout(parser, "how long to wait", "10m")
 
@@ -50,8 +49,7 @@ def add_of_new(parser: argparse.ArgumentParser) -> None:
 def typed(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that say how to deploy as the user gave them, for a command to go on with."""
     given = declare.given(arguments, "force", "atomic", "no-wait", "no-doctor")
-    kept = [f"--keep={arguments.keep}"] if arguments.keep != planning.KEPT else []
-    return [*given, *kept, *([] if arguments.timeout is None else [f"--timeout={arguments.timeout}s"])]
+    return [*given, *([] if arguments.timeout is None else [f"--timeout={arguments.timeout}s"])]
 
 
 def now() -> str:
@@ -70,15 +68,13 @@ def untouched() -> Iterator[None]:
 
 
 def check(arguments: argparse.Namespace, verb: str) -> None:
-    """Refuse to keep no record, and flags that do not go together, before anything is asked."""
+    """Refuse flags that do not go together, before anything is asked."""
     if arguments.diff:
         declare.alone(arguments, verb, "beside --diff", "atomic", "no-wait", "timeout")
         if arguments.output != "text":
             raise UsageError(f"packyard {verb}: --diff prints a diff alone; packyard {verb} --help")
     if arguments.no_wait:
         declare.alone(arguments, verb, "beside --no-wait", "timeout")
-    if arguments.keep < 1:
-        raise UsageError(f"packyard: --keep {arguments.keep}: the last record stays; type a number from 1 on")
 
 
 def run(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., Plan], *, again: str) -> int:
@@ -90,8 +86,6 @@ def run(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., P
         plan = planner(who=client.who(), when=now(), force=arguments.force)
     if arguments.diff:
         return _show(client, plan)
-    for warning in plan.warnings:
-        output.warning(warning)
     run_status, left = None, f"may be applied in part\n{_ways_on(client, plan, again)}"
     is_atomic = arguments.atomic and plan.is_new
     try:
@@ -163,9 +157,8 @@ def _carry_out(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> No
         there = "unchanged" if reference in plan.unchanged else "configured"
         _tell(arguments, reference, "created" if reference in plan.absent else there)
 
-    for warning in planning.carry_out(client, plan, tell, keep=arguments.keep):
-        if warning not in plan.warnings:
-            output.warning(warning)
+    for warning in planning.carry_out(client, plan, tell):
+        output.warning(warning)
     for each in plan.obsolete:
         _tell(arguments, each, "deleted")
 

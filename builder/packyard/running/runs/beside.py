@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from packyard.core.kubernetes.lenient import mapping
-from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Object
+from packyard.core.kubernetes.lenient import Object, mapping
+from packyard.running.runs.run import LABEL, MANAGED, PURPOSE
 
 _LONGEST = 40  # characters of the name of a run in that of what is made for it
 _KEPT = 600  # seconds that a Job stays that has ended
