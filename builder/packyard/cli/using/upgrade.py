@@ -15,6 +15,7 @@ decides. `packyard undo DIR` reverts it.
 from __future__ import annotations
 
 import argparse
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
