@@ -119,7 +119,8 @@ def test_the_packages_of_the_corpus_are_listed_and_set_as_in_the_real_program(cf
     judged = 0
     for file in real.corpus_files("cfg"):
         files = json.loads(file.read_bytes())["files"]
-        if "Krmfile" in files:
+        is_of_version_1 = any("x-kustomize" in text for text in files.values())  # which packyard refuses
+        if "Krmfile" in files and not is_of_version_1:
             for words in [
                 ["list-setters", ".", "--include-subst"],
                 *(["set", ".", name, "4"] for name in setters(files)),
