@@ -40,16 +40,18 @@ from packyard.writing.checks import (
     ray,
     references,
     roles,
+    rows,
     scaling,
+    schedules,
     secret_texts,
     security,
     selectors,
-    server_rules,
     setter_rules,
     setters,
     vocabulary,
     workload,
 )
+from packyard.writing.checks.applied import Applied
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.kustomizations import Exists
 from packyard.writing.checks.parsed import Parsed, parse
@@ -58,7 +60,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 _OF_BUILDS = (
     *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
-    *(server_rules, agreement, addresses, backends, budgets, kserve, ray, scaling),
+    *(schedules, agreement, addresses, backends, budgets, kserve, ray, scaling),
 )
 
 
@@ -167,5 +169,9 @@ def _by_schema(
 ) -> Iterator[Finding]:
     """Find what schemas reject, but for what an error explains already."""
     explained = {(finding.file, finding.line, finding.column) for finding in findings if finding.severity == "error"}
-    by_schema = kubernetes_schema.check(parsed, judges, newest=shipped is None) if judges else ()
-    return (item for item in by_schema if (item.file, item.line, item.column) not in explained)
+    applied = Applied(parsed)
+    by_schema = list(kubernetes_schema.check(parsed, applied, judges, newest=shipped is None) if judges else ())
+    wrong = {finding.file for finding in by_schema if finding.severity == "error"}
+    by_rows = (item for item in rows.check(applied) if item.rule != "rule-without-answer" or item.file not in wrong)
+    judged = {(item.rule, item.file, item.line, item.column): item for item in (*by_schema, *by_rows)}
+    return (item for item in judged.values() if (item.file, item.line, item.column) not in explained)
