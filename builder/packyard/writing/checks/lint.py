@@ -172,6 +172,7 @@ def _by_schema(
     applied = Applied(parsed)
     by_schema = list(kubernetes_schema.check(parsed, applied, judges, newest=shipped is None) if judges else ())
     wrong = {finding.file for finding in by_schema if finding.severity == "error"}
+    refused = {(item.file, item.line, item.column) for item in by_schema if item.rule == "server-refuses"} | explained
     by_rows = (item for item in rows.check(applied) if item.rule != "rule-without-answer" or item.file not in wrong)
-    judged = {(item.rule, item.file, item.line, item.column): item for item in (*by_schema, *by_rows)}
-    return (item for item in judged.values() if (item.file, item.line, item.column) not in explained)
+    yield from (item for item in by_schema if (item.file, item.line, item.column) not in explained)
+    yield from (item for item in by_rows if (item.file, item.line, item.column) not in refused)

@@ -48,7 +48,7 @@ def check(applied: Applied, rules: Sequence[Rule] = ()) -> Iterator[Finding]:
     """Find the places where a row does not hold, by the rules of packyard and others."""
     index = _index((*table().values(), *rules))
     for item in applied.objects:
-        value = _without_nulls(item.value)
+        value = {name: _without_nulls(member) for name, member in item.value.items() if member is not None}
         cases = list(dict.fromkeys(_cases(value, index, list(_later(item.root, (), applied)))))
         places = [(case.path, case.pod) for case in cases]
         answers = evaluator().ask(value, places, [(number, case.row.rule) for number, case in enumerate(cases)])
