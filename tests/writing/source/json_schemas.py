@@ -67,10 +67,11 @@ class Recorder:
             self.asked.setdefault(path, {}).setdefault(key, (method, required))
 
     def schema(self, path: str = "") -> Schema:
-        asked = self.asked[path]
+        asked = dict(self.asked[path])
+        is_named = path == "lint" and asked.pop("name") is not None  # beside `rules`
         return {
             "type": "object",
-            "additionalProperties": False,
+            "additionalProperties": self.schema(f"{path}.NAME") if is_named else False,
             "required": [key for key, (_, required) in asked.items() if required],
             "properties": {key: self._field(f"{path}.{key}".strip("."), method) for key, (method, _) in asked.items()},
         }

@@ -25,6 +25,8 @@ IN_USE = (
     *("workflow-cannot-report", "list-replaced", "unguarded-index"),
 )
 
+#: What the name of a workspace's own rule has, ``acme/pinned-images``, and none of packyard's.
+OWN = "/"
 _FOLDER = Path(__file__).with_name("explained")
 
 
@@ -83,11 +85,11 @@ def table() -> Mapping[str, Rule]:
     for file in sorted(_FOLDER.glob("*.yaml")):
         document: Any = to_value(parse_one(file.read_bytes(), file.name).root)
         for name, row in document["rules"].items():
-            rules[name] = _rule(name, document["title"], **row)
+            rules[name] = rule(name, document["title"], **row)
     return rules
 
 
-def _rule(name: str, family: str, *, rows: Sequence[dict[str, Any]] = (), **row: Any) -> Rule:
+def rule(name: str, family: str, *, rows: Sequence[dict[str, Any]] = (), **row: Any) -> Rule:
     return Rule(name=name, family=family, rows=tuple(_row(**each) for each in rows), **row)
 
 

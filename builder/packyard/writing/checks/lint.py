@@ -173,6 +173,9 @@ def _by_schema(
     by_schema = list(kubernetes_schema.check(parsed, applied, judges, newest=shipped is None) if judges else ())
     wrong = {finding.file for finding in by_schema if finding.severity == "error"}
     refused = {(item.file, item.line, item.column) for item in by_schema if item.rule == "server-refuses"} | explained
-    by_rows = (item for item in rows.check(applied) if item.rule != "rule-without-answer" or item.file not in wrong)
+    own = [rule for judge in judges for rule in judge.rules]
+    by_rows = (
+        item for item in rows.check(applied, own) if item.rule != "rule-without-answer" or item.file not in wrong
+    )
     yield from (item for item in by_schema if (item.file, item.line, item.column) not in explained)
     yield from (item for item in by_rows if (item.file, item.line, item.column) not in refused)
