@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from packyard.core.errors import every
 from packyard.core.kubernetes import schemas
@@ -32,6 +33,7 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import rows
 from packyard.writing.checks.applied import Applied
 from packyard.writing.checks.explanation import OWN, Rule, rule
+from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.parsed import parse
 from packyard.writing.source import crds
 from packyard.writing.source.workspace import Workspace
@@ -67,7 +69,7 @@ def _rule(name: str, fields: Fields) -> Rule | None:
         fields.fault(fields.node, "", f"{name!r} is no name of a rule of your own", f"acme{OWN}{name}, for example")
     _expect_severity(fields, severity)
     listed = [Fields(node, fields.file, f"{fields.path}.rows", fields.problems) for node in fields.items("rows")]
-    values = [to_value(each.node) for each in listed if _is_row(each)]
+    values: list[Any] = [to_value(each.node) for each in listed if _is_row(each)]
     fields.done()
     if fields.problems or not values:
         return None
@@ -96,6 +98,6 @@ def _expect_severity(fields: Fields, severity: str) -> None:
         fields.fault(fields.node, "severity", f"must be {' or '.join(_SEVERITIES)}, not {severity!r}")
 
 
-def _found(made: Rule, mark: str) -> Iterator[rows.Finding]:
+def _found(made: Rule, mark: str) -> Iterator[Finding]:
     files = {path: text.encode() for path, text in made.files(mark).items()}
     return rows.check(Applied(parse(PackageFiles(EMPTY, files), Memo())), [made])

@@ -25,8 +25,8 @@ def document(findings: Sequence[Finding], version: str) -> dict[str, Any]:
 
 def _own(broken: Finding) -> Rule:
     """Describe a rule of the workspace by what it found."""
-    texts = {"family": "", "summary": broken.message, "why": "", "hint": broken.hint, "example": ""}
-    return Rule(name=broken.rule, severity=broken.severity, **texts)
+    name, severity, summary, hint = broken.rule, broken.severity, broken.message, broken.hint
+    return Rule(name=name, family="", severity=severity, summary=summary, why="", hint=hint, example="")
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
