@@ -65,7 +65,7 @@ def _answer(expression: str, activation: cel.Activation) -> dict[str, object]:
         return {"error": str(value.value())}
     plain = value.plain_value()
     if isinstance(plain, list):
-        plain = ", ".join(map(str, plain))
+        plain = ", ".join(sorted(map(str, plain)))  # keys have no order
     return {"value": plain if isinstance(plain, bool | int | float) else str(plain)[:_MOST]}
 
 

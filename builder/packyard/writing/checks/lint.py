@@ -32,7 +32,6 @@ from packyard.writing.checks import (
     layout,
     lifecycle,
     mounts,
-    mpi,
     names,
     port_numbers,
     practice,
@@ -58,7 +57,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 
 #: The families that look at one build.
 _OF_BUILDS = (
-    *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
+    *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
     *(schedules, agreement, addresses, backends, budgets, kserve, ray, scaling),
 )

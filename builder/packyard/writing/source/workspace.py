@@ -208,13 +208,13 @@ def _lint(fields: Fields) -> tuple[dict[str, str], tuple[str, ...]]:
     if lint is None or lint.node is None:
         return {}, ()
     severities, rules = {}, lint.texts("rules")
-    for name in (entry.name for entry in lint.node.entries if entry.name != "rules"):
-        if child := lint.child(name):
-            severities[name] = child.text("severity")
-            child.text("reason")
-            if severities[name] not in ("", *SEVERITIES):
-                child.fault(child.node, "severity", f"must be {' or '.join(SEVERITIES)}, not {severities[name]!r}")
-            child.done()
+    for name, node in ((entry.name, entry.value) for entry in lint.node.entries if entry.name != "rules"):
+        child = Fields(node, lint.file, f"{lint.path}.{name}", lint.problems)
+        severities[name] = child.text("severity")
+        child.text("reason")
+        if severities[name] not in ("", *SEVERITIES):
+            child.fault(child.node, "severity", f"must be {' or '.join(SEVERITIES)}, not {severities[name]!r}")
+        child.done()
     return severities, tuple(rules)
 
 
