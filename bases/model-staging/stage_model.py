@@ -2,6 +2,7 @@
 
     stage_model.py copy      copies hf://OWNER/NAME[@REVISION] to STAGE_DIR.partial, by huggingface_hub
     stage_model.py finish    checks STAGE_DIR.partial, and renames it to STAGE_DIR
+    stage_model.py           does both
 
 The options from-bucket and from-registry copy by rclone and oras in place of the first. Who copies notes the source and
 its version in `.staged`; a Job that is started again goes on with what is of both. What is there under its name is
@@ -31,7 +32,8 @@ class StageError(Exception):
 def main():
     signal.signal(signal.SIGTERM, lambda *_: os._exit(143))
     try:
-        {"copy": copy, "finish": finish}[sys.argv[1]](ENV["MODEL_SOURCE"], Path(ENV["STAGE_DIR"]))
+        for step in sys.argv[1:] or ["copy", "finish"]:
+            {"copy": copy, "finish": finish}[step](ENV["MODEL_SOURCE"], Path(ENV["STAGE_DIR"]))
     except (StageError, OSError) as error:
         sys.exit(f"stage_model: {error}")
 
@@ -50,8 +52,9 @@ def copy(source, target):
         raise
     except Exception as error:  # what huggingface_hub raises differs by version
         status = getattr(getattr(error, "response", None), "status_code", 0)
+        said = str(error) if status else f"{type(error).__name__}: {error}"
         hint = "\nDoes the Secret model-credentials have an HF_TOKEN that may read it?" if status in (401, 403) else ""
-        raise StageError(f"{error}{hint}") from error
+        raise StageError(f"{said}{hint}") from error
     if revision != commit:
         print(f"not pinned: to copy the same again, set MODEL_SOURCE to hf://{name}@{commit}", flush=True)
 
@@ -81,7 +84,7 @@ def fetch(source, name, revision, partial):
 
 def choose(source, found):
     """Return the files to copy, and the weights and programs that are left out."""
-    files = leave_out(found, f"{ENV['STAGE_IGNORE']} {ENV['STAGE_PROGRAMS']}".split())
+    files = leave_out(found, f"{ENV.get('STAGE_IGNORE', '')} {ENV.get('STAGE_PROGRAMS', '*.py')}".split())
     if {"model.safetensors", INDEX} & {*files}:
         files = leave_out(files, ["consolidated*"])  # Mistral's layout of the same
     left = sorted(path for path in {*found} - {*files} if path.endswith((*WEIGHTS, ".py")))

@@ -2,9 +2,11 @@
 
 Reads MODEL_PATH, MAX_MODEL_LEN, GPUS, NODES, TENSOR_PARALLEL_SIZE, GPU_MEMORY, GPU_MEMORY_UTILIZATION, and ADAPTER_PATH
 and MAX_LORA_RANK where an adapter is served; its words are vLLM's arguments. It refuses only what cannot work: what it
-does not know passes, and where an argument changes how much memory a model takes it warns.
+does not know passes, and where an argument changes how much memory a model takes it warns. It links the kernels that
+FlashInfer has in the image to FLASHINFER_CUBIN_DIR, as FlashInfer writes beside them and the image is read-only.
 """
 
+import importlib.util
 import json
 import os
 import signal
@@ -44,7 +46,21 @@ def main():
         print(f"{model}: {problem}", file=sys.stderr)
     if problems:
         sys.exit(1)
+    link_kernels()
     print(f"{model} is complete")
+
+
+def link_kernels():
+    package, target = importlib.util.find_spec("flashinfer_cubin"), os.environ.get("FLASHINFER_CUBIN_DIR")
+    if package and target:
+        kernels = Path(package.origin).parent / "cubins"
+        for path in kernels.rglob("*"):
+            link = Path(target, path.relative_to(kernels))
+            if path.is_dir():
+                link.mkdir(parents=True, exist_ok=True)
+            elif not link.exists():
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(path)
 
 
 def find_missing(model, adapter):

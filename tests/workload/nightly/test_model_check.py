@@ -161,3 +161,20 @@ def test_programs_that_are_to_be_run_and_were_not_staged_are_named(model: Path) 
     done = run(model, "--trust-remote-code")
     assert done.returncode == 1
     assert "modeling_mine.py is not there: stage the model with the option trust-remote-code" in done.stderr
+
+
+def test_what_flashinfer_has_in_a_read_only_image_is_linked_to_where_it_may_write_beside_it(
+    model: Path, tmp_path: Path
+) -> None:
+    image, target = tmp_path / "image/flashinfer_cubin", tmp_path / "cubins"
+    (image / "cubins/fmha/trtllm").mkdir(parents=True)
+    (image / "__init__.py").touch()
+    (image / "cubins/fmha/checksums.txt").write_text("kernel.cubin 12\n")
+    (image / "cubins/fmha/trtllm/kernel.cubin").write_bytes(b"kernel")
+    values = {"PYTHONPATH": str(image.parent), "FLASHINFER_CUBIN_DIR": str(target)}
+    for _ in range(2):  # a container that is started again finds them
+        done = run(model, **values)
+        assert done.returncode == 0, done.stderr
+    assert (target / "fmha/trtllm/kernel.cubin").read_bytes() == b"kernel"
+    (target / "fmha/trtllm/include").symlink_to(target)  # as FlashInfer does, with a lock beside it
+    assert [path.name for path in (image / "cubins/fmha/trtllm").iterdir()] == ["kernel.cubin"]
