@@ -122,7 +122,7 @@ def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[Pack
             recursive=recursive,
             set_by=parsed.text("set-by"),
             dry_run=dry_run,
-            keep=state.keep(beside.root_dir if beside else directory, _title(values, unset)),
+            log=state.log(_title(values, unset)),
             beside=beside,
             shipped=_shipped,
         )

@@ -59,7 +59,7 @@ def write(directory: Path, words: list[str], parsed: Flags) -> Layered:
         recursive=parsed.switches["recurse-subpackages"],
         shipped=shipped.values,
         dry_run=dry_run,
-        keep=lambda root_dir: state.keep(root_dir, f"--site={file}"),
+        log=state.log(f"--site={file}"),
     )
     if not dry_run and parsed.text("output") in ("", "text"):
         _print_enabled(layered)

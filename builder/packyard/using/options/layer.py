@@ -14,7 +14,8 @@ from pathlib import Path
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
 from packyard.core.files import paths
-from packyard.core.files.tree import Keep, Tree
+from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 from packyard.using.options import folder as folders
 from packyard.using.options.option_setters import beside, read_options
@@ -70,12 +71,11 @@ def layer(
     recursive: bool = False,
     shipped: Callable[[Path], Shipped] = lambda _: {},
     dry_run: bool = False,
-    keep: Callable[[Path], Keep] | None = None,
+    log: StepLog | None = None,
 ) -> Layered:
     """Write a site's values into a package, or with ``recursive`` into all packages below: all of it or nothing.
 
-    ``trial`` tries options in a use case, ``shipped`` says with which values a directory was shipped, ``keep`` what to
-    tell of a change below a folder.
+    ``trial`` tries options in a use case, ``shipped`` says with which values a directory was shipped.
     """
     options = _enable(directory, site, trial, recursive=recursive)
     folder = folders.find(directory) if options.above else None
@@ -106,7 +106,7 @@ def layer(
         plan_one,
         recursive=recursive,
         dry_run=dry_run,
-        keep=keep(root_dir) if keep else None,
+        log=log,
         beside=above,
         kpt=True,
     )
