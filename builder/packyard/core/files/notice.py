@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from packyard.core.errors import PackyardError
 from packyard.core.files import atomic, regular
@@ -19,35 +19,30 @@ _LIMIT = 400
 
 
 @contextmanager
-def posted(root: str, step: str) -> Iterator[list[bool]]:
-    """Put a notice of a step into a folder, locked as long as its writer lives.
+def posted(root: str, step: str) -> Iterator[str]:
+    """Put a notice of a step into a folder, locked as long as its writer lives, and yield its file.
 
-    It goes in the end, unless something is put into the list that this yields: then the change stays open. A notice
-    that is there already stays, and so does a folder without rights to write.
+    The writer removes it when its step ends. One that is there already stays, and so does a folder without rights to
+    write: then there is no file.
     """
     file = f"{root}/{NAME}"
     text = f"{_user()} on {os.uname().nodename}, step {step or '(none is kept)'}\n"
-    stays: list[bool] = []
     try:
         handle = atomic.create(file, (text.encode(errors="surrogateescape"),), mode=0o644)
     except (FileExistsError, PermissionError):
-        yield stays
+        yield ""
         return
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield stays
+        yield file
     finally:
         os.close(handle)
-        if not stays:
-            with suppress(OSError):
-                os.unlink(file)
 
 
 def remove(root: str, step: str) -> None:
-    """Remove the notice of a step that came to its end."""
+    """Remove the notice of a dead writer's step."""
     if step in _text(root):
-        with suppress(OSError):
-            os.unlink(f"{root}/{NAME}")
+        os.unlink(f"{root}/{NAME}")
 
 
 def warning(folder: str) -> str:

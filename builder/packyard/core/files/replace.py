@@ -79,19 +79,15 @@ def write(root: str, changes: Iterable[FileChange], log: StepLog) -> None:
         with (
             ending.as_interrupt(),
             log.begin(root, token, both) as step,
-            notice.posted(root, str(step.file) if step else "") as stays,
+            notice.posted(root, str(step.file) if step else "") as posted,
         ):
-            try:
-                _write(moves, step)
-            except UnfinishedError:
-                stays.append(True)
-                raise
+            _write(moves, step, posted)
     except OSError as error:
         raise _unavailable(error, moves, root) from error
 
 
-def _write(moves: Sequence[_Move], step: Step | None) -> None:
-    """Stage the new files, decide the step, and let them take their places."""
+def _write(moves: Sequence[_Move], step: Step | None, posted: str) -> None:
+    """Stage the new files, decide the step, and let them take their places; remove the notice that was ``posted``."""
     is_made = False
     try:
         _stage_all(moves, [str(step.file)] if step else [])
@@ -101,10 +97,11 @@ def _write(moves: Sequence[_Move], step: Step | None) -> None:
                 _each(moves, _take_place)
             except (OSError, PackyardError) as error:
                 _give_back(moves, error)
+                step = step and _undecided(step, error)
                 raise
             is_made = True
             with suppress(OSError):  # then the step stays open, and the next command ends it
-                _clear([move for move in moves if move.new is None or not move.stands])
+                _clear([move.staged for move in moves if move.new is None or not move.stands], posted)
                 if step:
                     step.end()
     except UnfinishedError:
@@ -112,7 +109,7 @@ def _write(moves: Sequence[_Move], step: Step | None) -> None:
     except BaseException:
         if not is_made:
             with suppress(OSError):
-                _clear(moves)
+                _clear([move.staged for move in moves], posted)
                 if step:
                     step.drop()
         raise
@@ -137,7 +134,6 @@ def settle(step: Step, *, back: bool = False, forced: bool = False) -> tuple[lis
             what = "taken back" if back else "finished"
             message = f"an interrupted change cannot be {what}: {error.strerror or error}"
             raise UnavailableError(Problem(message, file=file, hint=ways_out(step.root))) from error
-        notice.remove(step.root, str(step.file.with_suffix(f".{DRAFT}")))
         if back or step.state == DRAFT:
             step.drop()
         else:
@@ -167,6 +163,9 @@ def _rest(step: Step, *, back: bool) -> tuple[dict[str, FileChange], list[str]]:
 def _settle(step: Step, changes: Mapping[str, FileChange], *, back: bool) -> None:
     """Make changes that the step's writer did not, and remove what it left."""
     names = step.staged()
+    for change in changes.values():
+        if change.old is None:
+            os.makedirs(os.path.dirname(change.name), exist_ok=True)
     staged = {path: f"{os.path.dirname(step.path(path))}/{name}" for path, name in names.items()}
     moved = {path for path, change in changes.items() if back and change.old is None and os.path.lexists(staged[path])}
     for path, file in staged.items():
@@ -179,7 +178,8 @@ def _settle(step: Step, changes: Mapping[str, FileChange], *, back: bool) -> Non
     _stage_all(moves)
     for move in moves:
         _take_place(move)
-    _clear(moves)
+    _clear(move.staged for move in moves)
+    notice.remove(step.root, str(step.file.with_suffix(f".{DRAFT}")))
 
 
 def ways_out(folder: str) -> str:
@@ -336,9 +336,20 @@ def _give_back(moves: Sequence[_Move], reason: Exception) -> None:
             with suppress(InputError):  # it is a folder or a link now
                 _restore(move)
     except (OSError, PackyardError) as error:
-        message = f"{_why(reason)}, and the files that were changed could not be put back: {_why(error)}"
-        root = os.path.dirname(moves[0].file)
-        raise UnfinishedError(Problem(message, file=root, hint=ways_out(root))) from error
+        raise _unfinished(os.path.dirname(moves[0].file), reason, error) from error
+
+
+def _undecided(step: Step, reason: Exception) -> Step:
+    """Return a step of which everything was given back."""
+    try:
+        return step.undecide()
+    except OSError as error:
+        raise _unfinished(step.root, reason, error) from error
+
+
+def _unfinished(root: str, reason: Exception, error: Exception) -> UnfinishedError:
+    message = f"{_why(reason)}, and the change could not be taken back: {_why(error)}"
+    return UnfinishedError(Problem(message, file=root, hint=ways_out(root)))
 
 
 def _restore(move: _Move) -> None:
@@ -374,10 +385,10 @@ def _is_torn(now: bytes | None, old: bytes | None, new: bytes | None) -> bool:
     return now is not None and old is not None and new is not None and inplace.is_torn(now, old, new)
 
 
-def _clear(moves: Iterable[_Move]) -> None:
-    for move in moves:
+def _clear(files: Iterable[str], posted: str = "") -> None:
+    for file in (*files, *([posted] if posted else ())):
         with suppress(FileNotFoundError):
-            os.unlink(move.staged)
+            os.unlink(file)
 
 
 def _why(error: Exception) -> str:

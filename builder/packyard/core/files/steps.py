@@ -108,16 +108,28 @@ class Step(NamedTuple):
 
     def decide(self) -> Step:
         """Say on the disk that the change will be made, whatever happens."""
-        file = self.file.with_suffix(f".{OPEN}")
+        decided = self._as(OPEN)
+        try:
+            atomic.flush(str(self.file.parent))
+        except OSError:
+            decided.undecide()
+            raise
+        return decided
+
+    def undecide(self) -> Step:
+        """Say on the disk that the change will not be made: its files have their old bytes."""
+        return self._as(DRAFT)
+
+    def _as(self, state: str) -> Step:
+        file = self.file.with_suffix(f".{state}")
         os.rename(self.file, file)
-        atomic.flush(str(file.parent))
         return self._replace(file=file)
 
     def end(self) -> None:
         """Say that the change is made; a step that stays open is ended by the next command there."""
         with suppress(OSError):
             if self.ends:
-                os.rename(self.file, self.file.with_suffix(f".{self.ends}"))
+                self._as(self.ends)
             else:
                 self.file.unlink()
             if self.instead:
