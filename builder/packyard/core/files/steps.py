@@ -21,7 +21,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files import atomic, home, paths, regular
@@ -79,32 +79,21 @@ class Step(NamedTuple):
         return any(paths.is_inside(self.path(name), place) for name in self.sizes for place in places)
 
     @contextmanager
-    def claimed(self) -> Iterator[bool]:
-        """Wait for the step's writer, and lock it; False where the step came to its end meanwhile."""
+    def claimed(self, *, wait: bool = True) -> Iterator[bool]:
+        """Lock the step, once its writer is gone; False where it came to its end, or, without ``wait``, is written."""
         try:
             handle = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             yield False
             return
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield self.file.exists() and os.path.samestat(os.fstat(handle), self.file.stat())
+            is_free = False
+            with suppress(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_SH | fcntl.LOCK_NB)
+                is_free = self.file.exists() and os.path.samestat(os.fstat(handle), self.file.stat())
+            yield is_free
         finally:
             os.close(handle)
-
-    def is_dead(self) -> bool:
-        """Say whether the step's writer is gone."""
-        try:
-            handle = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        finally:
-            os.close(handle)
-        return True
 
     def decide(self) -> Step:
         """Say on the disk that the change will be made, whatever happens."""
@@ -221,7 +210,7 @@ class StepLog(NamedTuple):
                 continue
             try:
                 yield _parse(file, sizes[file])
-            except (InputError, ValueError, TypeError, RecursionError):
+            except (InputError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
                 if file.suffix != f".{DRAFT}":  # that may be written just now
                     self.tell(f"{file}: is not an entry of packyard's history; ignored")
 
@@ -273,22 +262,16 @@ def _size(data: bytes | None) -> int | None:
 
 
 def _parse(file: Path, size: int) -> Step:
-    """Read a step of a size, or raise `ValueError` where it has another form."""
+    """Read a step of a size; another form raises one of many errors."""
     with regular.opened(file) as stream:
         line = stream.readline(_LINE)
-    document = json.loads(line)
-    if not isinstance(document, dict):
-        raise ValueError
-    root, title, ends, instead, files = (document.get(key) for key in ("root", "title", "ends", "instead", "files"))
-    texts = (root, title, ends, instead)
-    if not (all(isinstance(text, str) for text in texts) and root.startswith("/") and isinstance(files, dict)):
-        raise ValueError
-    os.fsencode("".join((*texts, *files)))
-    for path, sizes in files.items():
+    head: dict[str, Any] = json.loads(line)
+    root, title, ends, instead, files = (head[key] for key in ("root", "title", "ends", "instead", "files"))
+    os.fsencode("".join((root, title, ends, instead, *files)))
+    for path, (old, new) in files.items():
+        size -= (old or 0) + (new or 0)
         if "\0" in root + path or any(part in ("", ".", "..") for part in path.split("/")):
             raise ValueError
-        old, new = sizes
-        size -= (old or 0) + (new or 0)
-    if size != len(line) or ends not in ("", DONE, UNDONE) or "/" in instead:
+    if size != len(line) or not root.startswith("/") or ends not in ("", DONE, UNDONE) or "/" in instead:
         raise ValueError
     return Step(file, root, title, ends, instead, files)

@@ -97,12 +97,13 @@ class Tree:
     def interrupted(self, log: StepLog) -> Iterator[str]:
         """Yield what to say of each change that is open here, above or below; for commands that only read."""
         for step in log.at(self.root, DRAFT, OPEN):
-            if step.is_dead():
-                yield (
-                    f"{step.root}: an interrupted change is pending: the next command that writes there finishes it, "
-                    f"or says why not; {replace.ways_out(step.root)}"
-                )
-                return
+            with step.claimed(wait=False) as is_dead:
+                if is_dead:
+                    yield (
+                        f"{step.root}: an interrupted change is pending: the next command that writes there finishes "
+                        f"it, or says why not; {replace.ways_out(step.root)}"
+                    )
+                    return
         yield from self._warnings()
 
     def settle(self, log: StepLog, *, back: bool) -> tuple[list[str], list[str]]:
