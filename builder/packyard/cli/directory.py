@@ -102,7 +102,6 @@ def file_values(file: str) -> dict[str, Sequence[str]]:
     A value that is empty is none: it empties a setter.
     """
     from packyard.cli import output
-    from packyard.core.files.regular import LIMIT
     from packyard.using.setters import valuesfile
 
     if file == "-":
@@ -110,7 +109,7 @@ def file_values(file: str) -> dict[str, Sequence[str]]:
     else:
         try:
             with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given
-                data = opened.read(LIMIT)
+                data = opened.read(valuesfile.LIMIT + 1)
         except OSError as error:
             raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
     by_name = valuesfile.parse(data, file, any_list=True).by_name

@@ -19,8 +19,8 @@ from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.kubernetes.lenient import Object, name_of
-from packyard.running.runs import beside, results, status, transfer
 from packyard.running.runs import record as records
+from packyard.running.runs import results, status, transfer
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
@@ -113,10 +113,7 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path
         problem = f"{place.path} is on a volume that only its pods have, and no pod of {arguments.run} runs"
         raise InputError(Problem(problem, hint=client.by_hand("get", "pods", "--output=wide")))
     job = results.reader(place, arguments.run, runs.new_word(), arguments.image)
-    hint = client.by_hand("delete", "job", name_of(job))
-    left = Problem("the pod that copies could not be deleted", hint=hint)
-    with interrupts.tidied(lambda: beside.delete(client, [job], left=left)):
-        beside.create(client, [job])
+    with interrupts.made(client, [job]):
         return _received(client, _started(client, arguments, job), results.CONTAINER, place, to)
 
 

@@ -27,7 +27,7 @@ from shlex import quote
 from packyard.cli import colors, output, state
 from packyard.cli import directory as directories
 from packyard.cli.flags import Declared, Flags
-from packyard.core.errors import InputError, Problem, UsageError, refuse, shown
+from packyard.core.errors import InputError, Problem, UsageError, shown
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder
 from packyard.using.setters.change import Beside, PackageChange, change_setters
@@ -95,7 +95,6 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
             _tell(change)
             if beside and change.package in beside.packages:
                 _tell_holders(directory, change)
-    refuse(problem for change in changes for problem in change.plan.left.values())
     return 0
 
 
@@ -109,6 +108,8 @@ def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[Pack
     unset = parsed.values.get("unset", [])
     if not values and not unset:
         raise _usage(directory, f"nothing to set, and packyard setters {quote(str(directory))} lists the names")
+    if both := [name for name in unset if name in values]:
+        raise _usage(directory, f"{both[0]} is set and taken back")
     dry_run = parsed.switches["dry-run"]
     if dry_run:
         state.tell_pending(Tree(directory))

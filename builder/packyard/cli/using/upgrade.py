@@ -3,7 +3,7 @@
 packyard upgrade DIR                  to the newest version in the channel that
                                       it is from
 packyard upgrade DIR 1.3.0 --dry-run  to a version, a range such as ^1.2, or
-                                      latest; print a diff
+                                      latest; print a diff of what can be merged
 packyard upgrade DIR --base FILE      where no channel has the bundle that DIR
                                       came from
 
@@ -32,7 +32,7 @@ from packyard.core.errors import InputError, Problem, UsageError, on_one_line, s
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import unmerged
-from packyard.using.upgrade.directory import Upgrade, upgrade
+from packyard.using.upgrade.directory import Upgrade, undecided, upgrade
 from packyard.using.upgrade.merge import Merged
 
 ROWS = Rows(
@@ -68,14 +68,19 @@ def run(arguments: argparse.Namespace) -> int:
         state.tell_pending(Tree(folder))
     log = state.log(f"upgrade {base.name} {base.version} to {theirs.version}")
     outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, log=log, receipt=received)
-    _tell(folder, base, theirs, outcome, decision)
+    conflicts = () if decision else outcome.merged.conflicts
+    if not conflicts:
+        _tell(folder, base, theirs, outcome, decision)
     is_text = ROWS.show([_row(base, offer, outcome)], arguments.output)
     if is_text and arguments.dry_run:
-        changed = {path: data for path, data in outcome.merged.files.items() if path != manifest.FILE}
+        left_out = {manifest.FILE, *(os.path.relpath(each.file, folder) for each in conflicts)}
+        changed = {path: data for path, data in outcome.merged.files.items() if path not in left_out}
         unified.diffs(folder, {path: (outcome.ours.get(path), data) for path, data in changed.items()})
     elif is_text:
         for path, change in outcome.changes.items():
             output.line(f"{change:<8} {folder / path}")
+    if conflicts:
+        raise undecided(conflicts)
     return _tell_undecided(folder, outcome)
 
 
@@ -140,7 +145,8 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
     for text in (*_news(folder, outcome), *_kept(merged)):
         output.note(f"  {text}")
     for each in merged.conflicts:
-        output.note(f"  conflict, decided by --conflicts={decision}: {each}")
+        first = each._replace(message=each.message.splitlines()[0])
+        output.note(f"  conflict, decided by --conflicts={decision}: {first}")
     for (where, name), (_, new) in merged.values.items():
         if name != new:
             output.note(f"{folder / where}: {name} is {new} now, with your value")

@@ -51,7 +51,7 @@ ROWS = Rows(
 )
 _NOT = "not proved to be the published one"
 DIRECTORY = Rows("package", "name, version, files (path, state), published, channelReached, indexSeen", "DIR")
-REBUILT = Rows("package", "name, version, tar, rebuilt, inputs, files (path, state)", "FILE --rebuild")
+REBUILT = Rows("package", "name, version, tar, rebuilt, files (path, state)", "FILE --rebuild")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

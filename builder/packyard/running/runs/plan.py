@@ -203,7 +203,7 @@ def _plain(objects: Mapping[Reference, Object]) -> Iterator[Problem]:
     problem = "looks like a secret, and everybody sees it who may read this object"
     hint = "keep it in a Secret; --force deploys it as it is"
     for each, item in objects.items():
-        yield from (Problem(f"{each}: {path} {problem}", hint=hint) for path, _ in secrets.find(item))
+        yield from (Problem(f"{each}: {path} {problem}", hint=hint) for path in secrets.find(item))
 
 
 def _unheeded(changed: Sequence[Reference], started: Sequence[Reference], hint: str) -> Iterator[Problem]:

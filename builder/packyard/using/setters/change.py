@@ -84,7 +84,7 @@ class PackageSetters:
             if name not in self.names
         )
         file = package.where + package.name
-        left = {name: no_default(Setter(name, file=file)) for name in assignment.unset if name not in defined}
+        refuse(no_default(Setter(name, file=file)) for name in assignment.unset if name not in defined)
         ours = assignment.among(defined)
         first = plan(package, ours, shipped=shipped, memo=self._memo) if ours.names else Plan()
         values = assignment.among(self._tagged).values
@@ -102,7 +102,7 @@ class PackageSetters:
             for each in again.changes
             if each.old != each.new and each.file.removeprefix(package.where) in again.files
         )
-        return both.then(Plan(left=left))
+        return both
 
 
 def _read_kpt(package: PackageFiles) -> KptPackage:
@@ -127,11 +127,10 @@ def change_setters(
 ) -> list[PackageChange]:
     """Set and unset values in a package, or with ``recursive`` in every package below that has the setter.
 
-    Everything is checked before anything is written, rules between setters included; a name that no package has is
-    refused, and so is one that no field has. What has no value to go back to is not: it stays as it is, and is told in
-    `Plan.left`. With ``dry_run`` nothing is written; the change goes into ``log``. Packages
-    ``beside`` the directory are changed along; paths of packages begin at `Beside.root_dir` then. ``shipped`` says with
-    which values a directory was shipped, for those that are unset.
+    Everything is checked before anything is written, rules between setters included. Refused are a name that no package
+    has, one that no field has, and what is to be unset and has no value to go back to. With ``dry_run`` nothing is
+    written; a change goes into ``log``. Packages ``beside`` the directory are changed along; paths of packages begin at
+    `Beside.root_dir` then. ``shipped`` says with which values a directory was shipped, for those that are unset.
     ``command`` is that of `Assignment`.
     """
     assignment = Assignment(values, unset, set_by, description, command=command)
@@ -154,7 +153,7 @@ def change_setters(
     with nullcontext() if dry_run else tree.locked(log):
         places = _find(tree, directory, beside, recursive=recursive, kpt=True)
         changes = _plan_each(tree, places, plan_one)
-        reached = {name for change in changes for name in (*change.plan.counts, *change.plan.left)}
+        reached = {name for change in changes for name in change.plan.counts}
         where = f"is in no package below {tree.root_dir}"
         refuse(
             Problem(f"setter {name!r} {where}", hint=suggest(name, names), missing=name)

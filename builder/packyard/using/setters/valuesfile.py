@@ -18,6 +18,9 @@ from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import is_null, quoted
 from packyard.using.setters.plan import Listed
 
+#: The most bytes of one.
+LIMIT = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -46,6 +49,8 @@ class ValuesFile:
 
 def parse(data: bytes, file: str, *, any_list: bool = False) -> ValuesFile:
     """Read a values file; all names without a text or a list of texts, or of ``any_list``, are reported at once."""
+    if len(data) > LIMIT:
+        raise InputError(Problem(f"is larger than {LIMIT} bytes", file=file, hint="split it, and name both with -f"))
     root = parse_one(data, file).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("a values file must be a mapping of names to values", file=file))
