@@ -489,7 +489,7 @@ def test_a_base_of_another_version_is_refused(here: Path, words: tuple[str, ...]
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["p/run/nfs"], "p/run/nfs: is inside a package (the whole package is upgraded: packyard upgrade p)"),
+        (["p/run/nfs"], "p/run/nfs: is inside a package (name its top directory, p)"),
         (["."], "has no packyard.json, so it is no untarred package"),
         (["nowhere"], "nowhere: is not a directory"),
         (["p", "2.0.tar.gz", "--base", "1.0.tar.gz"], "p: these are different packages: p, q"),

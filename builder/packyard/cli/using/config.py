@@ -20,7 +20,6 @@ from packyard.cli.channels import TIMEOUT
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
-from packyard.cli.using import site
 from packyard.sharing.stores.store import PATIENCE
 
 ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN")
@@ -45,7 +44,6 @@ def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
     yield "channel", preferences.channel(flag) or Setting("", _DEFAULT)
     for address, keys in configured.trust.items():
         yield f"trust {address}", Setting(", ".join(keys), configured.places[f"trust {address}"])
-    yield "site", Setting(*(site.find() or ("", _DEFAULT)))
     limit = configured.cache_limit
     yield "cacheLimit", Setting(str(limit), configured.places["cacheLimit"]) if limit is not None else _limit()
     seconds = os.environ.get(TIMEOUT)

@@ -134,7 +134,7 @@ def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) ->
 
 
 def _directory(folder: Path, flag: str | None, form: str) -> int:
-    package = untarred.read(folder, verb="verify")
+    package = untarred.read(folder)
     described = package.described
     is_published, text, *seen = _compared(package, flag)
     different = differences(described, digests_below(folder, described))
