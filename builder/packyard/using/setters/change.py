@@ -131,9 +131,10 @@ def change_setters(
 
     Everything is checked before anything is written, rules between setters included. Refused are a name that no package
     has, one that no field has, and what is to be unset and has no value to go back to. With ``dry_run`` nothing is
-    written; a change goes into ``log``. Packages ``beside`` the directory are changed along; paths of packages begin at `Beside.root_dir` then. ``shipped`` says with which values a
-    directory was shipped, for those that are unset, and ``replaced`` which files of it are written besides: their bytes
-    before and after. What is set already ``yields`` to nobody: it stays, and names that no package has are passed over.
+    written; a change goes into ``log``. Packages ``beside`` the directory are changed along; paths of packages begin at
+    `Beside.root_dir` then. ``shipped`` says with which values a directory was shipped, for those that are
+    unset, and ``replaced`` which files of it are written besides: their bytes before and after. What is set already
+    ``yields`` to nobody: it stays, and names that no package has are passed over.
     ``command`` is that of `Assignment`.
     """
     assignment = Assignment(values, unset, set_by, description, command=command)
