@@ -106,7 +106,10 @@ def _listed(arguments: argparse.Namespace) -> Listed:
         return bundles.offer(Reference(name=each.name, version=each.version), source, store).bundle.manifest
 
     packages = index.summaries(LIBRARY if arguments.libraries else "")
-    return str(source), packages, described, lambda: (is_reached(store), index.number)
+    signed = "" if index.signers else ", not signed"
+    if not index.signers and index.others:
+        signed = f", signed by {index.others[0]}, which you do not trust"
+    return f"{source}{signed}", packages, described, lambda: (is_reached(store), index.number)
 
 
 def _of_sources(here: Workspace, version: str) -> Iterator[Summary]:
