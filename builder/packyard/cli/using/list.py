@@ -97,7 +97,7 @@ def _listed(arguments: argparse.Namespace) -> Listed:
         summaries = list(_of_sources(here, "" if arguments.workspace else __version__))
         where = f"the workspace {arguments.workspace}" if arguments.workspace else str(source)
         return where, summaries, lambda each: bundles.packed(here, each.name).manifest, lambda: (None, None)
-    from packyard.cli.channels import is_reached, listed, open_to_read
+    from packyard.cli.channels import is_reached, listed, open_to_read, signed
 
     store = open_to_read(source.value)
     index = listed(source.value, store)
@@ -106,10 +106,7 @@ def _listed(arguments: argparse.Namespace) -> Listed:
         return bundles.offer(Reference(name=each.name, version=each.version), source, store).bundle.manifest
 
     packages = index.summaries(LIBRARY if arguments.libraries else "")
-    signed = "" if index.signers else ", not signed"
-    if not index.signers and index.others:
-        signed = f", signed by {index.others[0]}, which you do not trust"
-    return f"{source}{signed}", packages, described, lambda: (is_reached(store), index.number)
+    return f"{source}, {signed(source.value, index)}", packages, described, lambda: (is_reached(store), index.number)
 
 
 def _of_sources(here: Workspace, version: str) -> Iterator[Summary]:
