@@ -74,7 +74,7 @@ def test_json_of_nothing_says_how_much_was_looked_at(root: Path) -> None:
         ("keys new", "packyard keys new NAME"),
         ("keys trust", "packyard keys trust KEY CHANNEL"),
         ("keys trust missing.pem channel", "missing.pem: no such file"),
-        ("keys list x", "takes no 'x': packyard keys list"),
+        ("keys list x", "takes no names: packyard keys list"),
     ],
 )
 def test_words_of_authors_and_publishers_that_do_not_fit(

@@ -158,5 +158,4 @@ def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
     (example,) = re.findall(r"```yaml\n(# config\.yaml\n.*?)```", page, re.DOTALL)
     found = _read(tmp_path, example)
     assert found.channel == "https://models.example.com"
-    assert list(found.trust) == ["https://models.example.com"]
     assert found.cache_limit == 2 << 30

@@ -110,7 +110,9 @@ def _untrust(ring: Keyring, arguments: argparse.Namespace) -> list[_Row]:
 
 
 def _list(ring: Keyring, _: argparse.Namespace) -> list[_Row]:
-    own = [{"id": ring.public(name).id, "name": name, "use": "signs", "channel": ""} for name in ring.signing_names()]
+    own: list[_Row] = [
+        {"id": ring.public(name).id, "name": name, "use": "signs", "channel": ""} for name in ring.signing_names()
+    ]
     return own + [row for channel in ring.channels() for row in _rows(channel.keys, channel.identity)]
 
 
