@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import tiny
 from catalogue.usecases import PACKAGES
 from packyard.cli import complete
 from packyard.core.digest import Digest
@@ -150,17 +149,6 @@ def test_completion_offers_the_names_of_the_same_source(
         monkeypatch.setenv("PACKYARD_CHANNEL", str(channel))
     assert complete.main([word.replace("CHANNEL", str(channel)) for word in words]) == 0
     assert capfdbinary.readouterr().out.split() == [b"bare", b"bert"]
-
-
-@pytest.mark.parametrize("flags", [["--workspace", "WORKSPACE"], ["--from", "CHANNEL"]])
-def test_the_use_cases_of_a_package_that_is_named_are_listed_with_what_they_are_for(
-    flags: list[str], tmp_path: Path
-) -> None:
-    root = tiny.workspace(tmp_path / "WORKSPACE")
-    done("publish", "--workspace", root, "--version", "1.0", "--to", tmp_path / "CHANNEL")
-    listed = done("list", "p", flags[0], tmp_path / flags[1])
-    assert listed.splitlines()[-2:] == ["uses/one", "    Holds settings."]
-    assert "Holds settings." not in done("list", flags[0], tmp_path / flags[1])
 
 
 @pytest.mark.parametrize("source", ["catalogue", "channel"])

@@ -275,6 +275,8 @@ def test_lists_every_conflict_and_leaves_the_tree_as_it_was(here: Path) -> None:
     assert refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz") == (
         "error: p/README.md: is removed here, and changed by 1.1\n"
         "error: p/run/nfs/cm.yaml:7: this line is changed here and by 1.1\n"
+        '  yours |   one: "mine"\n'
+        '    1.1 |   one: "11"\n'
         "error: 2 conflicts; nothing was changed (--conflicts ours keeps yours, theirs takes the new version's, "
         "markers writes both into the files)\n"
     )
@@ -314,6 +316,17 @@ def test_what_markers_leave_undecided_is_named_by_all_that_read_it() -> None:
 
 
 @pytest.mark.usefixtures("here")
+def test_a_dry_run_prints_what_can_be_merged_beside_the_conflicts() -> None:
+    edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
+    found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--dry-run")
+    assert found.returncode == 1
+    assert "error: p/run/nfs/cm.yaml:7: this line is changed here" in found.stderr
+    assert "upgraded" not in found.stderr
+    assert "+++ b/p/run/nfs/job/job.yaml" in found.stdout
+    assert "b/p/run/nfs/cm.yaml" not in found.stdout
+
+
+@pytest.mark.usefixtures("here")
 def test_a_dry_run_leads_with_what_is_new_and_leaves_packyard_json_out() -> None:
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--dry-run")
     assert found.stderr.startswith("p upgraded from 1.0 to 1.1\n  new default: WORKERS 2 -> 4\n")
@@ -321,29 +334,18 @@ def test_a_dry_run_leads_with_what_is_new_and_leaves_packyard_json_out() -> None
     assert "packyard.json" not in found.stdout
 
 
-def test_a_file_that_was_renamed_here_gets_what_is_new(here: Path) -> None:
-    Path("p/run/nfs/cm.yaml").rename("p/run/nfs/settings.yaml")
-    edit("p/run/nfs/settings.yaml", 'three: "3"', 'three: "33"')
-    edit("p/run/nfs/kustomization.yaml", "- cm.yaml", "- settings.yaml")
-    pack(
-        here,
-        "1.1",
-        {path: text for path, text in NEXT.items() if path != "run/nfs/kustomization.yaml"}
-        | {"run/nfs/kustomization.yaml": KUSTOMIZATION},
-    )
-    upgrade()
-    assert not Path("p/run/nfs/cm.yaml").exists()
-    assert Path("p/run/nfs/settings.yaml").read_text() == NEXT["run/nfs/cm.yaml"].replace('three: "3"', 'three: "33"')
-
-
-def test_a_file_that_the_new_version_renamed_keeps_what_was_edited(here: Path) -> None:
+def test_an_edited_file_that_the_new_version_renamed_is_a_conflict_that_names_both(here: Path) -> None:
     edit("p/run/nfs/cm.yaml", 'three: "3"', 'three: "33"')
     files = {path.replace("nfs/cm.yaml", "nfs/settings.yaml"): text for path, text in NEXT.items()}
     files["run/nfs/kustomization.yaml"] = KUSTOMIZATION.replace("cm.yaml", "settings.yaml")
     pack(here, "1.1", files)
-    upgrade()
+    before = contents(here / "p")
+    says = "p/run/nfs/cm.yaml:1: is changed here, and removed by 1.1 (new beside it in 1.1: run/nfs/settings.yaml)"
+    assert says in refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    assert contents(here / "p") == before
+    upgrade("--conflicts", "theirs")
     assert not Path("p/run/nfs/cm.yaml").exists()
-    assert Path("p/run/nfs/settings.yaml").read_text() == NEXT["run/nfs/cm.yaml"].replace('three: "3"', 'three: "33"')
+    assert Path("p/run/nfs/settings.yaml").read_text() == NEXT["run/nfs/cm.yaml"]
 
 
 def test_a_value_that_the_new_version_does_not_take_is_a_conflict(here: Path) -> None:
@@ -487,7 +489,7 @@ def test_a_base_of_another_version_is_refused(here: Path, words: tuple[str, ...]
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["p/run/nfs"], "p/run/nfs: is inside a package (the whole package is upgraded: packyard upgrade p)"),
+        (["p/run/nfs"], "p/run/nfs: is inside a package (name its top directory, p)"),
         (["."], "has no packyard.json, so it is no untarred package"),
         (["nowhere"], "nowhere: is not a directory"),
         (["p", "2.0.tar.gz", "--base", "1.0.tar.gz"], "p: these are different packages: p, q"),

@@ -280,7 +280,7 @@ def test_without_a_use_case_the_operators_are_told(tmp_path: Path, monkeypatch: 
     assert "warning: MPI operator: no Deployment of this cluster runs it\n" in done.stdout
     assert "JobSet" not in done.stdout
     assert "passed: JobSet v0.9.0" in done.stderr
-    assert "--probe and --record need DIR" in packyard("doctor", "--probe").stderr
+    assert "--probe needs DIR" in packyard("doctor", "--probe").stderr
 
 
 @pytest.mark.parametrize(

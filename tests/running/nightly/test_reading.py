@@ -214,9 +214,9 @@ def test_forward_finds_the_service_and_ends_with_ctrl_c(
         settled(client, one="running")
         process = running.enter_context(started("forward", "one", *flags))
         assert process.stdout
-        address = process.stdout.readline().strip()
-        assert address.startswith("http://127.0.0.1:")
-        wait(partial(unanswered, address))
+        address = process.stdout.readline().split()[2]  # Forwarding from 127.0.0.1:8501 -> 8501
+        assert address.startswith("127.0.0.1:")
+        wait(partial(unanswered, f"http://{address}"))
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
 

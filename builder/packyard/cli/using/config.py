@@ -17,7 +17,6 @@ from packyard.cli.channels import TIMEOUT
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
-from packyard.cli.using import site
 from packyard.sharing.stores.store import PATIENCE
 
 ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN")
@@ -40,7 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
     configured = preferences.configured_values()
     yield "channel", preferences.channel(flag) or Setting("", _DEFAULT)
-    yield "site", Setting(*(site.find() or ("", _DEFAULT)))
     limit = configured.cache_limit
     yield "cacheLimit", Setting(str(limit), configured.places["cacheLimit"]) if limit is not None else _limit()
     seconds = os.environ.get(TIMEOUT)

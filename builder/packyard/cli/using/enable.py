@@ -70,22 +70,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _split(arguments: argparse.Namespace) -> tuple[Path, list[str]]:
     """Return DIR and the names of options; refuse a directory that is not a use case, unless all below are meant."""
-    words: list[str] = arguments.words
-    recursive: bool = arguments.recurse_subpackages
-    verb = "enable --off" if arguments.off else "enable"
-    if words and not Path(words[0]).is_dir() and words[0] in _names_below(Path()):
-        if recursive:
-            return Path(), words
-        usecases.check(Path(), verb, words, all_by="-R")
-    directory, rest = directories.split(words, "an option", folders.names)
-    if not recursive:
+    directory, rest = directories.split(arguments.words, "an option", _names)
+    if not arguments.recurse_subpackages:
+        verb = "enable --off" if arguments.off else "enable"
         usecases.check(directory, verb, rest, all_by="-R" if rest else "")
     return directory, rest
 
 
-def _names_below(directory: Path) -> set[str]:
-    """Return the names of the options that use cases below a directory have."""
-    return {name for path in usecases.below(directory) for name in folders.names(Path(path))}
+def _names(directory: Path) -> set[str]:
+    """Return the names of the options of a use case, and of those below a directory."""
+    return {name for path in (directory, *map(Path, usecases.below(directory))) for name in folders.names(path)}
 
 
 def _switch(arguments: argparse.Namespace, directory: Path, names: list[str], keep: Keep) -> dict[Path, Switched]:

@@ -36,16 +36,11 @@ if TYPE_CHECKING:
 
 ROWS = Rows(
     "package",
-    "name, version, source, description, useCases (path, description, after, requires, required), "
+    "name, version, source, description, useCases (path, description, after, requires, setters), "
     "options (name, description), images, kubernetes, digest, tar, size, unpacked, files, yanked, signers, listedBy, "
     "versions (version, yanked), channelReached, indexSeen",
 )
-USE_CASES = Rows(
-    "use case",
-    "package, version, path, description, after, requires, "
-    "setters (name, value=shown, required=must_be_set, description, example?), channelReached, indexSeen",
-    "NAME/USECASE",
-)
+IMAGES = Rows("image", "image", "--images", line="{image}")
 #: What people call the kinds of requirements.
 _KINDS = {
     "CustomResourceDefinition": "the kind",
@@ -73,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a package, or its use cases that are named."""
     reference, _, wanted = arguments.package.partition("/")
-    if arguments.images and (wanted or arguments.output != "text"):
+    if arguments.images and wanted:
         problem = f"--images lists the images of a package: packyard show {reference} --images"
         raise UsageError(f"packyard show: {problem}")
     source = preferences.source(arguments.channel)
@@ -85,17 +80,19 @@ def run(arguments: argparse.Namespace) -> int:
 
     manifest = offer.bundle.manifest
     if arguments.images:
-        _print(map(_image, filter(images.is_valid, manifest.images)))
+        IMAGES.show([_image(each) for each in manifest.images if images.is_valid(each)], arguments.output)
         return 0
-    cases = {path: bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))}
+    cases = [bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))]
     names = use_cases.names(manifest)
-    if wanted:
-        if USE_CASES.show([_case(offer, case) for case in cases.values()], arguments.output):
-            _print(line for case in cases.values() for line in _told_case(offer.bundle, case, names, command))
+    row = described(offer, source, cases)
+    if not ROWS.show([row], arguments.output):
         return 0
-    row = described(offer, source, list(cases.values()))
-    if ROWS.show([row], arguments.output):
-        _print(_told(row, offer, list(cases.values()), names, command))
+    if wanted:
+        lines = [line for case in cases for line in _told_case(offer.bundle, case, names, command)]
+    else:
+        lines = [*_told(row, offer, cases, names, command)]
+    for line in lines:
+        output.line(line)
     return 0
 
 
@@ -103,11 +100,6 @@ def _image(reference: str) -> str:
     """Return the whole name of an image, with its registry."""
     host, name, tag = images.whole(reference)
     return f"{host}/{name}{'@' if ':' in tag else ':'}{tag}"
-
-
-def _print(lines: Iterator[str]) -> None:
-    for line in lines:
-        output.line(line)
 
 
 def described(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) -> Row:
@@ -119,7 +111,7 @@ def described(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) ->
         "version": bundle.version,
         "source": str(source),
         "description": entry.description,
-        "useCases": [_brief(case) for case in cases],
+        "useCases": [_case(case) for case in cases],
         "options": bundled.options(bundle),
         "images": list(bundle.manifest.images),
         "kubernetes": list(bundle.manifest.kubernetes),
@@ -137,13 +129,12 @@ def described(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) ->
     }
 
 
-def _case(offer: Offer, case: BundledUseCase) -> tuple[object, ...]:
-    about = (case.path, case.description, case.after, case.requires, case.setters)
-    return offer.bundle.name, offer.bundle.version, *about, offer.is_reached, offer.index
-
-
-def _brief(case: BundledUseCase) -> tuple[object, ...]:
-    return case.path, case.description, case.after, case.requires, [each.name for each in case.required]
+def _case(case: BundledUseCase) -> tuple[object, ...]:
+    setters = [
+        {"name": each.name, "value": each.shown, "required": each.must_be_set, "description": each.description}
+        for each in case.setters
+    ]
+    return case.path, case.description, case.after, case.requires, setters
 
 
 def _told(

@@ -51,7 +51,7 @@ ROWS = Rows(
 )
 _NOT = "not proved to be the published one"
 DIRECTORY = Rows("package", "name, version, files (path, state), published, channelReached, indexSeen", "DIR")
-REBUILT = Rows("package", "name, version, tar, rebuilt, inputs, files (path, state)", "FILE --rebuild")
+REBUILT = Rows("package", "name, version, tar, rebuilt, files (path, state)", "FILE --rebuild")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -134,7 +134,7 @@ def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) ->
 
 
 def _directory(folder: Path, flag: str | None, form: str) -> int:
-    package = untarred.read(folder, verb="verify")
+    package = untarred.read(folder)
     described = package.described
     is_published, text, *seen = _compared(package, flag)
     different = differences(described, digests_below(folder, described))

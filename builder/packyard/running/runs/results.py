@@ -139,10 +139,7 @@ def reader(place: Place, run: str, word: str, image: str = "") -> Object:
         "containers": [container],
     }
     metadata = mapping((place.pod.template or {}).get("metadata")) or mapping(place.pod.get("podMetadata"))
-    name = beside.name(run, _PURPOSE, word)
-    labels = beside.labels(name, _PURPOSE)
-    annotated = {"annotations": mapping(metadata.get("annotations")), "labels": labels}
-    return beside.job(name, labels, {"metadata": annotated, "spec": spec}, _LONGEST)
+    return beside.job(beside.name(run, _PURPOSE, word), _PURPOSE, metadata, spec, seconds=_LONGEST)
 
 
 def mounting(kubectl: Kubectl, place: Place, run: str) -> str:

@@ -142,10 +142,9 @@ class Index:
 
     # Reading.
 
-    def summaries(self, kind: str = "") -> Iterator[Summary]:
-        """Yield what `packyard list` prints of each package, or of what else is of a kind, sorted by name."""
-        rows = (row for row in self.rows() if row.version and row.kind == kind)
-        return iter(sorted(rows, key=lambda row: row.name))
+    def summaries(self) -> Iterator[Summary]:
+        """Yield what `packyard list` prints of each package, sorted by name, and then of each library."""
+        return iter(sorted((row for row in self.rows() if row.version), key=lambda row: (row.kind, row.name)))
 
     def rows(self) -> Iterator[Summary]:
         """Yield what is listed of every package, in no order; several shards are read at a time."""

@@ -85,6 +85,29 @@ def enable_below(
     return switches, misfits
 
 
+def plan_options(
+    use_cases: Sequence[Path], names: Sequence[str], trial: Callable[[Path], Trial]
+) -> tuple[dict[str, Switched], list[Problem]]:
+    """Plan to enable those of some options that fit, one after the other, in each use case.
+
+    Return what that changes, by the real paths of use cases, and why options fit none of them.
+    """
+    planned: dict[str, Switched] = {}
+    misfits: dict[str, Problem] = {}
+    fitting: set[str] = set()
+    for use_case in use_cases:
+        here: list[str] = []
+        for name in names:
+            try:
+                planned[os.path.realpath(use_case)] = enable(use_case, [*here, name], trial(use_case), dry_run=True)
+            except (InputError, ConflictError) as error:
+                misfits[name] = error.problems[0]
+            else:
+                here.append(name)
+        fitting.update(here)
+    return planned, [problem for name, problem in misfits.items() if name not in fitting]
+
+
 def disable(directory: Path, names: Sequence[str]) -> Switched:
     """Remove options from a use case; one that is not enabled is left alone."""
     return disable_below(directory, [""], names)[""]

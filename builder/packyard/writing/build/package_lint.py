@@ -196,7 +196,13 @@ class Linting:
         here = self._workspace()
         places = library.places(here.libraries).values()
         definitions = (f"{path} {Digest.of(here.sources.read(path))}" for path in crds.files(here))
-        return (*here.kubernetes, version("jsonschema-rs"), str(here.root_dir), *map(str, places), *definitions)
+        return (
+            *here.kubernetes,
+            *map(version, ("jsonschema-rs", "cel-expr-python")),
+            str(here.root_dir),
+            *map(str, places),
+            *definitions,
+        )
 
 
 def _oldest_and_newest(judges: Sequence[Judge]) -> list[Judge]:

@@ -71,7 +71,13 @@ probe_read() {
 }
 
 probe_file() {
-  if [ -d "$1" ] || { [ -f "$1" ] && [ ! -s "$1" ]; }; then probe_say empty; else probe_read "$1"; fi
+  if [ -d "$1" ]; then
+    probe_say folder
+  elif [ -f "$1" ] && [ ! -s "$1" ]; then
+    probe_say empty
+  else
+    probe_read "$1"
+  fi
 }
 
 # Creates a file where none is, where the path is or where it will be made, and removes it.
@@ -107,7 +113,7 @@ probe_name() {
     probe_say unasked
     return
   fi
-  if "$@" >/dev/null 2>&1; then probe_say found; else probe_say missing; fi
+  if "$@" >/dev/null 2>&1; then probe_say found; else probe_say unresolved; fi
 }
 
 probe_own=$1

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from packyard.running.probe import answers, contract, jobs
-from packyard.running.probe.contract import Check
+from packyard.running import probe
+from packyard.running.probe import Check
 from running.patients import deployed, pod, rendered
 
 COMMANDS = {
@@ -41,7 +41,7 @@ def test_programs_and_files_follow_from_the_command(command: list[Any], expected
 
 
 def found(container: dict[str, Any], *objects: dict[str, Any]) -> list[str]:
-    checks = contract.find(container, VOLUMES, contract.values_of(container, objects))
+    checks = probe.find(container, VOLUMES, probe.values_of(container, objects))
     return [f"{each.kind} {each.word}" for each in checks]
 
 
@@ -93,8 +93,7 @@ def test_a_probe_stands_alone_and_nothing_selects_it() -> None:
     brought = [{"apiVersion": "v1", "kind": kind, "metadata": {"name": names[kind]}} for kind in kinds]
     brought[0]["data"] = {"EPOCHS": "3"}
     run = [deployed("run", spec), deployed("other", spec), *brought]
-    probe = jobs.make(rendered(run), "abcde", seconds=60)
-    (job,) = probe.objects
+    (job,) = probe.make(rendered(run), "abcde", seconds=60).jobs
     assert job["kind"] == "Job"
     template = job["spec"]["template"]
     assert set(template["metadata"]["labels"]) == {"app.kubernetes.io/managed-by", "packyard/purpose", "packyard/run"}
@@ -113,7 +112,7 @@ def test_a_probe_stands_alone_and_nothing_selects_it() -> None:
 
 def looked_for(folder: Path, *checks: str) -> list[str]:
     """Run the script of a probe's pods, and return what it says of each check."""
-    script = files("packyard.running.probe").joinpath("probe.sh").read_text("utf-8")
+    script = files("packyard.running").joinpath("probe.sh").read_text("utf-8")
     words = [part for each in checks for part in each.split(" ", 1)]
     command = ["/bin/sh", "-c", script, "probe.sh", "name", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
@@ -131,7 +130,7 @@ def test_the_script_says_what_is_there_and_leaves_nothing(tmp_path: Path) -> Non
         "file full/a": "found",
         "file gone.py": "missing",
         "file none.py": "empty",
-        "file full": "empty",
+        "file full": "folder",
         "read full": "found",
         "read empty": "empty",
         "read gone": "missing",
@@ -146,17 +145,17 @@ def test_the_script_says_what_is_there_and_leaves_nothing(tmp_path: Path) -> Non
 def test_says_what_it_could_not_look_at() -> None:
     checks = [Check("program", "mpirun", "mpirun")] * 4
     ended = {"exitCode": 128, "reason": "StartError", "message": 'exec: "/bin/sh": no such file or directory'}
-    (said,) = answers.read(checks, ended, "a:1")
+    (said,) = probe.read(checks, ended, "a:1")
     assert (said.severity, said.about) == ("unknown", "image a:1")
     assert '"/bin/sh": no such file' in said.message
-    lines = answers.read(checks, {"message": "0 found\n\x1b[31m1 found\n2 owned\n99 found\n-1 found\n3"}, "a:1")
+    lines = probe.read(checks, {"message": "0 found\n\x1b[31m1 found\n2 owned\n99 found\n-1 found\n3"}, "a:1")
     assert [each.severity for each in lines] == ["passed", "passed", "unknown", "unknown", "unknown"]
 
 
 def test_what_a_program_reads_may_still_come() -> None:
     checks = [Check("read", "/data", "DATA /data"), Check("file", "/a.py", "/a.py")]
-    said = answers.read(checks, {"message": "0 missing\n1 missing\n"}, "a:1")
+    said = probe.read(checks, {"message": "0 missing\n1 missing\n"}, "a:1")
     assert [f"{each.severity}: {each}" for each in said][1:] == [
         "warning: DATA /data: is not there",
-        "error: /a.py: there is no such file",
+        "error: /a.py: is not there",
     ]
