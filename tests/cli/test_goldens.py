@@ -30,7 +30,7 @@ VERBS = {
     "copy": "copy channel public",
     "list": "list --from channel",
     "show": "show tiny --from channel",
-    "show NAME/USECASE": "show tiny/first --from channel",
+    "show --images": "show tiny --from channel --images",
     "get": "get tiny --from channel",
     "verify FILE": "verify out/tiny.tar.gz",
     "setters": "setters DIR",

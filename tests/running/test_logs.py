@@ -199,7 +199,6 @@ def run_of(*pods: PodStatus) -> RunStatus:
         pods=pods,
         missing=(),
         unread=(),
-        is_endless=False,
     )
 
 

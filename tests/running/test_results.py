@@ -111,7 +111,7 @@ def test_what_cannot_be_copied_is_said_with_what_to_do(
         *run(output, "complete"), timeout="20s"
     )
     held = run(output, "complete", persistentVolumeClaim={"claimName": "disk"})
-    assert "has not started: " in refused(*held, timeout="1s")  # the claim is not there
+    assert "the pod that copies is starting: " in refused(*held, timeout="1s")  # the claim is not there
 
 
 def test_results_in_a_pod_are_copied_from_it_while_it_runs(

@@ -80,7 +80,6 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
         ),
         ("deploy . --diff --no-wait", "--no-wait has no meaning beside --diff; packyard deploy --help"),
         ("results first --image busybox", "--image has no meaning without --to DIR; packyard results --help"),
-        ("deploy . --keep 0", "--keep 0: the last record stays"),
     ],
 )
 def test_a_flag_that_would_do_nothing_is_refused(line: str, said: str, deployed: Cluster) -> None:

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from packyard.cli import output
 from packyard.core.errors import PackyardError
-from packyard.core.kubernetes.lenient import name_of
+from packyard.core.kubernetes.lenient import Object, name_of
 from packyard.running.runs import look
 from packyard.running.runs.kubectl import Kubectl, listed
-from packyard.running.runs.run import Object, Reference
+from packyard.running.runs.run import Reference
 
 #: The exit code of a verb that watches until somebody interrupts it; `main` gives it to all that is interrupted.
 INTERRUPTED = 130

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from packyard.core.kubernetes.lenient import Object as Part
 from packyard.core.kubernetes.lenient import mapping
 from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Object
 
@@ -14,7 +15,7 @@ def name(run: str, purpose: str, word: str) -> str:
     return f"{run[:_LONGEST].rstrip('-.')}-{purpose}-{word}"
 
 
-def job(name: str, purpose: str, metadata: Object, spec: Object, *, seconds: int, number: str = "") -> Object:
+def job(name: str, purpose: str, metadata: Part, spec: Part, *, seconds: int, number: str = "") -> Object:
     """Return a Job of what has such a name, of a pod with annotations of another that is tried once for ``seconds``."""
     labels = {**MANAGED, PURPOSE: purpose, LABEL: name}
     of_pod = {"annotations": mapping(metadata.get("annotations")), "labels": labels}

@@ -29,7 +29,7 @@ def _find(value: Any, path: str, name: str, *, is_map: bool) -> Iterator[str]:
         yield path
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, member in members:
-        called = key if is_map and path == "data" else text(mapping(value).get("name")) if key == "value" else ""
+        called = str(key) if is_map and path == "data" else text(mapping(value).get("name")) if key == "value" else ""
         yield from _find(member, f"{path}.{key}".removeprefix("."), called, is_map=is_map)
 
 

@@ -17,7 +17,6 @@ from packyard.core.kubernetes.lenient import (
     kind_of,
     name_of,
 )
-from packyard.core.kubernetes.lifetimes import is_endless
 from packyard.core.kubernetes.roles import CHIEFS
 from packyard.running.runs import look, outcome, results, trouble, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
@@ -54,7 +53,7 @@ class RunStatus:
     One that is failing goes on trying, in vain: somebody has to help.
 
     ``missing`` are objects that its record names and that are not there; ``unread`` are kinds of objects that may not
-    be read. ``is_endless`` says that it goes on until it is deleted.
+    be read.
     """
 
     record: RunRecord
@@ -64,7 +63,6 @@ class RunStatus:
     pods: Sequence[PodStatus]
     missing: Sequence[Reference]
     unread: Sequence[str]
-    is_endless: bool
 
     @property
     def run(self) -> str:
@@ -141,7 +139,6 @@ class _Run:
             pods=[self._explained(pod) for workload in self.workloads for pod in workload.pods],
             missing=missing,
             unread=sorted({each.kind for each in self.record.objects if self.seen.is_unread(each)}),
-            is_endless=any(is_endless(kind_of(each.item)) for each in self.workloads),
         )
 
     def _explained(self, pod: PodStatus) -> PodStatus:
