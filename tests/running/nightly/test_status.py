@@ -145,16 +145,6 @@ def look(client: Kubectl) -> list[RunStatus]:
     return status.read(client, records.read_all(client))
 
 
-def test_an_object_that_is_gone_makes_a_run_incomplete(client: Kubectl, cluster: Api, namespace: str) -> None:
-    item = made.job("one", "run")
-    found = made.put(client, {"one": [item, made.job("two", "run")]})["one"]
-    cluster.delete({**item, "metadata": {"name": "two"}}, namespace).expect_done()
-    wait(lambda: [str(each) for each in look(client) if each.state != "incomplete" or len(each.pods) != 1])
-    (one,) = look(client)
-    assert (one.reason, one.is_over) == ("Job two is missing", False)
-    assert [each for each in found.objects if each.name == "two"] == list(one.missing)
-
-
 def test_pods_that_are_not_made_are_explained(client: Kubectl, cluster: Api, namespace: str) -> None:
     """By quota, Pod Security, a webhook, and an account that is not there, of each kind of owner."""
     hard = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "of-team"}}
