@@ -1,4 +1,4 @@
-"""docs/reference.md has every verb; what each prints with ``-o json`` is what it declares, and what the table says."""
+"""The reference has every verb; what each prints with ``-o json`` is what it declares, and what the table says."""
 
 from __future__ import annotations
 
@@ -116,13 +116,10 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     with (use_case / "Krmfile").open("a", encoding="utf-8") as file:
         file.write("rules:\n- {rule: WORKERS < 9, message: Few.}\n")
     (tmp_path / "values.yaml").write_text("{NFS_SERVER: 10.0.0.5, NFS_PATH: /exports}", "utf-8")
-    site = tmp_path / "site.yaml"
-    site.write_text("{options: [spread], values: {WORKERS: 4}}", "utf-8")
     nfs_volume, settings = use_case.parents[1] / "nfs-volume", ("--values", tmp_path / "values.yaml")
     results |= {
         "setters": run("setters", use_case),
         "set": run("set", use_case, "NFS_SERVER=10.0.0.5"),
-        "set --site": run("set", use_case, f"--site={site}"),
         "explain": run("explain", use_case, "WORKERS"),
         "enable without NAME": run("enable", use_case),
         "enable": run("enable", use_case, "queue"),

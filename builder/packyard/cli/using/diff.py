@@ -146,7 +146,7 @@ def _origin(arguments: argparse.Namespace) -> compared.Packages:
     if not folder.is_dir():
         raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
     hint = "name what to compare it with: packyard diff A B"
-    bundle = untarred.base(folder, arguments.channel, arguments.base, hint, "diff")
+    bundle = untarred.base(folder, arguments.channel, arguments.base, hint)
     return {bundle.name: compared.files_of(bundle.members)}
 
 

@@ -29,7 +29,6 @@ from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
 from packyard.core.errors import InputError, Problem, UsageError, on_one_line, shown
-from packyard.core.files import paths
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import unmerged
 from packyard.using.upgrade.directory import Upgrade, undecided, upgrade
@@ -59,15 +58,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Upgrade, and print the files that changed."""
     decision = arguments.conflicts
     folder, version = _split(arguments.words)
-    _check_top(folder)
+    if not folder.is_dir():
+        raise InputError(Problem("is not a directory", file=str(folder), hint="name an untarred package"))
+    untarred.check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
     base = untarred.base(folder, arguments.channel, arguments.base, hint)
     offer, received = _theirs(folder, base, version, arguments.channel)
     theirs = offer.bundle
     if arguments.dry_run:
         state.tell_pending(Tree(folder))
-    keep = state.keep(folder, f"upgrade {base.name} {base.version} to {theirs.version}")
-    outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, keep=keep, receipt=received)
+    log = state.log(f"upgrade {base.name} {base.version} to {theirs.version}")
+    outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, log=log, receipt=received)
     conflicts = () if decision else outcome.merged.conflicts
     if not conflicts:
         _tell(folder, base, theirs, outcome, decision)
@@ -96,16 +97,6 @@ def _split(words: Sequence[str]) -> tuple[Path, str]:
 
 def _is_version(word: str) -> bool:
     return word.endswith(".tar.gz") or word[:1] in "0123456789v^~" or word.startswith((LATEST, "sha256:"))
-
-
-def _check_top(folder: Path) -> None:
-    """Refuse a directory that is inside a package."""
-    if not folder.is_dir():
-        raise InputError(Problem("is not a directory", file=str(folder), hint="name an untarred package"))
-    top = paths.root_of(folder)
-    if top != os.path.realpath(folder):
-        hint = f"the whole package is upgraded: packyard upgrade {quote(os.path.relpath(top))}"
-        raise InputError(Problem("is inside a package", file=str(folder), hint=hint))
 
 
 def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple[Offer, bytes | None]:

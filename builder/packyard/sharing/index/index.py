@@ -28,7 +28,7 @@ from packyard.sharing.index.package import Package
 from packyard.sharing.index.summary import Summary
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import envelope
-from packyard.sharing.trust.envelope import Opened, UnsignedError
+from packyard.sharing.trust.envelope import Opened
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 FOLDER = "index/"
@@ -57,7 +57,7 @@ def opened(data: bytes, trusted: Trust, *, file: str) -> Opened:
     if record.parse_any(data, lambda fields: "payloadType" in fields, file=file):
         return envelope.open(data, TYPE, trusted, file=file)
     if trusted.is_required:
-        raise UnsignedError(Problem("is not signed", file=file))
+        raise envelope.refusal((), trusted, file)
     return Opened(payload=data)
 
 

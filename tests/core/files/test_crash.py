@@ -83,16 +83,6 @@ def test_sets_at_the_same_time_lose_no_edit(tmp_path: Path) -> None:
     assert (root / "Krmfile").read_text("utf-8").count("value: v24") == 8
 
 
-def test_mode_and_hard_links_of_a_file_stay(tmp_path: Path) -> None:
-    root = make_package(tmp_path / "package")
-    (root / "one.yaml").chmod(0o640)
-    (root / "other-name.txt").hardlink_to(root / "two.yaml")
-    change_setters(root, {"V": ["b"]})
-    assert (root / "one.yaml").stat().st_mode & 0o777 == 0o640
-    assert (root / "other-name.txt").read_bytes() == (root / "two.yaml").read_bytes()
-    assert (root / "other-name.txt").samefile(root / "two.yaml")
-
-
 def test_a_file_that_vanished_after_it_was_read_stops_the_command(tmp_path: Path) -> None:
     root = make_package(tmp_path / "package")
     tree = Tree(root)
