@@ -32,7 +32,7 @@ _ROOT = Path(packyard.__file__).parent
 _PLACES = (
     "writing/checks/*.py",
     "cli/writing/lint.py",
-    "writing/build/purposes.py",
+    "writing/build/silence.py",
     "writing/build/package_lint.py",
     "writing/build/workspace_lint.py",
     "core/kubernetes/schemas.py",
