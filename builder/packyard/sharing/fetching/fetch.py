@@ -180,7 +180,7 @@ def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fe
         with _plain(store, Reference.parse(bundle.reference), how, str(bundle), _AT_ADDRESS) as fetched:
             yield fetched
         return
-    from packyard.sharing.stores.oci.repositories import OCIStore
+    from packyard.sharing.stores.oci.channel import OCIStore
 
     registry, place = OCIStore(bundle.artifact.channel, patience=how.patience), bundle.artifact
     try:
