@@ -33,6 +33,7 @@ from packyard.sharing.index.access import OlderError
 from packyard.sharing.index.choose import Choice, choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.offline import Memory
+from packyard.sharing.index.package import Package
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.store import PATIENCE, MissingStoreError, NotFoundError, Store, pointing_to_fsck
 from packyard.sharing.trust import provenance
@@ -46,7 +47,7 @@ _UNSIGNED = "ask whoever publishes there to sign it: packyard publish --key NAME
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A bundle's file, why it was chosen, what is proved about it, and the versions that the channel lists.
+    """A bundle's file, why it was chosen, what is proved about it, and the package as the channel lists it.
 
     ``number`` is that of the index that lists it, 0 where none does.
     """
@@ -54,8 +55,13 @@ class Fetched:
     file: BinaryIO
     choice: Choice
     proof: Proof
-    versions: Sequence[IndexEntry] = ()
+    package: Package | None = None
     number: int = 0
+
+    @property
+    def versions(self) -> Sequence[IndexEntry]:
+        """The versions that the channel lists; a registry is asked for each."""
+        return self.package.entries if self.package else ()
 
     def unpack(self, into: Path, receipt: bytes | None = None) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
@@ -123,7 +129,7 @@ def _opened(store: Store, reference: Reference, how: Fetching, pin: Pin | None) 
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(choice.entry.version)  # removed meanwhile
             raise
-        yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries, number=index.number)
+        yield Fetched(file=file, choice=choice, proof=proof, package=package, number=index.number)
 
 
 def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool) -> Index | None:

@@ -165,13 +165,13 @@ class Registry:
                 if not left:
                     raise
             else:
-                if answer.status == 201:  # also at the beginning: it had the blob in another repository
+                if answer.status == 201:  # also at once, where it has the blob in another repository
                     return
                 if not left or answer.status in (*_DENIED, 413):
                     raise _refusal(request, answer)
 
     def _upload(self, repository: str, digest: Digest, data: bytes) -> tuple[Request, Answer]:
-        begin = replace(self._request("POST", repository, "blobs/uploads/", digest), repeatable=True)
+        begin = replace(self._request("POST", repository, f"blobs/uploads/?mount={digest}", digest), repeatable=True)
         answer = self._ask(repository, begin)
         if answer.status != 202:
             return begin, answer
