@@ -83,6 +83,7 @@ def running(registry: Registry) -> Iterator[Registry]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # headers and body are sent together
     its: Registry
 
     def log_message(self, *_: object) -> None:

@@ -155,7 +155,7 @@ class OCIStore:
     def _files(self, bundle: str) -> Sequence[str]:
         place = self._place(bundle)
         with suppress(MissingStoreError):
-            if there := self._read(place):
+            if (there := self._read(place)) and there.type != manifests.REMOVED_TYPE:
                 types = {kind for kind, _ in self._refer_to(place, there)}
                 return [bundle, bundle + CHECKSUM, *(bundle + end for end in REFERRERS if REFERRERS[end][0] in types)]
         return []
@@ -189,18 +189,18 @@ class OCIStore:
     # What an index would say.
 
     @cached_property
-    def _marks(self) -> Sequence[str]:
-        return self._registry.tags(self._address.repository(INDEX))
+    def _marks(self) -> set[str]:
+        return set(self._registry.tags(self._address.repository(INDEX)))
 
     @property
     def names(self) -> Sequence[str]:
         """The names of the packages."""
-        return sorted(tag for tag in self._marks if reference.is_name(tag))
+        return sorted(tag for tag in set(self._marks) if reference.is_name(tag))
 
     def marks(self, start: str) -> Sequence[str]:
         """Return what `mark` wrote that begins so."""
         with suppress(MissingStoreError):
-            return [tag for tag in self._marks if tag.startswith(start)]
+            return [tag for tag in set(self._marks) if tag.startswith(start)]
         return ()
 
     def mark(self, tag: str) -> None:
@@ -209,12 +209,15 @@ class OCIStore:
             repository = self._address.repository(INDEX)
             self._prepare(repository)
             self._registry.write_manifest(repository, tag, manifests.note(manifests.MARK_TYPE, {}))
-            self.__dict__.pop("_marks", None)
+            with suppress(MissingStoreError):
+                self._marks.add(tag)
 
     def versions(self, name: str) -> Sequence[str]:
         """Return what may be versions of a package: tags that are spelled so."""
-        tags = map(version_of, self._registry.tags(self._address.repository(name)))
-        return [version for version in tags if reference.is_version(version)]
+        tags = self._registry.tags(self._address.repository(name))
+        if not tags:
+            self._check_there()
+        return [version for version in map(version_of, tags) if reference.is_version(version)]
 
     def version(self, name: str, version: str) -> Version | None:
         """Return what is there under a version, None for what packyard did not write under that tag."""
@@ -280,10 +283,13 @@ class OCIStore:
     def _bundle(self, place: _Place) -> Manifest:
         there = self._manifest(place)
         if there is None or there.type == manifests.REMOVED_TYPE:
-            if there is None and not self._registry.is_there():
-                raise MissingStoreError(Problem("is no registry", file=self.address, hint="check the address"))
+            self._check_there()
             raise NotFoundError(Problem("not found", file=self._shown(place)))
         return there
+
+    def _check_there(self) -> None:
+        if not self._registry.is_there:
+            raise MissingStoreError(Problem("is no registry", file=self.address, hint="check the address"))
 
     def _manifest(self, place: _Place) -> Manifest | None:
         """Return the manifest of a tag or a digest, as it was read before."""

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -57,8 +57,9 @@ class Registry:
         mark = "" if not reference else "@" if ":" in reference else ":"
         return f"oci://{self._address.host}/{repository}{mark}{reference}"
 
+    @cached_property
     def is_there(self) -> bool:
-        """Return whether this is a registry, whether or not it knows us."""
+        """Whether this is a registry, whether or not it knows us."""
         return http.send(self._request("GET", "", "")).status in (200, *_DENIED)
 
     # Manifests.
@@ -193,6 +194,9 @@ class Registry:
             answer = self._ask(repository, request)
             if answer.status == 404:
                 break
+            if answer.status == 400 and request.url.endswith(f"?n={_PAGE}"):  # too many for it at once
+                request = replace(request, url=request.url.partition("?")[0])
+                continue
             _check(request, answer, 200)
             before, page = len(tags), _tags(answer.body, request.place)
             tags.update(dict.fromkeys(page))

@@ -13,8 +13,8 @@ import pytest
 import real
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
-from packyard.sharing.stores.oci.authorization import _challenges
-from packyard.sharing.stores.oci.repositories import OCIStore
+from packyard.sharing.stores.oci.login import challenges
+from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import NotFoundError
 from sharing import registries
 from sharing.servers import Script, Server, answer, answering, redirect
@@ -345,10 +345,10 @@ def test_over_plain_http_to_another_machine_nothing_secret_is_sent(
     ],
 )
 def test_reads_what_a_registry_wants(header: str, expected: dict[str, dict[str, str]]) -> None:
-    found = _challenges(header)
+    found = challenges(header)
     assert {scheme: found.get(scheme) for scheme in expected} == expected
 
 
 def test_a_long_challenge_takes_no_long_time() -> None:
     for text in ("a" * 60_000, ", " * 30_000, 'a="' + "\\" * 60_000, "a = " * 15_000, 'a="b",' * 10_000):
-        _challenges(text)
+        challenges(text)
