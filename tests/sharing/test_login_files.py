@@ -198,7 +198,11 @@ def test_a_helper_that_fails_is_named_and_what_it_says_is_not_shown(home: Home, 
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("desktop.exe", "docker-credential-desktop.exe: the credential helper"), ("../x", "is not the name"), ("x;y", "is not")],
+    [
+        ("desktop.exe", "docker-credential-desktop.exe: the credential helper"),
+        ("../x", "is not the name"),
+        ("x;y", "is not"),
+    ],
 )
 def test_a_helper_that_is_not_there_or_a_path_keeps_nobody_from_other_logins(home: Home, name: str, says: str) -> None:
     home.write(".docker/config.json", {"credsStore": name, "auths": {HOST: auth()}})

@@ -189,11 +189,16 @@ def test_a_list_of_referrers_keeps_those_of_others_and_those_do_not_stand_for_ou
         store = open_store(registry.address)
         publish(store, [BERT])
         subject = registry.manifest("bert", "1.2.0_-cpu")
-        foreign = json.dumps({**json.loads(subject), "artifactType": "application/spdx+json", "annotations": {}}).encode()
+        foreign = json.dumps(
+            {**json.loads(subject), "artifactType": "application/spdx+json", "annotations": {}}
+        ).encode()
         registry.manifests["zoo/models/bert", Digest.of(foreign)] = ("", foreign)
         entry = {"mediaType": "a/b", "digest": Digest.of(foreign), "size": len(foreign), "x-kept": [1]}
         tag = str(Digest.of(subject)).replace(":", "-")
-        registry.manifests["zoo/models/bert", tag] = ("", json.dumps({"schemaVersion": 2, "manifests": [entry]}).encode())
+        registry.manifests["zoo/models/bert", tag] = (
+            "",
+            json.dumps({"schemaVersion": 2, "manifests": [entry]}).encode(),
+        )
         store = open_store(registry.address)
         store.put(f"{KEY}.spdx.json", b"ours")
         assert json.loads(registry.manifest("bert", tag))["manifests"][0] == entry
@@ -322,7 +327,9 @@ def test_an_interrupted_publish_leaves_nothing_wrong_and_is_completed_by_the_nex
         monkeypatch.setattr(http, "send", send)
         assert list(fsck.check(open_store(registry.address))) == []
         publish(open_store(registry.address), [bundle()], attest=said)
-        assert open_store(registry.address).list("") == [f"1.0/bert.tar.gz{end}" for end in ("", ".sha256", ".spdx.json")]
+        assert open_store(registry.address).list("") == [
+            f"1.0/bert.tar.gz{end}" for end in ("", ".sha256", ".spdx.json")
+        ]
         assert fetch(open_store(registry.address), "bert") == bundle()
         if count < fail_at:
             return

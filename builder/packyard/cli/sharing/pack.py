@@ -55,7 +55,7 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> At
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
-        manifest = bundle_digest(entry.key, entry.digest, entry.size, entry.facts())
+        manifest = bundle_digest(entry)
         origin = Provenance.of(
             entry, inputs, at, sbom=described, built_on=built_on, libraries=libraries, manifest=manifest
         )

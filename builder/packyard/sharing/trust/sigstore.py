@@ -87,6 +87,6 @@ def _check_bundle(data: bytes, entry: IndexEntry, trusted: Trust, file: str) -> 
 
 def _check_signature(data: bytes, entry: IndexEntry, trusted: Trust, file: str) -> None:
     signed = envelope.open(data, SIMPLE_SIGNING, trusted, file=file).payload
-    expected = bundle_digest(entry.key, entry.digest, entry.size, entry.facts())
+    expected = bundle_digest(entry)
     if signed != _payload(entry.name, expected):
         raise IntegrityError(Problem(f"is not about the manifest {expected}, which {entry} has", file=file))

@@ -14,7 +14,7 @@ from typing import Any
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
-from packyard.sharing.entry import COSIGN, PROVENANCE, SBOM, SIGSTORE
+from packyard.sharing.entry import COSIGN, PROVENANCE, SBOM, SIGSTORE, IndexEntry
 
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
@@ -99,9 +99,9 @@ class Manifest:
         )
 
 
-def bundle_digest(key: str, digest: Digest, size: int, facts: str) -> Digest:
+def bundle_digest(entry: IndexEntry) -> Digest:
     """Return the digest of the manifest that a bundle has in every registry."""
-    return Digest.of(bundle(key, (digest, size), facts))
+    return Digest.of(bundle(entry.key, (entry.digest, entry.size), entry.facts()))
 
 
 def bundle(key: str, layer: tuple[Digest, int], facts: str) -> bytes:
