@@ -13,8 +13,8 @@ import pytest
 import real
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
-from packyard.sharing.stores.oci.login import challenges
 from packyard.sharing.stores.oci.channel import OCIStore
+from packyard.sharing.stores.oci.login import challenges
 from packyard.sharing.stores.store import NotFoundError
 from sharing import registries
 from sharing.servers import Script, Server, answer, answering, redirect

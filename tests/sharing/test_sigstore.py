@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,8 +20,8 @@ from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.oci.manifest import SIGSTORE_TYPE, bundle_digest
 from packyard.sharing.stores.oci.channel import OCIStore
+from packyard.sharing.stores.oci.manifest import SIGSTORE_TYPE, bundle_digest
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import sigstore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust

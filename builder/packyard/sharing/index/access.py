@@ -26,7 +26,7 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Prob
 from packyard.sharing.index import index as indexes
 from packyard.sharing.index.index import KEY, MANY, ONE, Index
 from packyard.sharing.index.offline import Memory
-from packyard.sharing.index.registry import RegistryIndex
+from packyard.sharing.index.repositories import RegistryIndex
 from packyard.sharing.stores import as_registry, keeps_conditions, put_all, relying
 from packyard.sharing.stores.store import (
     PATIENCE,

@@ -55,8 +55,9 @@ def _by_digest(package: Package, wanted: Reference) -> Choice:
 
 def _nothing(package: Package, wanted: Reference, yanked: Sequence[IndexEntry]) -> Problem:
     if yanked:
-        problem = f"every version of {wanted} is yanked: {yanked[0].version}: {yanked[0].yanked}"
-        return Problem(problem, hint=f"to get one all the same, ask for it: {yanked[0]}")
+        last = max(yanked, key=lambda entry: reference.order(entry.version))
+        problem = f"every version of {wanted} is yanked: {last.version}: {last.yanked}"
+        return Problem(problem, hint=f"to get one all the same, ask for it: {last}")
     if not package.entries:
         return Problem(f"every version of {package.name} was removed; the last: {why_gone(package.removed[-1])}")
     return Problem(f"no version of {package.name} is in {wanted.choice}", hint=f"it has {package.last_versions()}")

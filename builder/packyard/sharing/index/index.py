@@ -237,11 +237,14 @@ class Index:
         for entry in entries:
             package = packages.get(entry.name) or self.known(entry.name)
             try:
-                packages[entry.name] = package.put(entry) if self.is_new(entry, package) else package
+                packages[entry.name] = self._with(package, entry) if self.is_new(entry, package) else package
             except ConflictError as error:
                 problems += error.problems
         refuse(problems, ConflictError)
         return self.with_packages(packages.values())
+
+    def _with(self, package: Package, entry: IndexEntry) -> Package:
+        return package.put(entry)
 
     def put(self, *entries: IndexEntry) -> Index:
         """Return the index in which versions that it has are yanked, or removed."""

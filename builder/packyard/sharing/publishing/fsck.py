@@ -26,7 +26,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import FOLDER, KEY, Index, record_key, shard_key
 from packyard.sharing.index.package import Package
-from packyard.sharing.index.registry import RegistryIndex
+from packyard.sharing.index.repositories import RegistryIndex
 from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.store import (
     NotFoundError,

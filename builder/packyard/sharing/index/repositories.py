@@ -8,7 +8,7 @@ registry lists, and a reader cannot notice that it went back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.index import ONE, Index, Release
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.summary import Summary
-from packyard.sharing.stores.store import MissingStoreError
+from packyard.sharing.stores.store import UnmadeStoreError
 
 if TYPE_CHECKING:
     from packyard.sharing.stores.oci.channel import OCIStore
@@ -105,7 +105,7 @@ class RegistryIndex(Index):
 
     def known(self, name: str) -> Package:
         """Return a package to be changed; many registries hide a repository that is not there yet."""
-        with suppress(MissingStoreError):
+        with suppress(UnmadeStoreError):
             return self.package(name) or Package(name=name)
         return Package(name=name)
 
@@ -118,9 +118,12 @@ class RegistryIndex(Index):
         numbers = tuple(sorted({number for number, its in shards if its == of}))
         return Release(closed="" in ends or (of > 0 and len(numbers) == of), of=of, shards=numbers)
 
-    def add(self, *entries: IndexEntry) -> Index:
-        """Return the index with the names of more versions; their bundles are there, so nothing is in the way."""
-        return replace(self, added=self.added | {entry.name for entry in entries})
+    def _with(self, package: Package, entry: IndexEntry) -> Package:  # noqa: ARG002  # its bundle says it
+        return package
+
+    def with_packages(self, packages: Iterable[Package]) -> Index:
+        """Return the index that lists some packages, whose bundles are there, or will be."""
+        return replace(self, added=self.added | {package.name for package in packages})
 
     def put(self, *entries: IndexEntry) -> Index:
         """Return the index in which versions that it has are yanked, or removed."""
