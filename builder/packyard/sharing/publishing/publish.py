@@ -144,11 +144,12 @@ def preview(
 def compare(store: Store, items: Sequence[Packed], before: Index, *, at_once: int = 1) -> list[Upload]:
     """Check each bundle; return the bundles with what the channel, whose index this is, has of them."""
     found = _look(store, items, before, at_once)
-    before.add(*(one.entry for one in found if isinstance(one, Upload)))  # two of them may differ
     for damage in (one for one in found if isinstance(one, IntegrityError)):
         raise damage
     refuse((problem for one in found if isinstance(one, ConflictError) for problem in one.problems), ConflictError)
-    return [one for one in found if isinstance(one, Upload)]
+    uploads = [one for one in found if isinstance(one, Upload)]
+    before.add(*(one.entry for one in uploads))  # two of them may differ
+    return uploads
 
 
 def _look(
