@@ -142,7 +142,10 @@ def test_shards_of_a_release_that_are_published_at_once_close_it(registry: Regis
 
 
 def test_a_bundle_is_an_artifact_with_one_layer_and_its_version_is_the_tag(registry: Registry) -> None:
-    publish(open_store(registry.address), [BERT])
+    told: list[str] = []
+    for _ in range(2):
+        publish(open_store(registry.address), [BERT], Publisher(tell=told.append))
+    assert told == [f"{registry.address}: publish each package from one job at a time, as tags can be overwritten"]
     assert registry.tags("bert") == ["1.2.0_-cpu"]
     assert registry.tags("index") == ["bert"]
     manifest = json.loads(registry.manifest("bert", "1.2.0_-cpu"))

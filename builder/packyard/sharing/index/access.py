@@ -165,6 +165,10 @@ class Publisher:
             before = before or self.current(store)
             after = change(before)
             if isinstance(after, RegistryIndex):
+                if not after.registry.marks(""):
+                    self.tell(
+                        f"{store.address}: publish each package from one job at a time, as tags can be overwritten"
+                    )
                 return after.written()
             is_same = after == before and not after.files
             if before.number and is_same and (before.is_signed or not self.keys):

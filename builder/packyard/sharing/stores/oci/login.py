@@ -70,19 +70,19 @@ class Login:
         """Return what to send for a repository, empty at first."""
         return self._headers.get(repository, "")
 
-    def headers(self, answer: http.Answer, repository: str) -> Iterator[str]:
-        """Yield what else to send after an answer 401; what is yielded last is sent from then on."""
+    def headers(self, answer: http.Answer, repository: str, sent: str) -> Iterator[str]:
+        """Yield what else to send after an answer 401 to what was sent; what is yielded last is sent from then on."""
         wanted = challenges(answer.headers.get("www-authenticate", ""))
         for number in range(1 << 10):
             account = self._account(number)
-            before, header = self.header(repository), ""
+            header = ""
             if "bearer" in wanted:
                 token = account.token or self._token(account, wanted["bearer"], repository)
                 header = token and f"Bearer {token}"
             elif "basic" in wanted and account.user:
                 header = http.basic(account.user, account.password)
-            if header and header != before:
-                self._headers[repository] = header
+            if header and header != sent:
+                self._headers[repository] = sent = header
                 yield header
             if account == NOBODY:
                 return

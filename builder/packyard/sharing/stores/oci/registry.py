@@ -251,10 +251,11 @@ class Registry:
         """Send a request, and again with what the registry wants to know us by, one login after another."""
         if http.origin(request.url) != http.origin(self._address.url):
             return send(request)
-        outcome = send(replace(request, authorization=self._login.header(repository)))
+        sent = self._login.header(repository)
+        outcome = send(replace(request, authorization=sent))
         if answer_of(outcome).status == 401:
             refused = _DENIED if request.method in ("GET", "HEAD") else (401,)
-            for authorization in self._login.headers(answer_of(outcome), repository):
+            for authorization in self._login.headers(answer_of(outcome), repository, sent):
                 outcome = send(replace(request, authorization=authorization))
                 if answer_of(outcome).status not in refused:
                     break
