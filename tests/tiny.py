@@ -49,7 +49,7 @@ def _run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
 
     def parse(made: parser.Parser, typed: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         parsed, rest = _parse(made, typed)
-        names = {word.partition("=")[0] for word in typed if not isinstance(word, parser._Argument)}
+        names = {word.partition("=")[0] for word in typed}
         flags.update({each.dest: name for each in made._actions for name in names.intersection(each.option_strings)})
         vars(noting).update(vars(parsed))
         noting.was_read.clear()

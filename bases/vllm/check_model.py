@@ -2,12 +2,15 @@
 
 Reads MODEL_PATH, MAX_MODEL_LEN, GPUS, NODES, TENSOR_PARALLEL_SIZE, GPU_MEMORY, GPU_MEMORY_UTILIZATION, and ADAPTER_PATH
 and MAX_LORA_RANK where an adapter is served; its words are vLLM's arguments. It refuses only what cannot work: what it
-does not know passes, and where an argument changes how much memory a model takes it warns.
+does not know passes, and where an argument changes how much memory a model takes it warns. It links the kernels that
+FlashInfer has in the image to FLASHINFER_CUBIN_DIR, as FlashInfer writes beside them and the image is read-only.
 """
 
+import importlib.util
 import json
 import os
 import signal
+import stat
 import sys
 import time
 from pathlib import Path
@@ -43,18 +46,51 @@ def main():
         print(f"{model}: {problem}", file=sys.stderr)
     if problems:
         sys.exit(1)
+    link_kernels()
     print(f"{model} is complete")
 
 
+def link_kernels():
+    package, target = importlib.util.find_spec("flashinfer_cubin"), os.environ.get("FLASHINFER_CUBIN_DIR")
+    if package and target:
+        kernels = Path(package.origin).parent / "cubins"
+        for path in kernels.rglob("*"):
+            link = Path(target, path.relative_to(kernels))
+            if path.is_dir():
+                link.mkdir(parents=True, exist_ok=True)
+            elif not link.exists():
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(path)
+
+
 def find_missing(model, adapter):
-    """Say what is not there, or not whole; nothing if all is."""
+    """Say what is not there, not whole or cannot be read; nothing if all is."""
+    try:
+        return find_lacking(model, adapter)
+    except PermissionError as error:
+        path = Path(error.filename)
+        closed = next((each for each in [*reversed(path.parents), path] if not may_read(each)), path)
+        about = closed.stat()
+        return (
+            f"USER_ID {os.getuid()}, GROUP_ID {os.getgid()} and FS_ID may not read {closed}"
+            f" ({stat.filemode(about.st_mode)} {about.st_uid}:{about.st_gid})"
+        )
+    except OSError as error:  # such as EIO and ESTALE
+        return f"{error.filename}: {error.strerror}: the storage failed"
+
+
+def may_read(path):
+    return os.access(path, os.R_OK | os.X_OK if path.is_dir() else os.R_OK)
+
+
+def find_lacking(model, adapter):
     weights = find_weights(model) or [model / "model.safetensors"]
-    mistral = (model / "params.json").is_file() and not (model / "config.json").exists()  # its own layout
+    mistral = is_file(model / "params.json") and not is_file(model / "config.json")  # its own layout
     files = [model / ("params.json" if mistral else "config.json"), *model.glob(INDEX), *weights]
     if adapter:
         files += [Path(adapter, "adapter_config.json"), Path(adapter, "adapter_model.safetensors")]
     for file in files:
-        if not file.is_file():
+        if not is_file(file):
             return f"{file} is not there: {tell_left_out(model) or ADVICE}"
         if file.suffix == ".json" and not read(file):
             return f"{file} cannot be read: it was not copied whole, copy it again"
@@ -71,9 +107,17 @@ def tell_left_out(model):
 
 def find_weights(model):
     index = model / INDEX
-    if index.is_file():
+    if is_file(index):
         return [model / name for name in sorted(set(read(index).get("weight_map", {}).values()))]
     return sorted(model.glob("*.safetensors"))
+
+
+def is_file(path):
+    """Say whether there is a file; unlike Path.is_file, all Pythons raise what stops who looks."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def read(file):
@@ -149,7 +193,7 @@ def find_code_problems(model, words):
     if "--trust-remote-code" in words:
         for name in sorted({str(each).rpartition("--")[2].partition(".")[0] for each in named.values()}):
             if not (model / f"{name}.py").is_file():
-                yield f"{name}.py is not there: stage the model with TRUST_REMOTE_CODE"
+                yield f"{name}.py is not there: stage the model with the option trust-remote-code"
 
 
 def find_adapter_problems(adapter):
@@ -165,9 +209,13 @@ def show(size):
 def find_limit(config):
     """Return how many tokens a model can attend to, 0 where it does not say."""
     known = config.get("max_position_embeddings") or 0
-    scaling = config.get("rope_scaling") or config.get("rope_parameters") or {}
-    factor = scaling.get("factor") or 1
-    return int(max(known, known * factor, factor * (scaling.get("original_max_position_embeddings") or 0)))
+    ropes = config.get("rope_scaling") or config.get("rope_parameters") or {}
+    limits = [known]
+    for rope in [ropes, *ropes.values()]:  # of all layers, or of each kind
+        if isinstance(rope, dict):
+            origin = max(known, rope.get("original_max_position_embeddings") or 0)
+            limits.append(int(origin * (rope.get("factor") or 1)))
+    return max(limits)
 
 
 def count_bytes(config, parallel):

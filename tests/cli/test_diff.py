@@ -87,7 +87,7 @@ def test_the_same_packages_are_the_same_wherever_they_come_from(published: tuple
     assert rows(tmp_path / "p", "--from", channel) == []
     assert rows("p@1.1", file, "--from", channel) == rows(file, "p@1.1", "--from", channel) == []
     of_versions = rows("p@1.0", "p@1.1", "--from", channel)
-    assert rows("@1.0", "@1.1", "--from", channel) == of_versions == rows(tmp_path / "p", file)
+    assert of_versions == rows(tmp_path / "p", file)
     without = [row for row in of_versions if row["name"] != "README.md"]
     assert [row for row in rows("p@1.0", sources / "packages/p", "--from", channel) if row["where"]] == without
     assert rows(sources, sources / "packages/p") == rows(sources / "packages/p", sources) == []
@@ -184,8 +184,6 @@ def test_prints_a_unified_diff(channel: Path) -> None:
     [
         (["p", "no/such"], "no/such: no such file or folder"),
         (["p@1.0", "p@9"], "no version '9' of p (it has 1.1, 1.0)"),
-        (["p@1.0", "@9"], "has no release 9 (packyard list --from"),
-        (["p@1.0", "@-9"], "'-9'"),
         (["p@1.0", "--nothing"], "--nothing"),
         (["p@1.0"], "B is missing"),
         (["."], "is no untarred package (name what to compare it with: packyard diff A B)"),

@@ -89,7 +89,7 @@ def test_says_which_version_of_which_channel_it_is_and_why(
     process = packyard("get", "bert", "--into", tmp_path / "2")
     why = "the latest version that is not a pre-release"
     assert re.match(rf"bert@1\.1 from {channel} \(PACKYARD_CHANNEL\), {why}\n", process.stderr)
-    assert "so the publisher is unknown (packyard keys trust FILE)" in process.stderr.splitlines()[1]
+    assert "It is signed by nobody, so its publisher is unknown" in process.stderr.splitlines()[1]
 
 
 @pytest.mark.parametrize(("into", "folder"), [(".", "bert"), ("./x", "x/bert"), ("x", "x/bert"), ("../x", "../x/bert")])
@@ -324,8 +324,11 @@ def test_a_full_disk_leaves_nothing_where_it_was_to_be_unpacked(channel: Path, t
     assert not (tmp_path / "into").exists() or not list((tmp_path / "into").iterdir())
 
 
-def test_a_use_case_is_answered_with_the_command_that_was_meant(channel: Path, tmp_path: Path) -> None:
-    said = packyard("get", "bert@1.0/uses/one", "--from", channel, cwd=tmp_path).stderr
-    meant = f"packyard get bert@1.0 --from {channel}"
-    assert f"a use case of a bundle: `get` fetches it whole ({meant})" in said
-    done(*meant.split()[1:], cwd=tmp_path)
+def test_get_of_a_use_case_fetches_the_package_and_names_the_command_that_is_next(
+    channel: Path, tmp_path: Path
+) -> None:
+    said = packyard("get", "bert@1.0/single-node", "--from", channel, cwd=tmp_path).stderr
+    assert re.search(r"\nnext: packyard setters bert/single-node\n$", said)
+    assert not re.search("no use case", said)
+    said = packyard("get", "bert@1.0/uses/two", "--from", channel, "--into", "again", cwd=tmp_path).stderr
+    assert said.endswith("warning: bert has no use case 'uses/two' (it has single-node)\n")

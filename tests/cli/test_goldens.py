@@ -30,7 +30,7 @@ VERBS = {
     "copy": "copy channel public",
     "list": "list --from channel",
     "show": "show tiny --from channel",
-    "show NAME/USECASE": "show tiny/first --from channel",
+    "show --images": "show tiny --from channel --images",
     "get": "get tiny --from channel",
     "verify FILE": "verify out/tiny.tar.gz",
     "setters": "setters DIR",
@@ -50,8 +50,6 @@ VERBS = {
     "status RUN": "status first",
     "logs": "logs first",
     "logs --events": "logs first --events",
-    "exec": "exec first -- true",
-    "forward": "forward first",
     "results": "results first",
     "rollback --list": "rollback first --list",
     "rollback": "rollback first 1",
@@ -64,9 +62,7 @@ VERBS = {
     "fsck": "fsck channel",
     "keys": "keys new mine --no-passphrase",
 }
-_CHANGING = re.compile(
-    r"(?P<digest>sha256:)?[0-9a-f]{64}|(?P<time>\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00))|(?P<port>127\.0\.0\.1:\d+)"
-)
+_CHANGING = re.compile(r"(?P<digest>sha256:)?[0-9a-f]{64}|(?P<time>\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00))")
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +99,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.parametrize("name", VERBS)
 def test_a_verb_prints_what_it_printed(name: str, printed: dict[str, str]) -> None:
     def settled(match: re.Match[str]) -> str:
-        return "TIME" if match["time"] else "127.0.0.1:PORT" if match["port"] else f"{match['digest'] or ''}DIGEST"
+        return "TIME" if match["time"] else f"{match['digest'] or ''}DIGEST"
 
     text = _CHANGING.sub(settled, printed[name])
     json.loads(text)

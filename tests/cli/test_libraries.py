@@ -90,18 +90,15 @@ def test_get_of_a_library_says_what_it_is(parts: Path, tmp_path: Path) -> None:
     assert f"parts@1.0.0 is a library, to build packages on: name it in packyard.yaml, {example}" in err
 
 
-def test_list_shows_libraries_only_where_they_are_asked_for(parts: Path, tmp_path: Path) -> None:
+def test_list_shows_libraries_beside_packages(parts: Path, tmp_path: Path) -> None:
     tiny.write(parts / "README.md", "# Parts of a zoo\n\nBases.\n")
     publish(parts, "1.0.0")
     libraries.name(tmp_path / "ws", "{path: ../parts}")
     words = ("--workspace", tmp_path / "ws", "--version", "1.0.0", "--to", tmp_path / "channel")
     done("publish", *words)
     channel = ("--from", tmp_path / "channel", "--output", "json")
-    for more in ((), ("p",)):
-        found = json.loads(done("list", *more, *channel))
-        assert [each["name"] for each in found] == ["p"]
-        assert [each["name"] for each in json.loads(done("list", *channel, "--libraries"))] == ["parts"]
-    assert tiny.run("list", "zoo", *channel)[0] == 1
+    for words, names in (((), ["p", "parts"]), (("p",), ["p", "parts"]), (("parts",), ["parts"])):
+        assert [each["name"] for each in json.loads(done("list", *words, *channel))] == names
 
 
 def test_refuses_to_publish_a_library_that_its_users_could_not_use(parts: Path, tmp_path: Path) -> None:
@@ -257,10 +254,3 @@ def test_provenance_says_that_a_folder_beside_differs_from_the_commit(parts: Pat
         assert source
         assert source.dirty == dirty
         (parts / CONFIG_MAP).write_text((parts / CONFIG_MAP).read_text() + "# Changed.\n")
-
-
-def test_list_shows_what_a_workspace_builds_on(parts: Path, tmp_path: Path) -> None:
-    publish(parts, "1.0.0")
-    pin(parts)
-    (row,) = json.loads(done("list", "--libraries", "--workspace", tmp_path / "ws", "--output", "json"))
-    assert (row["name"], row["version"], row["from"]) == ("parts", "1.0.0", str(tmp_path / "channel"))

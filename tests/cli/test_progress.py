@@ -61,12 +61,12 @@ def server(channel: Path, gate: Event) -> Iterator[Server]:
 @pytest.mark.nightly
 def test_get_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path: Path) -> None:
     with on_terminal("get", "p", "--from", server.address, cwd=tmp_path) as terminal:
-        shown = terminal.until("kB (")
+        shown = terminal.until(" kB")
         assert "fetching, p@1.0: 65.5 of 2" in shown
         gate.set()
         rest = terminal.whole()
     assert "\r\x1b[Kp@1.0 from " in rest  # in the place of the line
-    assert "kB (" not in rest.rpartition("p@1.0 from ")[2]
+    assert " kB" not in rest.rpartition("p@1.0 from ")[2]
     assert (tmp_path / "p/packyard.json").is_file()
 
 

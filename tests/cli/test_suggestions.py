@@ -67,7 +67,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "words",
     [
         "set WORKERS=3",
-        "set --preset none",
         "enable",
         "enable queue",
         "enable --off queue",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -11,7 +12,6 @@ import pytest
 
 import tiny
 from packyard.core.bundle import Bundle
-from packyard.core.digest import Digest
 from packyard.core.files import git
 from packyard.core.files.git import Revision
 from packyard.sharing.trust import sbom
@@ -78,8 +78,8 @@ def _git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *named, *words], cwd=folder, env=env, check=True, capture_output=True)
 
 
-def test_a_signed_file_is_proved_in_one_line(file: Path, config: Path) -> None:
-    key_id = done("keys", "trust", config).strip()
+def test_a_signed_file_is_proved_in_one_line(file: Path, config: Path, signed: Path) -> None:
+    key_id = done("keys", "trust", config, signed).strip()
     line = done("verify", file)
     assert len(line.splitlines()) == 1
     assert f"signed by release ({key_id[:19]}…); the SBOM belongs to it" in line
@@ -88,18 +88,23 @@ def test_a_signed_file_is_proved_in_one_line(file: Path, config: Path) -> None:
     assert (row["name"], row["version"], row["signers"], row["sbom"]) == ("p", "1.0", [key_id], True)
 
 
-def test_an_unsigned_file_is_refused_once_a_key_is_trusted(file: Path, config: Path) -> None:
-    beside = file.with_name("p.tar.gz.intoto.json")
-    beside.unlink()
-    assert "so the publisher is unknown" in done("verify", file)
-    done("keys", "trust", config)
-    process = packyard("verify", file)
+def test_a_file_from_anywhere_is_said_to_be_unsigned_and_refused_for_a_channel_that_has_to_be_signed(
+    file: Path, config: Path, signed: Path
+) -> None:
+    file.with_name("p.tar.gz.intoto.json").unlink()
+    done("keys", "trust", config, signed)
+    assert "It is signed by nobody, so its publisher is unknown" in done("verify", file)
+    index = signed / "index/index.json"
+    index.write_bytes(base64.b64decode(json.loads(index.read_bytes())["payload"]))
+    process = packyard("verify", file, "--from", signed)
     assert (process.returncode, process.stdout) == (1, "")
-    assert "has no provenance that a key you trust has signed" in process.stderr
+    assert "index/index.json: is not signed" in process.stderr
 
 
-def test_a_key_for_one_channel_does_not_vouch_for_another(file: Path, config: Path, channel: Path) -> None:
-    done("keys", "trust", config, "--channel", "https://example.com")
+def test_a_key_for_one_channel_does_not_vouch_for_another(
+    file: Path, config: Path, channel: Path, signed: Path
+) -> None:
+    done("keys", "trust", config, signed)
     assert "signed by release" in done("verify", file)
     line = done("verify", file, "--from", channel)
     assert "listed by the channel" in line
@@ -112,7 +117,7 @@ def test_what_is_published_is_signed_and_verified_with_what_is_beside_it_in_the_
 ) -> None:
     there = signed / "1.0/p.tar.gz"
     assert "SBOM" not in done("verify", there)  # nobody is trusted yet
-    done("keys", "trust", config, "--channel", signed)
+    done("keys", "trust", config, signed)
     alone = tmp_path / "p.tar.gz"
     alone.write_bytes(there.read_bytes())
     said = done("verify", alone, "--from", signed)
@@ -121,13 +126,6 @@ def test_what_is_published_is_signed_and_verified_with_what_is_beside_it_in_the_
     assert "Not proved" not in said
     process = packyard("verify", there, "--rebuild", "--workspace", tmp_path / "source")
     assert process.returncode == 0, process.stderr
-
-
-def test_an_unsigned_channel_is_refused_once_a_key_is_trusted_for_it(channel: Path, config: Path) -> None:
-    done("keys", "trust", config, "--channel", channel)
-    process = packyard("verify", channel / "1.0/p.tar.gz", "--from", channel)
-    assert process.returncode == 1
-    assert "index/index.json: is not signed" in process.stderr
 
 
 @pytest.mark.nightly
@@ -176,10 +174,8 @@ def test_a_folder_inside_of_a_package_is_told_how_to_name_the_whole(channel: Pat
     folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path / "of me").strip())
     inside = next(folder.rglob("kustomization.yaml")).parent
     process = packyard(verb, inside.relative_to(tmp_path), cwd=tmp_path)
-    whole = f": is inside a package (the whole package: packyard {verb} 'of me/p')\n"
+    whole = ": is inside a package (name its top directory, 'of me/p')\n"
     assert (process.returncode, process.stderr.partition(str(inside.relative_to(tmp_path)))[2]) == (1, whole)
-    above = "/".join([".."] * len(inside.relative_to(folder).parts))
-    assert f"packyard {verb} {above})" in packyard(verb, ".", cwd=inside).stderr
 
 
 def test_what_render_wrote_is_no_part_of_a_directory(channel: Path, tmp_path: Path) -> None:
@@ -230,8 +226,8 @@ def test_a_rebuild_of_other_sources_names_the_files_that_differ(file: Path, sour
     tiny.replace(source / "LICENSE", "", "other ")
     process = packyard("verify", file, "--rebuild", "--workspace", source)
     assert process.returncode == 1
-    assert process.stdout.splitlines() == ["changed  LICENSE", "changed  packyard.json"]
-    assert "built again it is sha256:" in process.stderr
+    assert process.stdout.splitlines()[:2] == ["changed  LICENSE", "changed  packyard.json"]
+    assert "built again it is sha256:" in process.stdout
     (row,) = json.loads(packyard("verify", file, "--rebuild", "--workspace", source, "-o", "json").stdout)
     assert row["tar"] != row["rebuilt"]
     assert [each["path"] for each in row["files"]] == ["LICENSE", "packyard.json"]
@@ -252,23 +248,11 @@ def test_a_rebuild_takes_the_recorded_commit_and_leaves_the_checkout_alone(file:
     assert (source / "LICENSE").read_text().startswith("other ")
 
 
-def test_a_rebuild_says_which_sources_differ_and_that_the_commit_is_not_here(file: Path, source: Path) -> None:
-    tiny.replace(source / "LICENSE", "", "other ")
-    digests = {path: Digest.of(b"") for path in ("LICENSE", "gone.yaml")}
-    _attest(file, Revision(commit="0" * 40, url="git+https://example.com/zoo"), inputs=digests)
+def test_a_rebuild_names_a_commit_that_is_not_here(file: Path, source: Path) -> None:
+    _attest(file, Revision(commit="0" * 40, url="git+https://example.com/zoo"))
     process = packyard("verify", file, "--rebuild", "--workspace", source)
-    assert f"which has not the commit {'0' * 40} (it is in git+https://example.com/zoo)" in process.stderr
-    assert "the source LICENSE is not the one that was built from\n" in process.stderr
-    assert "the source gone.yaml is not the one that was built from\n" in process.stderr
-    assert process.returncode == 1
-
-
-def test_a_rebuild_says_that_it_is_another_packyard_and_compares_all_the_same(file: Path, source: Path) -> None:
-    _attest(file, None, packyard="0.0.1", libraries={"PyYAML": "1", "zlib": "0"})
-    process = packyard("verify", file, "--rebuild", "--workspace", source)
+    assert f"the sources are the files in {source}; commit {'0' * 40} is recorded" in process.stderr
     assert process.returncode == 0
-    assert "it was built by packyard 0.0.1, and again by packyard 0.1.0" in process.stderr
-    assert "it was built by PyYAML 1, and again by PyYAML" in process.stderr
 
 
 def test_an_untarred_package_is_not_rebuilt(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""docs/reference.md has every verb; what each prints with ``-o json`` is what it declares, and what the table says."""
+"""The reference has every verb; what each prints with ``-o json`` is what it declares, and what the table says."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from writing.source import libraries
 
 NAME = "mnist-fp32-training-k8s"
 #: Verbs that print no rows: other verbs one after another, files, scripts, and what other programs print.
-OTHERS = {"run", "cfg", "fn", "completion"}
+OTHERS = {"cfg", "completion", "exec", "fn", "forward", "run"}
 #: Verbs that meet a cluster: their rows are held by tests/cluster.
 ON_CLUSTERS = {
     "deploy",
@@ -97,7 +97,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "list": run("list"),
         "explain FILE:LINE": run("explain", f"{NAME}/quickstart/mlops/first-run/none/job.yaml:9", *workspace),
         "show": run("show", NAME, "--from", channel),
-        "show NAME/USECASE": run("show", f"{NAME}/first-run", "--from", channel),
+        "show --images": run("show", NAME, "--from", channel, "--images"),
         "get": run("get", NAME, "--from", channel, "--into", tmp_path),
         "cache": run("cache"),
         "verify FILE": run("verify", out / f"{NAME}.tar.gz"),
@@ -116,13 +116,10 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     with (use_case / "Krmfile").open("a", encoding="utf-8") as file:
         file.write("rules:\n- {rule: WORKERS < 9, message: Few.}\n")
     (tmp_path / "values.yaml").write_text("{NFS_SERVER: 10.0.0.5, NFS_PATH: /exports}", "utf-8")
-    site = tmp_path / "site.yaml"
-    site.write_text("{options: [spread], values: {WORKERS: 4}}", "utf-8")
     nfs_volume, settings = use_case.parents[1] / "nfs-volume", ("--values", tmp_path / "values.yaml")
     results |= {
         "setters": run("setters", use_case),
         "set": run("set", use_case, "NFS_SERVER=10.0.0.5"),
-        "set --site": run("set", use_case, f"--site={site}"),
         "explain": run("explain", use_case, "WORKERS"),
         "enable without NAME": run("enable", use_case),
         "enable": run("enable", use_case, "queue"),
@@ -131,7 +128,6 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "render --out": run("render", nfs_volume, *settings, "--out", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
         "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),
-        "import --propose": run("import", real.REPOSITORY / "bases/single-node", "--propose", *workspace),
         "build --readmes": run("build", NAME, "--readmes", "-", *workspace),
         "lint --readmes": run("lint", NAME, "--readmes", tmp_path, *workspace),
         "diff": run("diff", "--git", *changed(tmp_path)),
@@ -139,7 +135,6 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     }
     libraries.workspace(tmp_path / "ws", "{path: ../parts}")
     libraries.write(tmp_path / "parts", A="1")
-    results["list --libraries"] = run("list", "--libraries", "--workspace", tmp_path / "ws")
     table = documented()
     assert set(table) == {*results, "render", *ON_CLUSTERS}
     for verb, objects in results.items():

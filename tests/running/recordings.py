@@ -3,7 +3,6 @@
     before/NAME.jsonl    as the doctor and the plan of `deploy` asked, for each fault of `fault_set`
     after/NAME.jsonl     as `status` asked about a run
     cluster.jsonl        what the server says of its API, where a fault changes nothing about it
-    reports/*.jsonl      as `packyard doctor --record` wrote them, with the findings that are right
 
 `test_fault_set` writes the first three where PACKYARD_RECORD=1. Names that change are replaced: of namespaces, of pods,
 uids, times but for their order, and ports.
@@ -20,16 +19,16 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from packyard.core.bundle.required import Required
 from packyard.core.errors import PackyardError
 from packyard.running import doctor
+from packyard.running.doctor.facts import without_secrets
 from packyard.running.doctor.finding import Finding
-from packyard.running.doctor.transcript import Transcript
 from packyard.running.runs import plan as planning
 from packyard.running.runs import record as records
 from packyard.running.runs import status
@@ -41,7 +40,6 @@ from running.patients import rendered
 
 FOLDER = Path(__file__).parent.parent / "recorded"
 _SHARED = FOLDER / "cluster.jsonl"
-REPORTS = sorted((FOLDER / "reports").glob("*.jsonl"))
 IS_RECORDING = os.environ.get("PACKYARD_RECORD") == "1"
 #: The namespace in files, and the run.
 NAMESPACE, RUN = "test-0", "run"
@@ -57,6 +55,8 @@ _CHANGING = re.compile(
 )
 #: What is large in the answers of `get --raw`, and asked for by nobody.
 _SPARE = {"verbs", "shortNames", "categories", "singularName", "storageVersionHash", "preferredVersion", "groupVersion"}
+
+_LEFT_OUT = {"managedFields", "resourceVersion", "uid", "kubectl.kubernetes.io/last-applied-configuration"}
 
 #: Calls that most faults have the same answers to: what is served, and what an administrator may do.
 _OF_SERVER = ("get --raw=", "create --validate=ignore --filename=- --output=json")
@@ -105,7 +105,21 @@ def told(moment: str, fault: Fault) -> str:
     return _TOLD[moment](replayed(namespace, file(moment, fault), _SHARED), fault)
 
 
-def keep(transcript: Transcript, client: Kubectl, moment: str, fault: Fault, namespace: str) -> None:
+Calls = list[tuple[Sequence[str], bytes, Done]]
+
+
+def recording(kubectl: Kubectl, calls: Calls) -> Kubectl:
+    """Return a kubectl that does the same, and whose calls are added."""
+
+    def ask(words: Sequence[str], data: bytes) -> Done:
+        done = kubectl.ask(words, data)
+        calls.append((words, data, done))
+        return done
+
+    return replace(kubectl, transport=ask)
+
+
+def keep(made: Calls, moment: str, fault: Fault, namespace: str) -> None:
     """Write what was recorded, and refuse where something else is said than by what was recorded before.
 
     A file whose calls are not those of today is no judge. Whether a run has failed yet depends on the moment, and which
@@ -114,8 +128,8 @@ def keep(transcript: Transcript, client: Kubectl, moment: str, fault: Fault, nam
     place, last = file(moment, fault), None
     with suppress(UnrecordedError):
         last = _reason(told(moment, fault))
-    lines = [json.loads(line) for line in transcript.lines(client, rendered(()), ())]
-    calls = _settled([_of_namespace(each, namespace) for each in lines if "call" in each], namespace)
+    lines = [_line(*each) for each in sorted(made, key=itemgetter(0, 1))]
+    calls = _settled([_of_namespace(each, namespace) for each in lines], namespace)
     of_server = {_key(each): each for each in calls if each["call"].startswith(_OF_SERVER)}
     shared = of_server | {_key(each): each for each in _read(_SHARED)}
     _write(_SHARED, shared.values())
@@ -128,19 +142,6 @@ def _reason(text: str) -> str:
     return re.sub(rf"\A(?:{'|'.join(status.STATES)}): (\w+ \d+: )?", "", text)
 
 
-def report(place: Path) -> tuple[Kubectl, Rendered, list[dict[str, Any]]]:
-    """Return a kubectl that answers what a report says, what was examined, and the findings."""
-    first, *_, last = map(json.loads, place.read_text("utf-8").splitlines())
-    required = [Required.parse(each) for each in first["required"]]
-    return replayed(first["namespace"], place), replace(rendered(first["objects"]), required=required), last["findings"]
-
-
-def shown(found: Sequence[Finding]) -> list[dict[str, Any]]:
-    """Return findings as a report has them."""
-    fields = (asdict(replace(each, fix="", taints=())) for each in found)
-    return [{key: value for key, value in each.items() if value} for each in fields]
-
-
 def replayed(namespace: str, place: Path, *others: Path) -> Kubectl:
     """Return a kubectl that answers what a file says, and for calls that it does not have what others say."""
     if not place.exists():
@@ -149,7 +150,7 @@ def replayed(namespace: str, place: Path, *others: Path) -> Kubectl:
 
     def answer(words: Sequence[str], data: bytes) -> Done:
         call = shlex.join(words)
-        asked = Transcript().clean(json.loads(data)) if data else ""
+        asked = _clean(json.loads(data)) if data else ""
         found = known.get((call, _digest(asked)))
         if found is None:
             raise UnrecordedError(f"{place} has no answer to kubectl {call} with {asked}; {_COMMAND} records it")
@@ -159,6 +160,28 @@ def replayed(namespace: str, place: Path, *others: Path) -> Kubectl:
 
     flags = ("--context=test",)
     return Kubectl(program="kubectl", flags=flags, context="test", namespace=namespace, transport=answer)
+
+
+def _line(words: Sequence[str], data: bytes, done: Done) -> dict[str, Any]:
+    answer = {"code": done.code, "output": _json(done.output), "errors": done.errors, "warnings": done.warnings}
+    whole = {"call": shlex.join(words), "input": _json(data), **answer}
+    return {key: _clean(value) for key, value in whole.items() if value}
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        return data.decode()
+
+
+def _clean(value: Any) -> Any:
+    """Return JSON without what nobody asks an object for, and without the data of Secrets."""
+    if isinstance(value, list | tuple):
+        return [_clean(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _clean(each) for key, each in without_secrets(value).items() if key not in _LEFT_OUT}
 
 
 def file(moment: str, fault: Fault) -> Path:

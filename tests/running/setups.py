@@ -399,10 +399,6 @@ def silent(api: Api, namespace: str) -> Iterator[None]:
         yield
 
 
-def stranger(_: str) -> Callable[[Api, str], None]:
-    return lambda api, namespace: api.create(job(pod(), fate="run"), namespace).expect_done() and None
-
-
 def crd(api: Api, namespace: str) -> None:
     """Take back the definition of the kind of the run."""
     item = {

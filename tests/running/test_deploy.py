@@ -282,7 +282,7 @@ def test_objects_are_read_although_the_definition_of_another_is_gone(client: Kub
     )
     assert list(look.read(client, [there], [gone])) == [there]
     listed = look.list_(client, {("v1", "ConfigMap"), ("example.org/v1", "Engine")}, look.selector({"first"}))
-    assert [each["metadata"]["name"] for each in listed.items] == ["packyard.first.1", "settings"]
+    assert [each["metadata"]["name"] for each in listed.of("first")] == ["packyard.first.1", "settings"]
     assert listed.unknown == {("example.org/v1", "Engine")}
 
 

@@ -15,7 +15,8 @@ from controlplane.api import Api, wait
 from packyard.core.errors import InputError
 from packyard.running.runs import logs, status
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.status import PodStatus, RunStatus
+from packyard.running.runs.status import RunStatus
+from packyard.running.runs.workloads import PodStatus
 from running import made
 from running.nightly.test_reading import children, settle, settled, started
 from tiny import packyard
@@ -183,22 +184,10 @@ def test_following_prints_the_log_of_a_run_that_is_over_however_late_it_comes(
     assert packyard("logs", "--follow", "one", *flags).stdout == "all of it\n"
 
 
-def pod(name: str, role: str, index: int, state: str = "running", created: str = "1") -> PodStatus:
-    return PodStatus(
-        name=name,
-        role=role,
-        index=index,
-        node="n",
-        state=state,
-        restarts=0,
-        reason="",
-        created=created,
-        started="",
-        ended="",
-        containers=("a", "b"),
-        running=("a",),
-        labels={"role": role, "packyard/run": "one"},
-    )
+def pod(name: str, role: str, index: int, phase: str = "Running", created: str = "1") -> PodStatus:
+    metadata = {"name": name, "creationTimestamp": created, "labels": {"role": role, "packyard/run": "one"}}
+    spec = {"containers": [{"name": "a"}, {"name": "b"}]}
+    return PodStatus(item={"metadata": metadata, "spec": spec, "status": {"phase": phase}}, role=role, index=index)
 
 
 def run_of(*pods: PodStatus) -> RunStatus:
@@ -210,7 +199,6 @@ def run_of(*pods: PodStatus) -> RunStatus:
         pods=pods,
         missing=(),
         unread=(),
-        is_endless=False,
     )
 
 
@@ -223,7 +211,7 @@ def test_the_launcher_speaks_for_a_run_then_the_chief_then_all() -> None:
 
 
 def test_of_pods_in_one_place_the_newest_is_meant() -> None:
-    first, second = pod("1", "worker", 0, "failed", "1"), pod("2", "worker", 0, "running", "2")
+    first, second = pod("1", "worker", 0, "Failed", "1"), pod("2", "worker", 0, "Running", "2")
     seen = run_of(second, first)
     assert status.choose(seen) == [second]
     with pytest.raises(InputError, match=r"has no pod 1 of role worker \(they are counted from 0 to 0\)"):

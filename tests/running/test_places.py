@@ -1,17 +1,13 @@
-"""Where the results of a run are, and which port of it somebody means."""
+"""Where the results of a run are."""
 
 from __future__ import annotations
 
-import socket
 from typing import Any
 
 import pytest
 
-from packyard.core.errors import InputError
-from packyard.running.runs import forward, results
-from packyard.running.runs.forward import Port
+from packyard.running.runs import results
 from running import made
-from running.test_logs import pod
 
 Object = dict[str, Any]
 
@@ -46,40 +42,3 @@ def test_results_are_where_the_output_is_mounted(objects: list[Object], place: s
 
 def test_a_run_that_says_nothing_of_its_output_has_no_place() -> None:
     assert results.places([made.job("a", "run")]) == []
-
-
-def service(name: str, *ports: tuple[str, int], **spec: Any) -> Object:
-    listed = [{"name": name, "port": number} for name, number in ports]
-    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": {"ports": listed, **spec}}
-
-
-PODS = [pod("w-0", "worker", 0), pod("w-1", "worker", 1)]
-
-
-def test_the_port_that_speaks_http_comes_first_and_headless_services_serve_nobody() -> None:
-    objects = [service("a", ("grpc", 1)), service("b", ("x", 2), clusterIP="None"), service("c", ("http", 3))]
-    found = forward.find(objects)
-    assert [str(each) for each in found] == ["service/c port 3 (http)", "service/a port 1 (grpc)"]
-    assert forward.choose(found, "", PODS[0], "one") == found[0]
-    assert forward.choose(found, "grpc", PODS[0], "one") == found[1]
-    assert forward.choose(found, "1", PODS[0], "one") == found[1]
-    assert forward.choose(found, "6006", PODS[1], "one") == Port("pod/w-1", 6006, "")
-    for wanted in ("x", "0", "65536", "²"):
-        with pytest.raises(InputError, match=r"serves nothing on port .*its ports: service/c port 3 \(http\)"):
-            forward.choose(found, wanted, PODS[0], "one")
-
-
-@pytest.mark.parametrize(
-    ("name", "address"), [("http", "http://127.0.0.1:9"), ("https-ui", "https://127.0.0.1:9"), ("grpc", "127.0.0.1:9")]
-)
-def test_an_address_says_how_to_speak_to_a_port(name: str, address: str) -> None:
-    assert Port("service/a", 1, name).address(9) == address
-
-
-def test_a_port_that_is_taken_or_privileged_gets_another_number() -> None:
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
-        holder.listen()
-        taken = holder.getsockname()[1]
-        assert forward.local_port(Port("service/a", taken, "")) not in (0, taken)
-    assert forward.local_port(Port("service/a", 443, "https")) >= 1024

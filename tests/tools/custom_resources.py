@@ -164,9 +164,9 @@ def definitions(module: Module) -> Iterator[Schema]:
                 yield document
 
 
-_READ = {"type", "properties", "additionalProperties", "items", "required", "anyOf", "nullable", "default"}
-_READ |= {"x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"}
-_DROPPED = {"description", "format", "oneOf", "x-kubernetes-validations"}
+_READ = {"type", "properties", "additionalProperties", "items", "required", "anyOf", "nullable"}
+_READ |= {"x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields", structural.RULES}
+_DROPPED = {"description", "format", "oneOf"}
 _DROPPED |= {"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
 #: All keywords that are known, of which the value of ``anyOf`` is one alone.
 _KNOWN = structural.KEPT | _READ | _DROPPED

@@ -1,4 +1,8 @@
-"""A small Hugging Face: a repository at a commit, whose files it sends, breaks off or spoils as a test says."""
+"""A small Hugging Face: a repository at a commit, whose files it sends, breaks off or spoils as a test says.
+
+It answers as the Hub does what huggingface_hub asks: HEAD before GET, small files by a redirection to another path of
+the same host, large ones by one to another host, and the former name of a repository by one to its name of today.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import real
@@ -20,24 +25,26 @@ _PAGE = 2  # entries of a list
 
 
 class Hub(ThreadingHTTPServer):
-    """Serves one repository; ``asked`` has the paths and ranges that were asked for."""
+    """Serves one repository; ``asked`` has the paths and ranges of the files that were sent."""
 
     def __init__(self, name: str, files: dict[str, bytes], address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
         super().__init__(address, _Handler)
         self.name = name
+        self.former_name = "nobody/nothing"
         self.files = files
         self.sent = dict(files)  # what is sent, where it is not what the list says
-        self.sizes: dict[str, int] = {}  # what the list says of them, where it is wrong
         self.statuses: dict[str, list[int]] = {}  # with which a file is refused, one after the other
-        self.breaks: dict[str, int] = {}  # after so many bytes of each answer
+        self.breaks: dict[str, list[int]] = {}  # after so many bytes of an answer, one after the other
+        self.holds: dict[str, Event] = {}  # what is waited for before a file is sent
+        self.is_held = Event()
         self.token = ""
         self.asked: list[tuple[str, str]] = []
         self.authorized: list[str] = []
-        self.elsewhere = ""  # the address of another host that has the files, and the rest of the list
+        self.elsewhere = self.address  # of the host that sends large files
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
+        return f"http://{self.server_address[0]}:{self.server_port}"
 
 
 @contextmanager
@@ -54,51 +61,78 @@ class _Handler(BaseHTTPRequestHandler):
         hub, url = self.server, urlsplit(self.path)
         path = unquote(url.path)
         hub.authorized.append(self.headers.get("Authorization", ""))
-        if hub.token and not path.startswith("/cdn/") and hub.authorized[-1] != f"Bearer {hub.token}":
-            self._answer(401)
+        if asked := re.fullmatch(rf"/cdn/(.+)|/cache/{hub.name}/{_HEX}/(.+)", path):
+            self._send(asked[1] or asked[2])
+        elif hub.token and hub.authorized[-1] != f"Bearer {hub.token}":
+            self._answer(401, headers={"X-Error-Code": "GatedRepo"})
+        elif f"/{hub.former_name}/" in path:
+            self._answer(307, headers={"Location": self.path.replace(hub.former_name, hub.name)})
         elif asked := re.fullmatch(rf"/api/models/{hub.name}/revision/(main|{_HEX})", path):
-            self._answer(200, json.dumps({"sha": COMMIT if asked[1] == "main" else asked[1]}).encode())
+            about = {"id": hub.name, "sha": COMMIT if asked[1] == "main" else asked[1]}
+            self._answer(200, json.dumps({**about, "siblings": [{"rfilename": name} for name in hub.files]}).encode())
         elif re.fullmatch(rf"/api/models/{hub.name}/tree/{_HEX}", path):
             first = int(parse_qs(url.query).get("cursor", ["0"])[0])
-            entries = [_entry(name, data, hub.sizes) for name, data in hub.files.items()]
-            more = f'<http://{self.headers["Host"]}{path}?cursor={first + _PAGE}>; rel="next"'
+            entries = [_entry(name, data) for name, data in hub.files.items()]
+            more = f'<http://{self.headers["Host"]}{path}?recursive=true&cursor={first + _PAGE}>; rel="next"'
             headers = {"Link": more} if first + _PAGE < len(entries) else {}
             self._answer(200, json.dumps(entries[first : first + _PAGE]).encode(), headers)
-        elif asked := re.fullmatch(rf"(/{hub.name}/resolve/{_HEX}|/cdn)/(.+)", path):
-            if hub.elsewhere and asked[1] != "/cdn":
-                self._answer(302, headers={"Location": f"{hub.elsewhere}/cdn/{asked[2]}"})
-            else:
-                self._send(asked[2], self.headers.get("Range", ""))
+        elif asked := re.fullmatch(rf"/{hub.name}/resolve/{_HEX}/(.+)", path):
+            self._redirect(asked[1])
         else:
             self._answer(404)
 
-    def _send(self, path: str, asked: str) -> None:
-        hub = self.server
-        hub.asked.append((path, asked))
-        if statuses := hub.statuses.get(path):
-            self._answer(statuses.pop(0))
-            return
-        data, first = hub.sent[path], int(asked.removeprefix("bytes=").rstrip("-") or 0)
-        self.send_response(206 if asked else 200)
-        self.send_header("Content-Length", str(len(data) - first))
-        self.end_headers()
-        self.wfile.write(data[first : first + hub.breaks.get(path, len(data))])
+    def do_HEAD(self) -> None:
+        self.do_GET()
 
-    def _answer(self, status: int, data: bytes = b"{}", headers: dict[str, str] | None = None) -> None:
+    def _redirect(self, path: str) -> None:
+        hub = self.server
+        data = hub.files[path]
+        headers = {"X-Repo-Commit": COMMIT, "ETag": f'"{_blob(data)}"'}
+        if path.endswith("tensors"):
+            linked = {"X-Linked-Size": str(len(data)), "X-Linked-ETag": f'"{hashlib.sha256(data).hexdigest()}"'}
+            self._answer(302, headers={**headers, **linked, "Location": f"{hub.elsewhere}/cdn/{path}"})
+        else:
+            self._answer(307, headers={**headers, "Location": f"/cache/{hub.name}/{COMMIT}/{path}"})
+
+    def _send(self, path: str) -> None:
+        hub, asked = self.server, self.headers.get("Range", "")
+        if self.command == "GET":
+            hub.asked.append((path, asked))
+            if statuses := hub.statuses.get(path):
+                self._answer(statuses.pop(0), headers={"Retry-After": "0"})
+                return
+            if path in hub.holds:
+                hub.is_held.set()
+                hub.holds[path].wait()
+        data, first = hub.sent[path], int(asked.removeprefix("bytes=").partition("-")[0] or 0)
+        headers = {"X-Repo-Commit": COMMIT, "ETag": f'"{_blob(hub.files[path])}"'}
+        if asked:
+            headers["Content-Range"] = f"bytes {first}-{len(data) - 1}/{len(data)}"
+        breaks = self.command == "GET" and hub.breaks.get(path)
+        self._answer(206 if asked else 200, data[first:], headers, breaks.pop(0) if breaks else None)
+
+    def _answer(
+        self, status: int, data: bytes = b"{}", headers: dict[str, str] | None = None, sent: int | None = None
+    ) -> None:
         self.send_response(status)
         for name, value in {**(headers or {}), "Content-Length": str(len(data))}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(data)
+        if self.command == "GET":
+            self.wfile.write(data[:sent])
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
 
-def _entry(path: str, data: bytes, sizes: dict[str, int]) -> dict[str, object]:
-    blob = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-    large = {"lfs": {"oid": hashlib.sha256(data).hexdigest(), "size": len(data)}} if path.endswith("tensors") else {}
-    return {"type": "file", "path": path, "size": sizes.get(path, len(data)), "oid": blob, **large}
+def _blob(data: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def _entry(path: str, data: bytes) -> dict[str, object]:
+    about = {"oid": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 130}
+    large = {"lfs": about} if path.endswith("tensors") else {}
+    return {"type": "file", "path": path, "size": len(data), "oid": _blob(data), **large}
 
 
 if __name__ == "__main__":  # on the node of a test: python -m workload.hub ADDRESS PORT NAME

@@ -82,11 +82,12 @@ def furnish(machine: Machine) -> None:
 
 
 def serve_hub(machine: Machine) -> None:
-    """Have what copies models find them on the node, as those who set HF_ENDPOINT do."""
+    """Have what copies models find them on the node, as those who set HF_ENDPOINT do, and huggingface_hub in Python."""
     for item in machine.objects:
         name = item.get("data", {}).get("MODEL_SOURCE", "").removeprefix("hf://").partition("@")[0]
         if item["kind"] == "ConfigMap" and name:
             port = free_port()
+            machine.image.replace("python3", Path(sys.executable))
             item["data"]["HF_ENDPOINT"] = f"http://10.0.0.1:{port}"
             words = (sys.executable, "-m", "workload.hub", "10.0.0.1", str(port), name)
             machine.serve(*words, cwd=Path(__file__).parents[1])

@@ -70,6 +70,13 @@ def listed(address: str, store: Store | None = None) -> Index:
     return access.read(store, preferences.trust(address), preferences.memory(address))
 
 
+def signed(address: str, index: Index) -> str:
+    """Say who signed an index, as far as the user can tell."""
+    if index.signers:
+        return f"signed by {', '.join(map(preferences.trust(address).name, index.signers))}"
+    return f"signed by {index.others[0]}, which you do not trust" if index.others else "not signed"
+
+
 def publisher(address: str, keys: Sequence[SigningKey]) -> Publisher:
     """Return who writes into a channel with these keys: whom the user trusts there, and what he remembers of it."""
     memory = preferences.memory(address)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from packyard.cli import bundles, fanout, libraries, output, preferences, progress, untarred
+from packyard.cli import bundles, fanout, libraries, preferences, progress, untarred
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS
-from packyard.core.bundle.reference import Reference, check_version, same
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, PackyardError, Problem
 from packyard.core.files.paths import RECEIPT, WORKSPACE, is_rendered
 from packyard.core.files.tree import Tree
@@ -27,16 +27,14 @@ Packages = dict[str, Files]
 
 
 def read(word: str, arguments: argparse.Namespace) -> Packages:
-    """Return the packages that a word names: a folder or a file, an address, NAME@VERSION, or a release, @VERSION."""
+    """Return the packages that a word names: a folder or a file, an address, or NAME@VERSION."""
     path = Path(word)
     if path.is_dir():
         return _folder(path, arguments)
     if not path.exists() and "/" in word and "://" not in word:
         raise InputError(Problem("no such file or folder", file=word))
-    if path.exists():
-        bundle = bundles.read(path)
-        return {bundle.name: files_of(bundle.members)}
-    return _published(word, arguments.channel)
+    bundle = bundles.read(path) if path.exists() else _bundle(word, arguments.channel)
+    return {bundle.name: files_of(bundle.members)}
 
 
 def packing(root_dir: Path, arguments: argparse.Namespace, found: Sequence[Library] | None = None) -> Packing:
@@ -70,27 +68,28 @@ def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
 
 
 def _files(folder: Path) -> Files:
-    """Return the files of an untarred package, without what packyard keeps or has rendered there."""
+    """Return the files of an untarred package, without what packyard keeps or has rendered there.
+
+    Those that packyard.json lists are never left out.
+    """
     tree, files, size, listed = Tree(folder), dict[str, bytes](), 0, _listed(folder)
-    for path in _paths(tree, listed):
-        files[path] = tree.read(path)
-        size += len(files[path])
-        if len(files) > LIMITS.entries or size > LIMITS.total_size:
-            hint = "name the folder of one package, or of a library"
-            raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
-    return files
-
-
-def _paths(tree: Tree, listed: Collection[str]) -> Iterator[str]:
-    """Yield the paths of files; those that packyard.json lists are never left out."""
-    hidden = {parent for path in listed for parent in accumulate(path.split("/")[:-1], "{}/{}".format)}
     for place, folders, names in tree.walk():
         if is_rendered(place, names, listed):
             folders.clear()
             continue
         start = f"{place}/" if place else ""
-        folders[:] = [name for name in folders if not name.startswith(".") or start + name in hidden]
-        yield from (start + name for name in names if start + name in listed or not _is_ours(name))
+        folders[:] = [name for name in folders if name[0] != "." or _is_above(start + name, listed)]
+        for path in [start + name for name in names if start + name in listed or not _is_ours(name)]:
+            files[path] = tree.read(path)
+            size += len(files[path])
+            if len(files) > LIMITS.entries or size > LIMITS.total_size:
+                hint = "name the folder of one package, or of a library"
+                raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
+    return files
+
+
+def _is_above(folder: str, listed: Collection[str]) -> bool:
+    return any(path.startswith(f"{folder}/") for path in listed)
 
 
 def _listed(folder: Path) -> Collection[str]:
@@ -105,48 +104,21 @@ def _is_ours(name: str) -> bool:
     return name.startswith(".packyard-") or name == RECEIPT
 
 
-def _published(word: str, flag: str | None) -> Packages:
-    """Fetch a bundle, or all bundles of a release."""
-    from packyard.cli.channels import fetching, open_to_read
+def _bundle(word: str, flag: str | None) -> Bundle:
+    """Fetch a bundle by its address or its name; a word that names none may have been meant as a folder."""
+    from packyard.cli.channels import fetching
     from packyard.sharing.fetching.bundle_address import BundleAddress
-    from packyard.sharing.fetching.fetch import opened, opened_at
-    from packyard.sharing.index import access
+    from packyard.sharing.fetching.fetch import opened_at
 
     if address := BundleAddress.parse(word):
         with opened_at(address, fetching(address.channel)) as fetched:
-            return {fetched.choice.entry.name: files_of(fetched.read().members)}
-    name, at, version = word.partition("@")
-    asked = None if at and not name else Reference.parse(word)
-    source = preferences.source(flag)
-    if source.is_carried and asked:
-        return _carried(asked, word)
-    channel = preferences.required_channel(flag).value
-    store = open_to_read(channel)
-    how = fetching(channel, store)
-    if asked is None:
-        check_version(version)
-        entries = access.read(store, how.trusted, how.memory).entries
-        references = [Reference.parse(str(each)) for each in entries if same(version, each.version)]
-        if not references:
-            hint = f"packyard list{preferences.flag_for(channel)} shows what there is"
-            raise InputError(Problem(f"{channel} has no release {version}", hint=hint))
-    else:
-        references = [asked]
-    found = {}
-    for each in references:
-        with opened(store, each, how) as fetched:
-            output.detail(f"{fetched.choice.entry} from {store.address}, {fetched.choice.why}")
-            found[each.name] = files_of(fetched.read().members)
-    return found
-
-
-def _carried(asked: Reference, word: str) -> Packages:
-    """Return a package that packyard carries; a word that names none may have been meant as a folder."""
+            return fetched.read()
     try:
-        bundle = bundles.carried(asked)
+        return bundles.find(Reference.parse(word), preferences.source(flag))
     except InputError as error:
+        if "@" in word:  # no folder
+            raise
         raise InputError(Problem("no such file or folder", file=word), *error.problems) from error
-    return {bundle.name: files_of(bundle.members)}
 
 
 def files_of(members: Sequence[archive.Member]) -> Files:

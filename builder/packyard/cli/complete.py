@@ -114,10 +114,6 @@ def _values(flag: str, before: Sequence[str]) -> Iterator[str]:
     directory, _ = directories.split(list(_arguments(before, {})))
     if flag == "--unset":
         yield from directories.setters(directory)
-    elif flag == "--preset":
-        from packyard.core.bundle import shipped
-
-        yield from shipped.presets(directory)
 
 
 def flags_of(verb: str, before: Sequence[str]) -> _Flags:
@@ -135,7 +131,7 @@ def flags_of(verb: str, before: Sequence[str]) -> _Flags:
 
 def _declared(flags: Declared) -> _Flags:
     names: dict[str, Sequence[str] | None] = {f"--{name}": None for name in flags.switches}
-    names.update({f"--{name}": None if name in flags.bare else [*choices] for name, choices in flags.values.items()})
+    names.update({f"--{name}": [*choices] for name, choices in flags.values.items()})
     names.update({f"-{letter}": names[f"--{name}"] for letter, name in flags.short.items()})
     return names
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from packyard.cli.colors import MODES
 from packyard.core.errors import UsageError
 
 
@@ -41,16 +40,3 @@ def value(parser: argparse.ArgumentParser, flag: str, text: str, **more: Any) ->
 def dry_run(parser: argparse.ArgumentParser) -> None:
     """Declare ``--dry-run``."""
     switch(parser, "--dry-run", "print the changes as a diff; write nothing")
-
-
-def libraries(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--libraries``."""
-    switch(parser, "--libraries", "libraries that packages are built on, not packages")
-
-
-def common(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags of all verbs, which `packyard help all` describes."""
-    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
-    parser.add_argument("-q", "--quiet", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("-v", "--verbose", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--color", choices=MODES, help=argparse.SUPPRESS)

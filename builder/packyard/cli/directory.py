@@ -96,13 +96,12 @@ def _known(names: Callable[[Path], Collection[str]]) -> Collection[str]:
         return []
 
 
-def file_values(file: str) -> dict[str, Sequence[str]]:
-    """Read a values file, or standard input by the name ``-``; a pipe may be one, as the shell makes of ``<(…)``.
+def values_file(file: str) -> tuple[dict[str, Sequence[str]], Sequence[str]]:
+    """Return the values and options of a values file, or of standard input by the name ``-``.
 
-    A value that is empty is none: it empties a setter.
+    A pipe may be one, as the shell makes of ``<(…)``. A value that is empty is none: it empties a setter.
     """
     from packyard.cli import output
-    from packyard.core.files.regular import LIMIT
     from packyard.using.setters import valuesfile
 
     if file == "-":
@@ -110,8 +109,9 @@ def file_values(file: str) -> dict[str, Sequence[str]]:
     else:
         try:
             with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given
-                data = opened.read(LIMIT)
+                data = opened.read(valuesfile.LIMIT + 1)
         except OSError as error:
             raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
-    by_name = valuesfile.parse(data, file, any_list=True).by_name
-    return {name: [] if setting.texts == [""] else setting.texts for name, setting in by_name.items()}
+    parsed = valuesfile.parse(data, file, any_list=True)
+    values = {name: [] if setting.texts == [""] else setting.texts for name, setting in parsed.by_name.items()}
+    return values, parsed.options

@@ -55,8 +55,7 @@ class Declared:
 
     ``switches`` are on or off, with their defaults; ``values`` are flags that take a value, each with the values to
     choose from, or none where any is possible; ``short`` maps letters to names. With ``numbers``, a word such as ``-1``
-    is an argument. The flags of ``bare`` have a value behind ``=`` alone; without one it is an empty text.
-    ``as_kustomize``, what is wrong is said in its words.
+    is an argument. ``as_kustomize``, what is wrong is said in its words.
     """
 
     def __init__(
@@ -65,14 +64,12 @@ class Declared:
         values: Mapping[str, Collection[str]] | Sequence[str] = (),
         short: Mapping[str, str] | None = None,
         *,
-        bare: Collection[str] = (),
         numbers: bool = False,
         as_kustomize: bool = True,
     ) -> None:
         self.switches = dict(switches or {})
         self.values = dict(values) if isinstance(values, Mapping) else dict.fromkeys(values, ())
         self.short = {"R": _RECURSE, **(short or {})} if _RECURSE in self.switches else dict(short or {})
-        self.bare = bare
         self.numbers = numbers
         self.as_kustomize = as_kustomize
 
@@ -113,7 +110,6 @@ class Declared:
         if name in self.switches:
             flags.switches[name] = True if text is None else self._switch(name, text)
         elif name in self.values:
-            text = text or "" if name in self.bare else text
             if text is None and not rest:
                 missing = f"flag needs an argument: --{name}"
                 raise UsageError(missing if self.as_kustomize else f"--{name} needs a value")

@@ -10,7 +10,7 @@ Flags of every verb:
 
   -h, --help     describe the verb
   -q, --quiet    print results and problems only
-  -v, --verbose  also print files, requests and programs in use
+  -v, --verbose  also print requests and programs in use
   --color MODE   color what is printed: auto (on a terminal), always or never"""
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import Any, NoReturn
 
-from packyard.cli import declare, output, rows, verbosity
+from packyard.cli import output, rows, verbosity
+from packyard.cli.colors import MODES
 from packyard.cli.flags import unknown
 from packyard.core import ending
 from packyard.core.errors import UsageError, suggest
@@ -35,19 +36,6 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         return " ".join(filter(None, (", ".join(action.option_strings), value)))
 
 
-class _Argument(str):
-    """A word behind ``--``: no flag, whatever it begins with."""
-
-    __slots__ = ()
-
-
-def _plain(value: object) -> object:
-    """Return arguments as plain text."""
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    return str(value) if isinstance(value, _Argument) else value
-
-
 class Parser(argparse.ArgumentParser):
     """An argument parser that prints through `output`, and raises `UsageError` instead of exiting.
 
@@ -56,10 +44,6 @@ class Parser(argparse.ArgumentParser):
 
     example = ""
     color = False  # from Python 3.14 on argparse would color the help
-
-    def _parse_optional(self, arg_string: str) -> Any:
-        """Take a word for an argument behind ``--``, which argparse forgets where flags and arguments are mixed."""
-        return None if isinstance(arg_string, _Argument) else super()._parse_optional(arg_string)
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line in one sentence with what to type next."""
@@ -79,7 +63,7 @@ class Parser(argparse.ArgumentParser):
     def refuse_rest(self, words: Sequence[str]) -> None:
         """Refuse words that the verb does not take."""
         for word in words:
-            if isinstance(word, _Argument) or not word.startswith("-"):
+            if not word.startswith("-"):
                 self.error(f"unexpected argument {word!r}")
             self.error(unknown(word.partition("=")[0], [*self.flags(), "--help"], self.usage or ""))
 
@@ -106,7 +90,10 @@ def make(module: Any, verb: str) -> Parser:
     parser.description, parser.color = module.__doc__, Parser.color
     module.add_arguments(parser)
     rows.add_arguments(parser, module)
-    declare.common(parser)
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+    parser.add_argument("-q", "--quiet", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("-v", "--verbose", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--color", choices=MODES, help=argparse.SUPPRESS)
     for action in parser._actions:
         if not action.option_strings:
             action.help = action.help or argparse.SUPPRESS
@@ -130,19 +117,14 @@ def _in_usage(action: argparse.Action) -> str:
 def run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
     """Parse the words as the verb's module declares, and run it; ``known`` is what the caller knows beside them."""
     parser = make(module, verb)
-    end = words.index("--") if "--" in words else len(words)
-    behind = words[end + 1 :]
-    has_command = getattr(module, "TAKES_COMMAND", False)
+    takes_command = getattr(module, "TAKES_COMMAND", False) and "--" in words
+    end = words.index("--") if takes_command else len(words)
     try:
-        parsed, rest = parser.parse_known_intermixed_args(
-            [*words[:end], *(() if has_command else map(_Argument, behind))]
-        )
+        parsed, rest = parser.parse_known_intermixed_args(words[:end])
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     parser.refuse_rest(rest)
-    vars(parsed).update({name: _plain(value) for name, value in vars(parsed).items()})
-    parsed.command = behind if has_command else []
-    vars(parsed).update(known)
+    vars(parsed).update(known, command=[*words[end + 1 :]])
     verbosity.choose(quiet=parsed.quiet, verbose=parsed.verbose, color=parsed.color)
     with ending.as_interrupt():
         return int(module.run(parsed))

@@ -118,13 +118,13 @@ def receipt_of(source: Setting, bundle: Identified) -> bytes | None:
         return None
 
 
-def base(folder: Path, flag: str | None, file: str | None, hint: str, verb: str = "") -> Bundle:
+def base(folder: Path, flag: str | None, file: str | None, hint: str) -> Bundle:
     """Return the bundle that a package came from: a file that the user names, or what `Untarred.base` finds.
 
     A file with another version is refused: what that version changed would be taken for edits by hand.
     """
     if file is None:
-        return read(folder, hint, verb).base(flag)
+        return read(folder, hint).base(flag)
     named = bundles.read(Path(file))
     try:
         described = read(folder).described
@@ -137,18 +137,19 @@ def base(folder: Path, flag: str | None, file: str | None, hint: str, verb: str 
     return named
 
 
-def read(folder: Path, hint: str = "name the top directory of one", verb: str = "") -> Untarred:
-    """Read the packyard.json of an untarred package, and its receipt.
+def check_top(folder: Path) -> None:
+    """Refuse a directory that is inside a package."""
+    top = paths.root_of(folder)
+    if top != os.path.realpath(folder):
+        hint = f"name its top directory, {quote(os.path.relpath(top))}"
+        raise InputError(Problem("is inside a package", file=str(folder), hint=hint))
 
-    ``hint`` is for a folder that is none; ``verb`` is what is to be typed for the package that a folder is inside of.
-    """
+
+def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
+    """Read the packyard.json of an untarred package, and its receipt; ``hint`` is for a folder that is none."""
     file = folder / manifest.FILE
     if not regular.is_file(file):
-        top = paths.root_of(folder)
-        if top != os.path.realpath(folder):
-            whole = quote(os.path.relpath(top))
-            hint = f"the whole package: packyard {verb} {whole}" if verb else f"name its top directory, {whole}"
-            raise InputError(Problem("is inside a package", file=str(folder), hint=hint))
+        check_top(folder)
         problem = f"has no {manifest.FILE}, so it is no untarred package"
         raise InputError(Problem(problem, file=str(folder), hint=hint))
     data = regular.read(file, limit=manifest.LIMIT)

@@ -1,7 +1,6 @@
-"""How much a command prints: only results and problems, or also files, requests and programs as they are used.
+"""How much a command prints: only results and problems, or also requests and programs as they are used.
 
-Python's audit events tell about these, so that no part of packyard has to. Worker processes of a large build print
-nothing.
+Python's audit events tell about these, so that no part of packyard has to.
 """
 
 from __future__ import annotations
@@ -34,21 +33,6 @@ def _see(event: str, arguments: tuple[Any, ...]) -> None:
         output.detail(text)
 
 
-def _opened(path: object, _mode: object, flags: int) -> str:
-    if not isinstance(path, str | bytes | os.PathLike) or flags & getattr(os, "O_DIRECTORY", 0):
-        return ""  # a descriptor, which was opened before
-    name = os.fsdecode(path)
-    writes = flags & (os.O_WRONLY | os.O_RDWR)
-    if name.startswith(_OWN) or name.endswith((".py", ".pyc")) or not (writes or os.path.isfile(name)):  # noqa: PTH113
-        return ""
-    return f"{'writes' if writes else 'reads'} {name}"
-
-
-def _moved(_old: object, new: object, *_: object) -> str:
-    """Return where a file is written that was made beside."""
-    return f"writes {os.fsdecode(str(new))}"
-
-
 def _sent(connection: Any, data: object) -> str:
     """Return the first line of a request and its host, never its headers."""
     if not isinstance(data, bytes) or b" HTTP/1." not in (head := data.partition(b"\r\n")[0]):
@@ -66,12 +50,7 @@ def _started(executable: object, words: object, *_: object) -> str:
     return f"runs {shlex.join(os.fsdecode(str(word)) for word in listed)}"
 
 
-#: Python's own files, devices, and files of the kernel.
-_OWN = tuple({os.path.join(sys.prefix, "lib"), os.path.join(sys.base_prefix, "lib"), "/proc/", "/sys/", "/dev/"})  # noqa: PTH118
-
 _EVENTS: dict[str, Callable[..., str]] = {
-    "open": _opened,
-    "os.rename": _moved,
     "http.client.send": _sent,
     "subprocess.Popen": _started,
     "os.exec": _started,

@@ -53,7 +53,7 @@ WRITE = Group(
     {
         "init": ("writing.init", "begin a workspace for packages of your own"),
         "new": ("writing.new", "write a new package of the workspace"),
-        "import": ("writing.import_", "write a source package from a package that exists"),
+        "import": ("writing.import_", "write a source package from kustomizations or manifests"),
         "lint": ("writing.lint", "report what is wrong with packages"),
         "test": ("writing.test", "build packages and try them as their users do"),
         "build": ("writing.build", "compose packages from their sources and pack them"),

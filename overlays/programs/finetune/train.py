@@ -73,8 +73,10 @@ def check_model(folder):
     except ValueError:
         sys.exit(f"{folder}/config.json is not whole: copy it again")
     text = config.get("text_config", config)
-    factor = (text.get("rope_scaling") or {}).get("factor") or 1  # some stretch what they know
-    context = int((text.get("max_position_embeddings") or MAX_LENGTH) * factor)
+    ropes = text.get("rope_scaling") or text.get("rope_parameters") or {}  # as transformers 4 and 5 call it
+    kinds = [ropes, *ropes.values()]  # of all layers, or of each kind
+    factors = [rope.get("factor") or 1 for rope in kinds if isinstance(rope, dict)]  # some stretch what they know
+    context = int((text.get("max_position_embeddings") or MAX_LENGTH) * max(factors))
     if context < MAX_LENGTH:
         sys.exit(f"the context of {folder} is {context} tokens: lower MAX_LENGTH from {MAX_LENGTH}")
     index = folder / "model.safetensors.index.json"

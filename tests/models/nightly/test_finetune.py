@@ -517,10 +517,12 @@ def test_a_run_in_buckets_goes_on_and_its_adapter_is_served(
 
     results = "results/nobody-here/llm-finetune/bucket/output"
     assert [file.name for file in (buckets / results / "checkpoints").iterdir()] == ["checkpoint-16"]
-    values = {"MODEL_SOURCE": f"s3://{results}/adapter", "MODEL_PATH": "/adapters/tuned", "S3_ENDPOINT": url}
-    staging = catalogue.set_objects(*USE_CASES["llm-serving/staging/user-allocated-pvc"], **values)
-    cluster.objects += [*staging, keys("model-credentials")]
-    (copying,) = [cluster.start(pod) for item in controllers.of_kind(staging, "Job") for pod in controllers.job(item)]
+    values = {"MODEL_SOURCE": f"s3://{results}/adapter", "MODEL_PATH": "/adapters/tuned"}
+    staging = catalogue.set_directory(*USE_CASES["llm-serving/staging/user-allocated-pvc"], **values)
+    objects = catalogue.with_options(served5, staging, ["from-bucket"], S3_ENDPOINT=url)
+    cluster.image.replace("rclone", program("rclone"))
+    cluster.objects += [*objects, keys("model-credentials")]
+    (copying,) = [cluster.start(pod) for item in controllers.of_kind(objects, "Job") for pod in controllers.job(item)]
     assert copying.wait() == 0, copying.log
     assert serve_adapter(cluster, served5, "/adapters/tuned") == ["Qwen/Qwen3-0.6B", "tuned"]
 

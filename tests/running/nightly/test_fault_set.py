@@ -18,7 +18,6 @@ import pytest
 
 from controlplane import people, shared
 from controlplane.api import Api, wait
-from packyard.running.doctor.transcript import Transcript
 from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
 from running import made, recordings, suggested
@@ -73,14 +72,15 @@ def check_typed(fix: str, client: Kubectl) -> None:
 @pytest.mark.parametrize("fault", [each for each in FAULTS if each.before], ids=lambda each: each.name)
 def test_it_is_told_before_anything_is_applied(fault: Fault, plane: Api, there: str, tmp_path: Path) -> None:
     found = client(plane, fault.namespace(there), tmp_path, fault.user and f"{fault.user}-{there}")
-    ready, transcript = rendered(fault.run(there)), Transcript()
-    findings = recordings.findings(transcript.of(found), ready)
-    told = recordings.said(findings, recordings.planned(transcript.of(found), ready))
+    ready, calls = rendered(fault.run(there)), recordings.Calls()
+    recorded = recordings.recording(found, calls)
+    findings = recordings.findings(recorded, ready)
+    told = recordings.said(findings, recordings.planned(recorded, ready))
     for each in findings:
         check_typed(each.fix, found)
     assert re.search(fault.before, told, re.DOTALL), told
     if recordings.IS_RECORDING:
-        recordings.keep(transcript, found, "before", fault, there)
+        recordings.keep(calls, "before", fault, there)
 
 
 @pytest.mark.usefixtures("kubectl")
@@ -93,7 +93,7 @@ def test_it_is_explained_of_a_run_that_has_it(fault: Fault, plane: Api, there: s
     said = ""
     while not re.search(fault.after, said, re.DOTALL):
         assert time.monotonic() < end, said
-        transcript = Transcript()
-        said = recordings.after(transcript.of(found), fault)
+        calls = recordings.Calls()
+        said = recordings.after(recordings.recording(found, calls), fault)
     if recordings.IS_RECORDING:
-        recordings.keep(transcript, found, "after", fault, there)
+        recordings.keep(calls, "after", fault, there)

@@ -1,6 +1,6 @@
 """Probes on a real control plane: what they are made of, what is read of their pods, and that nothing is left.
 
-What the script in their pods finds is judged by tests/running/test_contract.py.
+What the script in their pods finds is judged by tests/running/test_probe.py.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import pytest
 from catalogue.nightly import test_runs
 from controlplane import fates, people
 from controlplane.api import Api, Object, await_quota, wait
-from packyard.cli.running import clusters, probe
+from packyard.cli.running import clusters, interrupts, probe
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes import pods
-from packyard.running.probe import answers, jobs
-from packyard.running.runs import beside, kubectl
+from packyard.running import probe as probes
+from packyard.running.runs import kubectl, status
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendered import Rendered
 from tiny import COMMAND, environment
@@ -57,23 +57,21 @@ def fated(rendered: Rendered, fate: str, **fields: object) -> Rendered:
 def test_what_a_container_says_last_is_read_and_all_is_deleted(
     rendered: Rendered, cluster: Api, namespace: str, client: Kubectl, left: Callable[[], list[str]]
 ) -> None:
-    probe = jobs.make(fated(rendered, "run"), "abcde", seconds=600)
-    beside.create(client, probe.objects)
-    wait(lambda: [] if len(running(cluster, namespace)) == 1 else ["no pod"])
-    made = {f"{item['kind']} {item['metadata']['name']}" for item in probe.objects}
-    assert made <= set(left())
-    assert answers.look(client, probe).waiting == {f"{probe.name}-0": ""}
-    (pod,) = running(cluster, namespace)
-    end(cluster, namespace, pod, "0 found\n1 missing\n")
-    seen = answers.look(client, probe)
-    assert (seen.is_over, seen.waiting) == (True, {})
-    found = answers.conclude(client, probe, seen, "2026-01-01T00:00:00Z")
+    made = probes.make(fated(rendered, "run"), "abcde", seconds=600)
+    with interrupts.made(client, made.jobs):
+        wait(lambda: [] if len(running(cluster, namespace)) == 1 else ["no pod"])
+        assert {f"Job {item['metadata']['name']}" for item in made.jobs} <= set(left())
+        assert not made.is_over(status.read_one(client, made.record(namespace)))
+        (pod,) = running(cluster, namespace)
+        end(cluster, namespace, pod, "0 found\n1 unresolved\n")
+        now = status.read_one(client, made.record(namespace))
+    assert made.is_over(now)
+    found = made.findings(now)
     assert [(each.severity, str(each)) for each in found] == [
         ("passed", "image docker.io/tensorflow/tensorflow:2.15.0"),
         ("passed", "python3"),
         ("error", "kubernetes.default.svc: the name is not resolved in a pod"),
     ]
-    jobs.delete(client, probe)
     wait(left)
 
 
@@ -138,7 +136,7 @@ def test_who_may_not_create_a_probe_hears_of_that_first(
         probe.run(user, rendered, seconds=1)
     said = capsys.readouterr().err
     assert "could not be deleted" in said
-    assert "delete job --selector=packyard/run=mnist-fp32-training-first-run-probe-" in said
+    assert "delete job mnist-fp32-training-first-run-probe-" in said
 
 
 def test_a_probe_that_is_refused_hides_nothing_that_was_found(

@@ -205,7 +205,7 @@ def configuration(draw: random.Random, *, some: bool = False) -> str:
 
 
 def kptfile(draw: random.Random) -> dict[str, str]:
-    """Make a Kptfile with pipelines of every form, sometimes wrong, and the files that it names."""
+    """Make a Kptfile with pipelines of every form, and the files that it names."""
     entries = []
     for _ in range(draw.choice((0, 1, 1, 2, 3))):
         lines = [f"  - image: {draw.choice(('gcr.io/kpt-fn/apply-setters:v0.2', 'apply-setters:v0.1', 'set-labels'))}"]
@@ -222,24 +222,11 @@ def kptfile(draw: random.Random) -> dict[str, str]:
                 [],
             )
         )
-        if draw.random() < 0.1:
-            lines[1:] = draw.choice(
-                (
-                    ["    foo: bar"],
-                    ["    configMap: [a]"],
-                    ["    configMap: text that is long"],
-                    ["    configMap:", "      a: [b]"],
-                    ["    image2: [a]", "    configPath: {a: b}"],
-                )
-            )
         entries.append("\n".join(lines))
     listed = "\n".join(entries)
-    wrong = ("pipeline: []", "pipelines:\n  mutators: []", "pipeline:\n  mutators: none")
-    others = ("", "pipeline: {}", "pipeline:", f"pipeline:\n  validators:\n{listed}", draw.choice(wrong))
+    others = ("", "pipeline: {}", "pipeline:", f"pipeline:\n  validators:\n{listed}")
     pipeline = f"pipeline:\n  mutators:\n{listed}" if draw.random() < 0.7 else draw.choice(others)
-    more = ("foo: bar\n", "info:\n  description: d\n  wrong: 1\n", "info:\n  keywords: k\n", "inventory: 5\n")
-    also = draw.choice(more) if draw.random() < 0.1 else ""
-    files = {"Kptfile": f"apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: p\n{also}{pipeline}\n"}
+    files = {"Kptfile": f"apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: p\n{pipeline}\n"}
     data = "data:\n" + "".join(f"  {double_quoted(name)}: {given(draw)}\n" for name in draw.sample(NAMES, 2))
     if draw.random() < 0.8:
         head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: s\n"

@@ -1,8 +1,7 @@
-"""apply-setters and list-setters on what a Krmfile defines: one of the list, of the folder named, or of one found."""
+"""apply-setters and list-setters on what a Krmfile defines: one of the list, or of a folder."""
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -208,27 +207,6 @@ def test_a_setter_that_has_fields_in_objects_that_are_not_in_the_list_is_an_erro
     assert messages(outcome)[0].startswith("WORKERS also sets 1 field of objects that are not in the list (")
 
 
-def test_the_folder_of_the_objects_is_found_below_the_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path / "a/one", FILES)
-    write(tmp_path / "b/two", {**FILES, "sub/r.yaml": OBJECTS.replace("name: x", "name: y")})
-    write(tmp_path / ".hidden/one", FILES)
-    monkeypatch.chdir(tmp_path)
-    assert not apply(None, {"sub/r.yaml": OBJECTS}, WORKERS="4").failed
-    shutil.copytree(tmp_path / "a", tmp_path / "c")  # the same: it does not matter which
-    assert not apply(None, {"sub/r.yaml": OBJECTS}, WORKERS="4").failed
-    tiny.replace(tmp_path / "c/one/Krmfile", '"1.7"', '"1.8"')
-    outcome = apply(None, {"sub/r.yaml": OBJECTS}, WORKERS="4")
-    assert messages(outcome) == [
-        "failed to apply setters: the objects may be those of a/one or c/one, which have different Krmfiles "
-        "(say which: packyard fn apply-setters FOLDER)"
-    ]
-    assert not apply(Path("c/one"), {"sub/r.yaml": OBJECTS}, WORKERS="4").failed
-    monkeypatch.chdir(tmp_path / "c/one")
-    assert not apply(None, {"sub/r.yaml": OBJECTS}, WORKERS="4").failed
-
-
 @pytest.mark.parametrize("name", ["apply-setters", "list-setters"])
 def test_comments_without_a_krmfile_are_an_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -239,7 +217,9 @@ def test_comments_without_a_krmfile_are_an_error(name: str, tmp_path: Path, monk
     assert messages(outcome)[0].endswith("absent: is not a directory")
     write(tmp_path / "other", {**FILES, "sub/r.yaml": OBJECTS.replace("nginx:1.7", "nginx:1.8")})
     outcome = function.run(name, resource_list({"sub/r.yaml": OBJECTS}, config(WORKERS="4")), tmp_path / "other")
-    assert "does not have the objects of the list" in messages(outcome)[0]
+    assert "other does not have these objects" in messages(outcome)[0]
+    monkeypatch.chdir(write(tmp_path / "one", FILES))
+    assert not apply(None, {"sub/r.yaml": OBJECTS}, WORKERS="4").failed
 
 
 def test_a_path_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:

@@ -45,32 +45,6 @@ def test_what_is_missing_or_null_is_empty(rest: str) -> None:
     assert outcome.failed
 
 
-def test_list_setters_refuses_fields_that_no_kptfile_has() -> None:
-    """By the lines of the object as it came, in kpt's words."""
-    text = """\
-items:
-- apiVersion: kpt.dev/v1
-  kind: Kptfile
-  metadata:
-    annotations:
-      config.kubernetes.io/path: Kptfile
-  pipelines:
-    mutators: []
-  status: {}
-  foo: bar
-"""
-    outcome = function.run("list-setters", (HEAD + text).encode())
-    assert outcome.failed
-    assert [result.message for result in outcome.results] == [
-        "failed to list setters: unable to read Kptfile: invalid 'v1' Kptfile: "
-        "yaml: unmarshal errors:\n"
-        "  line 6: field pipelines not found in type v1.KptFile\n"
-        "  line 9: field foo not found in type v1.KptFile"
-    ]
-    older = (HEAD + text).replace("kpt.dev/v1", "kpt.dev/v1alpha1")
-    assert not function.run("list-setters", older.encode()).failed
-
-
 KPTFILE = "- apiVersion: kpt.dev/v1\n  kind: Kptfile\n  metadata: {annotations: {config.kubernetes.io/path: Kptfile}}\n"
 FIELDS = "- a: my-app # kpt-set: ${app}\n  b: my-app # kpt-set: ${app}\n"
 
@@ -102,27 +76,6 @@ def test_a_functions_own_values_go_before_those_of_its_file() -> None:
         "Name: app, Value: my-app, Type: str, Count: 2",
         "Name: foo, Value: bar, Type: str, Count: 0",
     ]
-
-
-@pytest.mark.parametrize(
-    ("field", "says"),
-    [
-        ("  foo: bar\n", "line 4: field foo not found in type v1.KptFile"),
-        ("  pipeline:\n    mutators:\n    - {image: x, foo: bar}\n", "line 6: field foo not found in type v1.Function"),
-        ("  pipeline: {validators: [{image: x, foo: bar}]}\n", "line 4: field foo not found in type v1.Function"),
-        ("  info: {foo: bar}\n", "line 4: field foo not found in type v1.PackageInfo"),
-        ("  upstream: {git: {foo: bar}}\n", "line 4: field foo not found in type v1.Git"),
-        ("  pipeline: []\n", "line 4: cannot unmarshal !!seq into v1.Pipeline"),
-        ("  pipeline: {mutators: none}\n", "line 4: cannot unmarshal !!str `none` into []v1.Function"),
-        ("  inventory: a text that is long\n", "line 4: cannot unmarshal !!str `a text ...` into v1.Inventory"),
-        ("\n  # a comment\n\n  foo: bar\n", "line 5: field foo not found in type v1.KptFile"),
-    ],
-)
-def test_what_no_kptfile_has_is_named_in_kpts_words(field: str, says: str) -> None:
-    outcome = function.run("list-setters", f"{HEAD}items:\n{KPTFILE}{field}{FIELDS}".encode())
-    head = "failed to list setters: unable to read Kptfile: invalid 'v1' Kptfile: yaml: unmarshal errors:\n  "
-    assert outcome.failed
-    assert [result.message for result in outcome.results] == [head + says]
 
 
 def test_a_key_without_a_value_and_an_item_without_one_are_left_alone() -> None:

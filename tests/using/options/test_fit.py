@@ -21,7 +21,7 @@ FITTING = {
     "llm-serving/one-node/user-allocated-pvc": {*_MODEL, *_GPUS, "spread", "writable-root"},
     "llm-serving/several-nodes/user-allocated-pvc": {*_MODEL, *_GPUS, "efa", "rdma", "writable-root"},
     "llm-serving/smoke-test": _ALL,
-    "llm-serving/staging/user-allocated-pvc": {*_ALL, "trust-remote-code"},
+    "llm-serving/staging/user-allocated-pvc": {*_ALL, "from-bucket", "from-registry", "trust-remote-code"},
     "mask-rcnn-fp32-training-k8s/inspector/user-allocated-pvc": _SERVER,
     "mask-rcnn-fp32-training-k8s/multi-node-optimized/user-allocated-pvc": {*_RUN, "debug", "efa", "rdma", "spread"},
     "mask-rcnn-fp32-training-k8s/notebook/user-allocated-pvc": {*_SERVER, "environment"},

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from packyard.using.setters.definition import Setter
+from packyard.using.setters.valuesfile import LIMIT
 from tiny import done, packyard
 
 FIELD = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a: "" # {"$openapi":"A"}\n'
@@ -113,3 +114,33 @@ def test_a_values_file_without_a_value_is_refused_by_line(tmp_path: Path, text: 
     process = packyard("set", ".", "--values", "values", cwd=package)
     assert process.returncode == 1
     assert process.stderr.startswith("error: values:2: A has no value")
+
+
+def test_what_cannot_be_taken_back_leaves_what_is_set_beside_it_too(tmp_path: Path) -> None:
+    package = make(tmp_path)
+    krmfile = (package / "Krmfile").read_text()
+    optional = krmfile.replace(", required: true", "")
+    (package / "Krmfile").write_text(optional + optional.partition("definitions:\n")[2].replace("A", "B"))
+    before = (package / "Krmfile").read_bytes(), (package / "cm.yaml").read_bytes()
+    process = packyard("set", ".", "A=z", "--unset", "B", cwd=package)
+    assert process.returncode == 1
+    assert "setter 'B' has no default to go back to" in process.stderr
+    assert process.stdout == ""
+    assert ((package / "Krmfile").read_bytes(), (package / "cm.yaml").read_bytes()) == before
+
+
+def test_a_setter_is_not_set_and_taken_back_at_once(tmp_path: Path) -> None:
+    package = make(tmp_path)
+    process = packyard("set", ".", "A=z", "--unset", "A", cwd=package)
+    assert process.returncode == 2
+    assert "A is set and taken back" in process.stderr
+    assert setter(package)["value"] == ""
+
+
+def test_a_values_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    package = make(tmp_path)
+    (tmp_path / "values").write_text("A: z\n" + "# and so on\n" * (LIMIT // 12 + 1))
+    process = packyard("set", ".", "--values", "values", cwd=package)
+    assert process.returncode == 1
+    assert "error: values: is larger than" in process.stderr
+    assert setter(package)["value"] == ""

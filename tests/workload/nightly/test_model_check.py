@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -122,9 +124,57 @@ def test_weights_and_a_context_that_do_not_fit_the_gpus_are_named(
     assert (done.returncode == 0, said in done.stderr) == (not said, True), done.stderr
 
 
+@pytest.mark.parametrize(
+    "ropes",
+    [
+        {"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}},
+        {"rope_parameters": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}},
+        {"rope_parameters": {"full_attention": {"factor": 4.0}, "sliding_attention": {"rope_type": "default"}}},
+    ],
+    ids=["transformers 4", "transformers 5", "of each kind of layer"],
+)
+def test_a_context_that_is_stretched_is_known(model: Path, ropes: dict[str, object]) -> None:
+    (model / "config.json").write_text(json.dumps({**CONFIG, "max_position_embeddings": 32768, **ropes}))
+    assert run(model, MAX_MODEL_LEN="131072", GPU_MEMORY="48Gi").returncode == 0
+    assert "the model knows contexts of 131072 tokens" in run(model, MAX_MODEL_LEN="131073").stderr
+
+
+def test_a_model_that_its_user_may_not_read_is_waited_for_with_ids_and_mode(model: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own is root's alone
+        Path(folder).chmod(0o755)
+        closed = Path(folder, "model")
+        shutil.copytree(model, closed)
+        closed.chmod(0o700)
+        words = [str(real.program("setpriv")), "--reuid=1000", "--regid=1000", "--clear-groups", "/usr/bin/python3"]
+        values = variables(closed, ADAPTER_PATH="")
+        with running([*words, *_WORDS[1:]], env=values, stdout=subprocess.PIPE) as process:
+            assert process.stdout
+            line = process.stdout.readline()
+            closed.chmod(0o755)
+            assert process.wait(PATIENCE) == 0
+    assert line == f"waiting: USER_ID 1000, GROUP_ID 1000 and FS_ID may not read {closed} (drwx------ 0:0)\n"
+
+
 def test_programs_that_are_to_be_run_and_were_not_staged_are_named(model: Path) -> None:
     (model / "config.json").write_text(json.dumps({**CONFIG, "auto_map": {"AutoModel": "modeling_mine.Mine"}}))
     assert run(model).returncode == 0
     done = run(model, "--trust-remote-code")
     assert done.returncode == 1
-    assert "modeling_mine.py is not there: stage the model with TRUST_REMOTE_CODE" in done.stderr
+    assert "modeling_mine.py is not there: stage the model with the option trust-remote-code" in done.stderr
+
+
+def test_what_flashinfer_has_in_a_read_only_image_is_linked_to_where_it_may_write_beside_it(
+    model: Path, tmp_path: Path
+) -> None:
+    image, target = tmp_path / "image/flashinfer_cubin", tmp_path / "cubins"
+    (image / "cubins/fmha/trtllm").mkdir(parents=True)
+    (image / "__init__.py").touch()
+    (image / "cubins/fmha/checksums.txt").write_text("kernel.cubin 12\n")
+    (image / "cubins/fmha/trtllm/kernel.cubin").write_bytes(b"kernel")
+    values = {"PYTHONPATH": str(image.parent), "FLASHINFER_CUBIN_DIR": str(target)}
+    for _ in range(2):  # a container that is started again finds them
+        done = run(model, **values)
+        assert done.returncode == 0, done.stderr
+    assert (target / "fmha/trtllm/kernel.cubin").read_bytes() == b"kernel"
+    (target / "fmha/trtllm/include").symlink_to(target)  # as FlashInfer does, with a lock beside it
+    assert [path.name for path in (image / "cubins/fmha/trtllm").iterdir()] == ["kernel.cubin"]

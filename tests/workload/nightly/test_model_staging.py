@@ -1,4 +1,7 @@
-"""The program that copies models to a storage: from a hub, from versitygw, and from a registry that oras fills."""
+"""What copies models to a storage, as the containers of its Job: from a hub, from versitygw, and from a registry.
+
+huggingface_hub, rclone and oras are the real ones, with the words and variables that the manifests give them.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,24 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from threading import Event
 
 import pytest
+import yaml
 
 import real
 from sharing import buckets, registries
 from workload import hub
 from workload.hub import COMMIT, Hub
-from workload.machine import PATIENCE
+from workload.machine import PATIENCE, running
 
 pytestmark = pytest.mark.nightly("workload")
 
-_PROGRAM = real.REPOSITORY / "bases/model-staging/stage_model.py"
+_BASE = real.REPOSITORY / "bases/model-staging"
+_OPTIONS = real.REPOSITORY / "overlays/options"
+_PROGRAM = _BASE / "stage_model.py"
 _NAME = "team/llm"
 _LARGE = "model-00001-of-00002.safetensors"
 _COPIED = {
@@ -29,6 +36,7 @@ _COPIED = {
     "model-00002-of-00002.safetensors": os.urandom(100_000),
     "a folder/tokenizer.json": b"{}",
 }
+Done = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
@@ -42,20 +50,59 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "storage/models/llm"
 
 
-def run(source: str, target: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    values = {"MODEL_SOURCE": source, "STAGE_DIR": str(target), "AWS_REGION": "us-east-1", "STAGE_IGNORE": ".git* *.md"}
-    environment = {**values, "STAGE_PAUSE": "0", "PATH": os.environ["PATH"], **more}
-    words = [sys.executable, _PROGRAM]
+def variables(file: Path) -> dict[str, str]:
+    values: dict[str, str] = yaml.safe_load(file.read_text())["data"]
+    return values
+
+
+def environment_of(source: str, target: Path, more: Mapping[str, str]) -> dict[str, str]:
+    home = target.parents[2] / "tmp"
+    home.mkdir(exist_ok=True)
+    shown = {**variables(_BASE / "config-map.yaml"), "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1"}
+    path = real.path_with("awk", "oras", "rclone")
+    return {**shown, "MODEL_SOURCE": source, "STAGE_DIR": str(target), "PATH": path, **more}
+
+
+def run(words: list[str], source: str, target: Path, more: Mapping[str, str]) -> Done:
+    environment = environment_of(source, target, more)
+    words = [word.replace("/tmp", environment["HF_HOME"]) for word in words]  # each test has its own
     return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
-def from_hub(server: Hub, target: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    return run(f"hf://{_NAME}", target, HF_ENDPOINT=server.address, **more)
+def finish(source: str, target: Path) -> Done:
+    return run([sys.executable, str(_PROGRAM), "finish"], source, target, {})
+
+
+def then_finish(copied: Done, source: str, target: Path) -> Done:
+    """Return what the Job's second container does, which starts where the first ended well, with what both said."""
+    if copied.returncode:
+        return copied
+    done = finish(source, target)
+    return subprocess.CompletedProcess([], done.returncode, copied.stdout + done.stdout, copied.stderr + done.stderr)
+
+
+def from_hub(server: Hub, target: Path, source: str = f"hf://{_NAME}", **more: str) -> Done:
+    given = {"HF_ENDPOINT": server.address, **more}
+    return then_finish(run([sys.executable, str(_PROGRAM), "copy"], source, target, given), source, target)
+
+
+def by_option(option: str, source: str, target: Path, **more: str) -> Done:
+    job = yaml.safe_load((_OPTIONS / option / "job.yaml").read_text())
+    (container,) = job["spec"]["template"]["spec"]["initContainers"]
+    config_map = _OPTIONS / option / "config-map.yaml"
+    given = variables(config_map) if config_map.is_file() else {}
+    return then_finish(run(container["command"], source, target, {**given, **more}), source, target)
 
 
 def read(folder: Path) -> dict[str, bytes]:
     files = [path for path in folder.rglob("*") if path.is_file() and path.name != ".staged"]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> None:
+    for path, data in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
 
 
 def test_copies_a_repository_whole_and_says_which_commit_it_is_and_asks_for_nothing_again(
@@ -67,6 +114,7 @@ def test_copies_a_repository_whole_and_says_which_commit_it_is_and_asks_for_noth
     assert json.loads((target / ".staged").read_text()) == {"source": f"hf://{_NAME}", "version": COMMIT}
     assert [path.name for path in target.parent.iterdir()] == ["llm"]
     assert f"set MODEL_SOURCE to hf://{_NAME}@{COMMIT}" in done.stdout
+    assert all(path.stat().st_mode & 0o444 == 0o444 for path in [target, *target.rglob("*")])
     team_hub.asked.clear()
     assert (from_hub(team_hub, target).returncode, team_hub.asked) == (0, [])
 
@@ -75,62 +123,75 @@ def test_refuses_another_model_under_the_same_name_and_a_directory_that_it_did_n
     team_hub: Hub, target: Path
 ) -> None:
     from_hub(team_hub, target)
-    done = run("hf://team/other", target, HF_ENDPOINT=team_hub.address)
+    done = from_hub(team_hub, target, "hf://team/other")
     assert (done.returncode, read(target)) == (1, _COPIED)
     assert f"holds hf://{_NAME}: delete it, or set another MODEL_PATH for hf://team/other" in done.stderr
     (target / ".staged").unlink()
-    assert "was not made by this program" in from_hub(team_hub, target).stderr
+    assert "was not made by staging" in from_hub(team_hub, target).stderr
 
 
-def test_goes_on_where_a_connection_broke_off_and_where_a_server_is_busy(team_hub: Hub, target: Path) -> None:
-    team_hub.breaks[_LARGE] = 30_000  # more often than tries without progress are allowed
-    team_hub.statuses["config.json"] = [408, 429, 503]
+def test_goes_on_where_a_connection_broke_off(team_hub: Hub, target: Path) -> None:
+    team_hub.files[_LARGE] = team_hub.sent[_LARGE] = bytes(12 << 20)
+    team_hub.breaks[_LARGE] = [11 << 20]
     done = from_hub(team_hub, target)
     assert done.returncode == 0, done.stderr
-    ranges = [f"bytes={number * 30_000}-" if number else "" for number in range(10)]
-    assert [asked for path, asked in team_hub.asked if path == _LARGE] == ranges
-    assert read(target) == _COPIED
+    assert [asked for path, asked in team_hub.asked if path == _LARGE] == ["", f"bytes={10 << 20}-"]
+    assert read(target)[_LARGE] == bytes(12 << 20)
 
 
-@pytest.mark.parametrize(
-    ("data", "version", "ranges"),
-    [
-        (_COPIED[_LARGE][:1000], COMMIT, ["bytes=1000-"]),
-        (b"x" * 1000, COMMIT, ["bytes=1000-", ""]),
-        (b"x", "old", [""]),
-    ],
-    ids=["goes on", "spoiled", "of another version"],
-)
-def test_takes_of_an_earlier_job_what_is_right(
-    team_hub: Hub, target: Path, data: bytes, version: str, ranges: list[str]
+def test_waits_for_a_server_that_is_busy_and_ends_where_it_fails_for_the_job_to_try_again(
+    team_hub: Hub, target: Path
 ) -> None:
-    folder = target.with_name("llm.partial")
-    folder.mkdir(parents=True)
-    (folder / ".staged").write_text(json.dumps({"source": f"hf://{_NAME}", "version": version}))
-    (folder / f"{_LARGE}.part").write_bytes(data)
+    team_hub.statuses["config.json"] = [429, 503]
+    done = from_hub(team_hub, target)
+    assert (done.returncode, "503 Service Unavailable" in done.stderr) == (1, True)
+    assert [path for path, _ in team_hub.asked].count("config.json") == 2
+    done = from_hub(team_hub, target)
+    assert (done.returncode, read(target)) == (0, _COPIED), done.stderr
+
+
+@pytest.mark.parametrize(("version", "times"), [(COMMIT, 0), ("old", 1)], ids=["goes on", "of another version"])
+def test_takes_of_an_earlier_job_what_is_of_the_same_version(
+    team_hub: Hub, target: Path, version: str, times: int
+) -> None:
+    team_hub.sent["config.json"] = b'{"num_attention_heads": 17}'
+    assert "config.json is not what" in from_hub(team_hub, target).stderr
+    assert not (target.with_name("llm.partial") / "config.json").exists()
+    target.with_name("llm.partial").joinpath(".staged").write_text(
+        json.dumps({"source": f"hf://{_NAME}", "version": version})
+    )
+    team_hub.sent = dict(team_hub.files)
+    team_hub.asked.clear()
     assert from_hub(team_hub, target).returncode == 0
-    assert [asked for path, asked in team_hub.asked if path == _LARGE] == ranges
+    asked = [path for path, _ in team_hub.asked]
+    assert (asked.count("config.json"), asked.count(_LARGE)) == (1, times)
     assert read(target) == _COPIED
 
 
 @pytest.mark.parametrize("name", ["config.json", _LARGE])
-def test_takes_no_file_with_another_digest_or_size(team_hub: Hub, target: Path, name: str) -> None:
-    data = team_hub.sent[name]
-    team_hub.sent[name] = bytes([data[0] ^ 1]) + data[1:]
+@pytest.mark.parametrize("change", [lambda data: bytes([data[0] ^ 1]) + data[1:], lambda data: data + b"more"])
+def test_takes_no_file_with_another_digest_or_size(team_hub: Hub, target: Path, name: str, change: object) -> None:
+    assert callable(change)
+    team_hub.sent[name] = change(team_hub.sent[name])
     done = from_hub(team_hub, target)
     assert (done.returncode, target.exists()) == (1, False)
-    assert "it was changed on its way" in done.stderr
-    team_hub.sizes[name] = 5
-    assert "is longer than the 5 bytes that its source says" in from_hub(team_hub, target).stderr
-
-
-def test_a_token_reaches_the_hub_and_no_other_host(team_hub: Hub, target: Path) -> None:
-    team_hub.token = "hf_secret"
-    with hub.serve(_NAME, team_hub.files) as other:
-        team_hub.elsewhere = other.address
-        assert "does the Secret model-credentials have what" in from_hub(team_hub, target).stderr
-        done = from_hub(team_hub, target, HF_TOKEN="hf_secret")
+    assert name in done.stderr
+    team_hub.sent = dict(team_hub.files)
+    done = from_hub(team_hub, target)
     assert (done.returncode, read(target)) == (0, _COPIED), done.stderr
+
+
+def test_a_renamed_and_gated_repository_is_copied_and_its_token_reaches_no_other_host(
+    team_hub: Hub, target: Path
+) -> None:
+    team_hub.token, team_hub.former_name = "hf_secret", "team/old"
+    with hub.serve(_NAME, team_hub.files) as other:
+        team_hub.elsewhere = other.address.replace("127.0.0.1", "localhost")
+        refused = from_hub(team_hub, target, "hf://team/old")
+        done = from_hub(team_hub, target, "hf://team/old", HF_TOKEN="hf_secret")
+    assert (refused.returncode, "Does the Secret model-credentials have an HF_TOKEN" in refused.stderr) == (1, True)
+    assert (done.returncode, read(target)) == (0, _COPIED), done.stderr
+    assert {path for path, _ in other.asked} == {name for name in _COPIED if name.endswith("tensors")}
     assert set(other.authorized) == {""}
     assert "hf_secret" not in done.stdout + done.stderr
 
@@ -139,20 +200,19 @@ def test_weights_that_no_server_reads_are_refused_by_name_before_anything_is_cop
     team_hub: Hub, target: Path
 ) -> None:
     team_hub.files = team_hub.sent = {"config.json": b"{}", "pytorch_model.bin": b"x", "tokenizer.json": b"{}"}
-    done = from_hub(team_hub, target, STAGE_IGNORE="*.bin")
-    assert (done.returncode, target.exists()) == (1, False)
+    done = from_hub(team_hub, target)
+    assert (done.returncode, team_hub.asked) == (1, [])
     assert f"hf://{_NAME} has no weights that servers read: STAGE_IGNORE leaves out pytorch_model.bin" in done.stderr
     assert from_hub(team_hub, target, STAGE_IGNORE="").returncode == 0
 
 
-@pytest.mark.parametrize(("value", "copied"), [("", False), ("false", False), ("1", True), ("true", True)])
-def test_programs_of_a_model_are_copied_only_where_they_are_trusted(
-    team_hub: Hub, target: Path, value: str, copied: bool
-) -> None:
+@pytest.mark.parametrize("programs", ["*.py", ""])
+def test_programs_of_a_model_are_copied_only_where_they_are_trusted(team_hub: Hub, target: Path, programs: str) -> None:
     team_hub.files["modeling_mine.py"] = team_hub.sent["modeling_mine.py"] = b"print()"
-    done = from_hub(team_hub, target, TRUST_REMOTE_CODE=value)
+    done = from_hub(team_hub, target, STAGE_PROGRAMS=programs)
     assert done.returncode == 0, done.stderr
-    assert ("modeling_mine.py" in read(target), "left out: modeling_mine.py" in done.stdout) == (copied, not copied)
+    is_copied = "modeling_mine.py" in read(target)
+    assert (is_copied, "left out: modeling_mine.py" in done.stdout) == (not programs, bool(programs))
 
 
 @pytest.mark.parametrize("path", ["../outside", "/etc/outside", "a/../../outside", ".staged"])
@@ -163,43 +223,99 @@ def test_a_file_outside_of_the_model_is_refused(team_hub: Hub, target: Path, pat
     assert "would lie outside of the model" in done.stderr
 
 
+def test_a_copy_that_is_told_to_end_ends_and_the_next_goes_on(team_hub: Hub, target: Path) -> None:
+    team_hub.holds[_LARGE] = Event()
+    source, given = f"hf://{_NAME}", {"HF_ENDPOINT": team_hub.address}
+    words, environment = [sys.executable, str(_PROGRAM), "copy"], environment_of(source, target, given)
+    with running(words, env=environment) as copying:
+        assert team_hub.is_held.wait(PATIENCE)
+        copying.terminate()
+        assert copying.wait(PATIENCE) == 143
+    team_hub.holds.pop(_LARGE).set()
+    done = from_hub(team_hub, target)
+    assert (done.returncode, read(target)) == (0, _COPIED), done.stderr
+
+
+def test_nothing_has_a_name_that_no_container_copied(target: Path) -> None:
+    target.with_name("llm.partial").mkdir(parents=True)
+    done = finish(f"hf://{_NAME}", target)
+    assert (done.returncode, target.exists()) == (1, False)
+    assert "nothing was copied to" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["", "from-bucket", "from-registry"])
+def test_a_source_of_another_kind_is_refused_with_the_option_that_copies_it(option: str, target: Path) -> None:
+    source = "hf://team/llm" if option else "s3://bucket/team/llm"
+    if option:
+        done = by_option(option, source, target)
+    else:
+        done = run([sys.executable, str(_PROGRAM), "copy"], source, target, {})
+    assert (done.returncode, target.exists()) == (1, False)
+    assert f"MODEL_SOURCE is {source}" in done.stderr
+    assert (option or "enable from-bucket for s3://") in done.stderr
+
+
 @pytest.mark.parametrize("sums", ["right", "wrong", "lacking", "none"])
-def test_copies_a_prefix_of_a_bucket(tmp_path: Path, target: Path, sums: str) -> None:
+def test_rclone_copies_a_prefix_of_a_bucket(tmp_path: Path, target: Path, sums: str) -> None:
     lines = [f"{hashlib.sha256(data).hexdigest()}  ./{path}" for path, data in _COPIED.items()]
     lines[1] = f"{'0' * 64}  {lines[1].split(maxsplit=1)[1]}" if sums == "wrong" else lines[1]
     lines += [f"{'0' * 64} *missing"] if sums == "lacking" else []
     files = _COPIED if sums == "none" else {**_COPIED, "SHA256SUMS": "\n".join([*lines, ""]).encode()}
+    source = f"s3://{buckets.BUCKET}/team/llm"
     with buckets.versitygw(real.pinned_program("versitygw"), tmp_path) as server:
-        _write(tmp_path / buckets.BUCKET / "team/llm", files)
+        write(tmp_path / buckets.BUCKET / "team/llm", {**files, "modeling.py": b"print()", "README.md": b"# A model"})
         keys = {"AWS_ACCESS_KEY_ID": buckets.ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": buckets.SECRET_KEY}
-        done = run(f"s3://{buckets.BUCKET}/team/llm", target, S3_ENDPOINT=server.url, **keys)
-        assert "403" in run(f"s3://{buckets.BUCKET}/team/llm", tmp_path / "other", S3_ENDPOINT=server.url).stderr
+        given = {"RCLONE_S3_ENDPOINT": server.url, **keys}
+        done = by_option("from-bucket", source, target, **given)
+        wrong = by_option("from-bucket", source, target, **{**given, "AWS_SECRET_ACCESS_KEY": "wrong"})
+        empty = by_option("from-bucket", f"s3://{buckets.BUCKET}/nothing", tmp_path / "storage/models/empty", **given)
+    assert (empty.returncode, "has no files that are copied" in empty.stderr) == (1, True)
     if sums in ("right", "none"):
         assert (done.returncode, read(target)) == (0, files), done.stderr
-        assert ("no digests of 4 files" in done.stdout) == (sums == "none")
+        assert wrong.returncode == 0  # it is there, and the server is not asked
     else:
         assert (done.returncode, target.exists()) == (1, False)
-        assert ("it was changed on its way" if sums == "wrong" else "which its SHA256SUMS names") in done.stderr
+        assert ("it was changed on its way" if sums == "wrong" else "SHA256SUMS names it") in done.stderr
+        assert (wrong.returncode, "SignatureDoesNotMatch" in wrong.stderr) == (1, True)
 
 
-def _write(folder: Path, files: dict[str, bytes]) -> None:
-    for path, data in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(data)
-
-
-def test_copies_an_artifact_that_oras_pushed(tmp_path: Path, target: Path) -> None:
+def test_oras_copies_an_artifact_with_a_layer_for_each_file(tmp_path: Path, target: Path) -> None:
     folder = tmp_path / "pushed"
-    _write(folder, _COPIED)
-    with registries.distribution(real.pinned_program("registry"), tmp_path) as host:
-        words = [real.pinned_program("oras"), "push", "--plain-http", f"{host}/team/llm:1", *_COPIED]
+    write(folder, {**_COPIED, "modeling.py": b"print()"})
+    with registries.distribution(real.pinned_program("registry"), tmp_path) as address:
+        host = address.replace("127.0.0.1", "localhost")  # which oras asks without TLS
+        words = [real.pinned_program("oras"), "push", f"{host}/team/llm:1", *_COPIED, "modeling.py"]
         subprocess.run(words, cwd=folder, check=True, capture_output=True)
-        done = run(f"oci://{host}/team/llm:1", target)
+        done = by_option("from-registry", f"oci://{host}/team/llm:1", target)
         assert done.returncode == 0, done.stderr
         version = json.loads((target / ".staged").read_text())["version"]
-        assert run(f"oci://{host}/team/llm@{version}", tmp_path / "by-digest").returncode == 0
-        words[3:] = [f"{host}/team/llm:folder", "./"]
+        by_digest = tmp_path / "storage/models/by-digest"
+        assert by_option("from-registry", f"oci://{host}/team/llm@{version}", by_digest).returncode == 0
+        words[2:] = [f"{host}/team/llm:folder", "./"]
         subprocess.run(words, cwd=folder, check=True, capture_output=True)
-        refused = run(f"oci://{host}/team/llm:folder", tmp_path / "folder")
-    assert read(target) == read(tmp_path / "by-digest") == _COPIED
+        refused = by_option("from-registry", f"oci://{host}/team/llm:folder", tmp_path / "storage/models/folder")
+        absent = by_option("from-registry", f"oci://{host}/team/llm:none", tmp_path / "storage/models/none")
+    assert read(target) == read(by_digest) == _COPIED
+    assert "left out: modeling.py" in done.stdout
     assert (refused.returncode, "is not a file: push each file as a layer" in refused.stderr) == (1, True)
+    assert (absent.returncode, "not found" in absent.stderr) == (1, True)
+
+
+def test_oras_copies_a_model_that_was_pushed_by_modelpacks_annotations(tmp_path: Path, target: Path) -> None:
+    with registries.distribution(real.pinned_program("registry"), tmp_path) as address:
+        host = address.replace("127.0.0.1", "localhost")  # which oras asks without TLS
+        oras = str(real.pinned_program("oras"))
+        layers = []
+        for name, data in _COPIED.items():
+            digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+            words = [oras, "blob", "push", f"{host}/team/llm@{digest}", "-"]
+            subprocess.run([*words, "--size", str(len(data))], input=data, check=True, capture_output=True)
+            layer = {"mediaType": "application/vnd.cncf.model.weight.v1.raw", "digest": digest, "size": len(data)}
+            layers.append({**layer, "annotations": {"org.cncf.model.filepath": name}})
+        empty = {"mediaType": "application/vnd.oci.empty.v1+json", "digest": layers[-1]["digest"], "size": 2}
+        manifest = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json"}
+        manifest |= {"config": empty, "layers": layers}
+        words = [oras, "manifest", "push", f"{host}/team/llm:1", "-"]
+        subprocess.run(words, input=json.dumps(manifest).encode(), check=True, capture_output=True)
+        done = by_option("from-registry", f"oci://{host}/team/llm:1", target)
+    assert (done.returncode, read(target)) == (0, _COPIED), done.stderr

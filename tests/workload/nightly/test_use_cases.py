@@ -31,6 +31,8 @@ READ_ONLY = "Read-only file system"
 BASES = {(item.name, each.base): (item, each) for item in PACKAGES for each in item.use_cases}.values()
 #: Jobs whose programs are run by tests of their own.
 _ELSEWHERE = ("own-storage", "smoke-test")
+#: Options that need a bucket or a registry: test_model_staging.py has them.
+_SOURCES = ("from-bucket", "from-registry")
 
 
 def cases(chosen: Any) -> Any:
@@ -60,6 +62,7 @@ def test_runs_to_its_end_with_other_paths_ports_and_names(
     [
         pytest.param(*case, id=f"{case[0].name}/{case[1].path} with {case[2]}")
         for case in some(with_option("processes"), lambda case: (case[1].base, case[2]))
+        if case[2] not in _SOURCES
     ],
 )
 def test_runs_to_its_end_with_an_option(

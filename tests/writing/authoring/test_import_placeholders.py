@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 import tiny
-from packyard.writing.source import compose, package, workspace
 from writing.authoring import importing
 from writing.authoring.importing import cases, composed, manifests, run, set_values, write
 
@@ -131,39 +130,24 @@ def test_setters_that_drifted_get_what_their_fields_have(here: Path, tmp_path: P
     assert "ARG yields '--host=two', not '--host=three'" in torn
 
 
-def test_fields_that_drifted_get_what_their_setters_yield_if_that_is_asked(here: Path, tmp_path: Path) -> None:
-    said = run(here, write(tmp_path / "web", DRIFT), "--take", "setters")
-    (folder,) = composed(here, "web", tmp_path / "out").values()
-    ((pod,)) = manifests(folder)
-    assert (pod["spec"]["hostname"], pod["spec"]["containers"][0]["image"]) == ("two", "hub.example/web:1.28")
-    assert pod["spec"]["containers"][0]["args"] == ["--host=two"]
-    assert len(cases(said, "what the setters yield counts")) == 3
-    assert tiny.run("import", tmp_path / "web", "--take", "both", "--workspace", here)[0] == 2
-
-
+UNNAMED = "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: a-}\n"
 PLAIN = {
-    "operator.yaml": "apiVersion: example.com/v1\nkind: Operator\nspec: {level: 1}\n",
-    "below/job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: run-, labels: {a: b}}\n",
-    "below/two.yaml": "apiVersion: v1\nkind: ConfigMap\n---\napiVersion: v1\nkind: ConfigMap\n",
+    "operator.yaml": "apiVersion: example.com/v1\nkind: Operator\nmetadata: {name: one}\nspec: {level: 1}\n",
+    "below/config.yaml": "# Read at the start.\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
 }
 
 
-def test_plain_manifests_are_one_use_case_and_objects_without_a_name_get_one(here: Path, tmp_path: Path) -> None:
+def test_plain_manifests_are_one_base_with_their_files_as_they_are(here: Path, tmp_path: Path) -> None:
     said = run(here, write(tmp_path / "web", PLAIN))
-    (folder,) = composed(here, "web", tmp_path / "out").values()
-    names = [(each["kind"], each["metadata"]) for each in manifests(folder)]
-    assert names == [
-        ("ConfigMap", {"name": "configmap"}),
-        ("ConfigMap", {"name": "configmap-2"}),
-        ("Job", {"name": "job", "labels": {"a": "b"}}),
-        ("Operator", {"name": "operator"}),
-    ]
-    assert len(cases(said, "objects without a name")) == 4
     assert said["useCases"] == ["web"]
+    for name in ("operator.yaml", "below/config.yaml"):
+        assert (here / "bases/web" / name).read_text() == PLAIN[name]
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert manifests(folder) == importing.objects(PLAIN["operator.yaml"], PLAIN["below/config.yaml"])
 
 
 def test_all_that_is_no_object_is_told_at_once_and_a_part_can_be_taken(here: Path, tmp_path: Path) -> None:
-    source = write(tmp_path / "web", {**PLAIN, "values.yaml": "a: b\n", "c/broken.yaml": "a: [\n", "d.yaml": "c: d\n"})
+    source = write(tmp_path / "web", {**PLAIN, "values.yaml": "a: b\n", "c/broken.yaml": "a: [\n", "d.yaml": UNNAMED})
     assert tiny.refused("import", source, "--workspace", here).count("error:") == 1  # what is no YAML goes first
     (source / "c/broken.yaml").unlink()
     refused = tiny.refused("import", source, "--workspace", here)
@@ -171,28 +155,7 @@ def test_all_that_is_no_object_is_told_at_once_and_a_part_can_be_taken(here: Pat
     assert "d.yaml:1" in refused
     assert "--only PATH" in refused
     said = run(here, source, "--only", "below", source / "operator.yaml")
-    assert len(cases(said, "objects without a name")) == 4
+    assert len(said["files"]) == 5
     assert "no such file or folder" in tiny.refused(
         "import", source, "--workspace", here, "--name", "x", "--only", "no"
     )
-
-
-def test_files_become_options_that_patch_or_add(here: Path, tmp_path: Path) -> None:
-    options = {
-        "options/trace.yaml": 'apiVersion: example.com/v1\nkind: Operator\nspec: {trace: "on"} # a note\n',
-        "options/extra/config.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: '${KEY:-key}'}\n",
-    }
-    source = write(tmp_path / "web", {**PLAIN, **options})
-    said = run(here, source, "--option", "options/trace.yaml", source / "options/extra")
-    assert said["useCases"] == ["web"]
-    trace = yaml.safe_load((here / "overlays/options/trace/kustomization.yaml").read_text())
-    assert trace["kind"] == "Component"
-    assert trace["patches"][0]["target"] == {"kind": "Operator"}
-    extra = yaml.safe_load((here / "overlays/options/extra/kustomization.yaml").read_text())
-    assert extra["resources"] == ["secret.yaml"]
-    read = workspace.read(here)
-    made = compose.compose(read, package.read(read, "web")).options
-    assert [(each.name, each.use_cases) for each in made.all] == [("extra", ("web",)), ("trace", ("web",))]
-    assert made.definitions.setters["KEY"].value == "key"
-    refused = tiny.refused("import", source, "--workspace", here, "--name", "x", "--option", "gone")
-    assert "gone: no such file or folder" in refused

@@ -32,7 +32,7 @@ _ROOT = Path(packyard.__file__).parent
 _PLACES = (
     "writing/checks/*.py",
     "cli/writing/lint.py",
-    "writing/build/purposes.py",
+    "writing/build/silence.py",
     "writing/build/package_lint.py",
     "writing/build/workspace_lint.py",
     "core/kubernetes/schemas.py",
@@ -79,7 +79,7 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
     for path, text in data.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(text)
-    if rule.family in _OF_FOLDERS or any(path.endswith("/Krmfile") for path in data):
+    if rule.family in _OF_FOLDERS or any(path.endswith("/Krmfile") or path.startswith("crds/") for path in data):
         if krmfile != EMPTY:
             (folder / "Krmfile").write_bytes(krmfile)
         return any_folder.lint(Tree(folder), judges=()).findings

@@ -98,23 +98,3 @@ def test_a_priority_is_not_called_like_those_of_the_cluster() -> None:
 
 def test_what_somebody_fills_in_need_not_be_in_base64() -> None:
     assert judged(SECRET + "data: {a: '${TOKEN}', b: '<TOKEN>', c: ''}\n") == []
-
-
-REDIRECT = "{type: RequestRedirect, requestRedirect: {port: 80}}"
-ROUTE = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nspec:\n  parentRefs: [{name: a}]\n  rules:\n"
-
-
-@pytest.mark.parametrize(
-    ("wrong", "right"),
-    [
-        ("  - matches: [{path: {value: v1}}]\n", "  - matches: [{path: {value: /v1}}]\n"),
-        ("  - backendRefs: [{name: a}]\n", "  - backendRefs: [{name: a, port: 80}]\n"),
-        (
-            f"  - {{filters: [{REDIRECT}], backendRefs: [{{name: a, port: 80}}]}}\n",
-            f"  - {{filters: [{REDIRECT}]}}\n",
-        ),
-    ],
-)
-def test_a_route_is_as_the_rules_of_its_definition_want_it(wrong: str, right: str) -> None:
-    assert len(judged(ROUTE + wrong)) == 1
-    assert judged(ROUTE + right) == []

@@ -46,7 +46,7 @@ def refused(tree: Path) -> list[str]:
 def test_a_preset_is_shipped_byte_for_byte_and_named(tree: Path) -> None:
     unpacked = assemble(workspace.read(tree), NAME, "1.0").unpack(tree)
     assert (unpacked / "presets/large.yaml").read_text() == NODE
-    assert "packyard set .. --preset large -R" in (unpacked / "README.md").read_text()
+    assert "packyard set .. -f presets/large.yaml -R" in (unpacked / "README.md").read_text()
 
 
 @pytest.mark.parametrize(

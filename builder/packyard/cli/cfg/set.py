@@ -53,9 +53,10 @@ def set_value(words: Sequence[str]) -> int:
     title = f"cfg set {name} {' '.join(values)}"
     try:
         return blocks.change(folder, plan_package, title=title, recursive=recursive, kpt=True)
-    finally:
+    except InputError:
         if not known:
             blocks.refuse_version_1(folder, name)
+        raise
 
 
 def _refusal(error: value.ValuesError, *, recursive: bool) -> InputError:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from packyard.cli import declare, output, progress, state
 from packyard.cli import directory as directories
-from packyard.core.errors import UnavailableError
+from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import plain_secrets
 from packyard.running.runs import kubectl, status
@@ -22,6 +22,7 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.status import RoleStatus, RunStatus
+from packyard.running.runs.workloads import PodStatus
 from packyard.using.options import usecases
 
 T = TypeVar("T")
@@ -141,6 +142,19 @@ def wait(ask: Callable[[], T], is_over: Callable[[T], bool], words: Callable[[T]
 def started(client: Kubectl, record: RunRecord, seconds: float, words: Callable[[RunStatus], str]) -> RunStatus:
     """Return what a run does as soon as it starts no longer, or when the time is over; say ``words`` meanwhile."""
     return wait(lambda: status.read_one(client, record), lambda now: now.state != status.STARTING, words, seconds)
+
+
+def running(
+    client: Kubectl, now: RunStatus, arguments: argparse.Namespace, container: str = ""
+) -> tuple[PodStatus, str]:
+    """Return the first pod that is meant whose container runs, and that, or say why none does."""
+    pods = status.choose(now, arguments.role, arguments.index)
+    for pod in pods:
+        if (name := status.container(pod, container)) in pod.running:
+            return pod, name
+    why = f"pod {pods[0].name} is {pods[0].state}: {pods[0].reason}" if pods else f"it {now.explained}"
+    hint = client.packyard("logs", now.run)
+    raise InputError(Problem(f"no such pod of run {now.run} runs; {why.rstrip(': ')}", hint=hint))
 
 
 def counted(roles: Iterable[RoleStatus]) -> str:

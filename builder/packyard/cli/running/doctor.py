@@ -24,10 +24,8 @@ from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, probe
 from packyard.core.bundle import shipped
 from packyard.core.errors import Problem, UsageError, refuse
-from packyard.core.files import atomic
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
-from packyard.running.doctor.transcript import Transcript
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendered import Rendered
 from packyard.using.options import usecases
@@ -41,8 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
-    probe.add_arguments(parser)
-    declare.value(parser, "--record FILE", "write what kubectl answers, without secrets", default="")
+    declare.switch(parser, "--probe", "also run small Jobs as its pods, and delete them")
+    clusters.add_timeout(parser, "how long these may take, the pulling of images included", "3m")
 
 
 def gate(client: Kubectl, rendered: Rendered) -> None:
@@ -68,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _operators(arguments)
     flags = declare.given(arguments, "probe")
     client, rendered, words = clusters.find_for(arguments, "doctor", flags)
-    findings = _recorded(arguments, client, rendered)
+    findings = doctor.examine(client, rendered)
     if arguments.probe:
         findings += probe.run_after(findings, client, rendered, clusters.seconds(arguments))
     if ROWS.show(findings, arguments.output):
@@ -82,27 +80,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _operators(arguments: argparse.Namespace) -> int:
     """Print which operators the cluster has, of those that packages of the catalogue need."""
-    if arguments.probe or arguments.record:
-        raise UsageError("packyard doctor: --probe and --record need DIR, the folder of a use case")
+    if arguments.probe:
+        raise UsageError("packyard doctor: --probe needs DIR, the folder of a use case")
     findings = doctor.operated(clusters.find(arguments))
     if ROWS.show(findings, arguments.output):
         _show(findings)
     output.note("packyard doctor DIR asks for all that one use case needs")
     return int(any(each.severity == "error" for each in findings))
-
-
-def _recorded(arguments: argparse.Namespace, client: Kubectl, rendered: Rendered) -> list[Finding]:
-    """Examine, and write what kubectl answered, also where that fails."""
-    transcript, findings = Transcript(), list[Finding]()
-    asked = transcript.of(client) if arguments.record else client
-    try:
-        findings = doctor.examine(asked, rendered)
-        return findings
-    finally:
-        if arguments.record:
-            data = "\n".join([*transcript.lines(client, rendered, findings), ""]).encode()
-            atomic.write(arguments.record, data, mode=0o644, durable=False)
-            output.note(f"{arguments.record} has what kubectl answered; look through it before you give it to others")
 
 
 def _show(findings: Sequence[Finding]) -> None:

@@ -1,22 +1,21 @@
 """Reach what a run serves from this machine: TensorBoard, a notebook, the servers of a model. Ctrl-C ends it.
 
-The Service or pod is found; PORT, a number or a name, chooses one of several. `kubectl port-forward` opens the port on
-127.0.0.1 alone: what is forwarded may ask nobody for a password, so it is not offered to others.
+The pod is found that announces PORT, a number or a name; without PORT, the first port that speaks HTTP. `kubectl
+port-forward` opens it on this machine alone, as what is forwarded may ask nobody for a password, and says where.
 """
 
 from __future__ import annotations
 
 import argparse
 
-from packyard.cli import output
-from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.cli.running.interrupts import INTERRUPTED
 from packyard.core.errors import InputError, Problem
-from packyard.running.runs import forward, status
+from packyard.core.kubernetes.lenient import mapping, mappings, text
 from packyard.running.runs import record as records
-
-ROWS = Rows("port", "target, port, local, address", line="{address}")
+from packyard.running.runs import status
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.status import RunStatus
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,21 +27,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the address, and hand over to kubectl."""
+    """Find the port, and hand over to kubectl."""
     client = clusters.find(arguments)
-    record = records.read_last(client, arguments.run)
-    run_status = status.read_one(client, record)
-    running = [each for each in status.choose(run_status, arguments.role, arguments.index) if each.running]
-    if not running:
-        hint = client.packyard("status", record.run)
-        raise InputError(Problem(f"no such pod of run {record.run} runs; it {run_status.explained}", hint=hint))
-    is_any = not arguments.role and arguments.index is None
-    ports = forward.find(record.read_objects()) if is_any else []
-    port = forward.choose(ports, arguments.port, running[0], record.run)
-    local = forward.local_port(port)
-    ROWS.show([(port.target, port.number, local, port.address(local))], arguments.output)
-    output.flush()
+    now = status.read_one(client, records.read_last(client, arguments.run))
+    pod, port = _port(client, now, arguments)
     try:
-        return client.attach("port-forward", f"--address={forward.HERE}", port.target, f"{local}:{port.number}")
+        return client.attach("port-forward", f"pod/{pod}", str(port))
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _port(client: Kubectl, now: RunStatus, arguments: argparse.Namespace) -> tuple[str, object]:
+    """Return the pod and the number of a port; a number that none announces is one of the pod that is meant."""
+    is_any = not arguments.role and arguments.index is None
+    pods = now.pods if is_any else status.choose(now, arguments.role, arguments.index)
+    ports = [
+        (text(each.get("name")), pod.name, each.get("containerPort"))
+        for pod in pods
+        if pod.running
+        for container in mappings(mapping(pod.item.get("spec")).get("containers"))
+        for each in mappings(container.get("ports"))
+    ]
+    for name, pod_name, number in sorted(ports, key=lambda each: not each[0].startswith("http")):
+        if arguments.port in ("", name, str(number)):
+            return pod_name, number
+    meant, _ = clusters.running(client, now, arguments)
+    if arguments.port.isdecimal():
+        return meant.name, arguments.port
+    known = ", ".join(f"{number} {name} of {pod_name}" for name, pod_name, number in ports)
+    hint = f"its ports: {known}" if ports else "name a port by its number"
+    raise InputError(Problem(f"run {now.run} announces no port {arguments.port}".rstrip(), hint=hint))

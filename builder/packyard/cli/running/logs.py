@@ -24,7 +24,8 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.logs import Following
 from packyard.running.runs.outcome import FAILED
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.status import PodStatus, RunStatus
+from packyard.running.runs.status import RunStatus
+from packyard.running.runs.workloads import PodStatus
 
 ROWS = Rows("pod", "pod, role, index, container, text, reason")
 EVENTS = events.ROWS
@@ -120,7 +121,7 @@ def _follow(client: Kubectl, arguments: argparse.Namespace, record: RunRecord) -
                 told[pod.name] = text
             is_over = run_status.is_over or (bool(pods) and all(each.state == "done" for each in pods))
             # Nothing comes any more from a node that is lost; a log that is whole comes, from a slow cluster too.
-            if is_over and not (following.is_ending or (following.is_open and came)):
+            if is_over and not (any(log.ends for log in following.open) or (following.open and came)):
                 if not following.begun:
                     _tell_none(client, run_status)
                 elif run_status.is_over:

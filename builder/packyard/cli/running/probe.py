@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
-from packyard.cli import declare, output
+from packyard.cli import output
 from packyard.cli.running import clusters, interrupts
-from packyard.cli.running.rollout import now
 from packyard.core.errors import PackyardError
+from packyard.running import probe
 from packyard.running.doctor.finding import Finding, error, unknown
-from packyard.running.probe import answers, jobs
-from packyard.running.probe.answers import Seen
-from packyard.running.runs import beside
 from packyard.running.runs import run as runs
+from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendered import Rendered
 
 _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits for any more
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags."""
-    declare.switch(parser, "--probe", "also run small Jobs as its pods, and delete them")
-    text = "how long these may take, the pulling of images included"
-    clusters.add_timeout(parser, text, "3m")
 
 
 def run_after(findings: Sequence[Finding], client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
@@ -40,16 +30,16 @@ def run_after(findings: Sequence[Finding], client: Kubectl, rendered: Rendered, 
 
 def run(client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
     """Return what the pods of a use case find where they are to run."""
-    probe = jobs.make(rendered, runs.new_word(), seconds=int(seconds) + _MORE)
-    if not probe.checks:
-        return answers.conclude(client, probe, Seen([], {}), now())
-    output.note(f"probe {probe.name}: {output.counted(len(probe.checks), 'container')} of the use case")
-
-    def words(seen: Seen) -> str:
-        reasons = ", ".join(sorted({reason or "Pending" for reason in seen.waiting.values()}))
-        return f"probe {probe.name} waits: {reasons}" if reasons else ""
-
-    with interrupts.tidied(lambda: jobs.delete(client, probe)):
-        beside.create(client, probe.objects)
-        seen = clusters.wait(lambda: answers.look(client, probe), lambda seen: seen.is_over, words, seconds)
-        return answers.conclude(client, probe, seen, now())
+    made = probe.make(rendered, runs.new_word(), seconds=int(seconds) + _MORE)
+    if not made.checks:
+        return [unknown("probe", "pods", "this use case has none that could be tried")]
+    output.note(f"probe {made.name}: {output.counted(len(made.checks), 'container')} of the use case")
+    record = made.record(client.namespace)
+    with interrupts.made(client, made.jobs):
+        now = clusters.wait(
+            lambda: status.read_one(client, record),
+            made.is_over,
+            lambda now: f"probe {made.name} {now.explained}",
+            seconds,
+        )
+        return made.findings(now)

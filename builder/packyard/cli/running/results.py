@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.cli import declare, output, progress
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
 from packyard.core.errors import InputError, Problem, UnavailableError
-from packyard.core.kubernetes.lenient import Object, name_of
-from packyard.running.runs import beside, results, status, transfer
+from packyard.core.kubernetes.lenient import name_of
 from packyard.running.runs import record as records
+from packyard.running.runs import results, status, transfer
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
@@ -46,97 +45,76 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the places of results, or copy what is there."""
+    """Show the places of results, or copy what is there; return 1 where something is not copied."""
     client = clusters.find(arguments)
-    record = records.read_last(client, arguments.run)
-    places = results.places(record.read_objects())
+    places = results.places(records.read_last(client, arguments.run).read_objects())
     if not places:
         hint = f"{client.packyard('logs', arguments.run)} prints what it logs"
         raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
+    ways = [_way(client, arguments.run, place) for place in places]
     if not arguments.to:
         declare.alone(arguments, "results", "without --to DIR", "image", "timeout")
-        return _show(client, arguments, places)
-    for place in places:
-        if place.is_address or not place.volume:
-            hint = _way(client, arguments, place)
-            raise InputError(Problem(f"{place.path} is on no volume of the run's pods", hint=hint))
-    return _copy_all(client, arguments, places)
-
-
-def _copy_all(client: Kubectl, arguments: argparse.Namespace, places: Sequence[Place]) -> int:
-    """Copy all places, several into numbered folders; return 1 where something is not copied."""
-    rows = []
-    for number, place in enumerate(places):
-        to = Path(arguments.to, str(number) if len(places) > 1 else "")
-        copied = _copy(client, arguments, place, to)
-        for name, reason in copied.left:
-            output.warning(f"{name} is not copied: it {reason}")
-        if copied.others:
-            output.warning(f"not copied, as they are no files: {copied.others} links or devices")
-        more = f"; {copied.there} are here already" if copied.there else ""
-        count = f"{output.counted(copied.copied, 'file')} of {copied.files}, {copied.size / 1e6:.1f} MB"
-        output.note(f"{count}, copied to {to}{more}")
-        counts = (copied.files, copied.size, copied.copied, copied.left)
-        rows.append((arguments.run, place.path, place.held, _way(client, arguments, place), str(to), *counts))
-    ROWS.show(rows, arguments.output)
-    return int(any(left for *_, left in rows))
-
-
-def _show(client: Kubectl, arguments: argparse.Namespace, places: Sequence[Place]) -> int:
-    nothing = (None, None, None, None, ())
-    ways = [_way(client, arguments, place) for place in places]
-    rows = [(arguments.run, place.path, place.held, way, *nothing) for place, way in zip(places, ways, strict=True)]
-    if ROWS.show(rows, arguments.output):
-        for place, way in zip(places, ways, strict=True):
+    elif unheld := [pair for pair in zip(places, ways, strict=True) if not pair[0].volume]:
+        raise InputError(*(Problem(f"{each.path} is on no volume of the run's pods", hint=way) for each, way in unheld))
+    rows, code = list[tuple[object, ...]](), 0
+    for number, (place, way) in enumerate(zip(places, ways, strict=True)):
+        counts: tuple[object, ...] = (None, None, None, None, ())
+        if arguments.to:  # several places are copied into numbered folders
+            to = Path(arguments.to, str(number) if len(places) > 1 else "")
+            copied = _copy(client, arguments, place, to)
+            _tell(copied, to)
+            counts = (str(to), copied.files, copied.size, copied.copied, copied.left)
+            code |= bool(copied.left)
+        elif arguments.output == "text":
             output.line(str(place))
             output.note(f"to copy it, while a pod of the run is there: {way}" if place.is_fleeting else way)
-    return 0
+        rows.append((arguments.run, place.path, place.held, way, *counts))
+    ROWS.show(rows, arguments.output)
+    return code
 
 
-def _way(client: Kubectl, arguments: argparse.Namespace, place: Place) -> str:
+def _tell(copied: Copied, to: Path) -> None:
+    for name, reason in copied.left:
+        output.warning(f"{name} is not copied: it {reason}")
+    if copied.others:
+        output.warning(f"not copied, as they are no files: {copied.others} links or devices")
+    more = f"; {copied.there} are here already" if copied.there else ""
+    count = f"{output.counted(copied.copied, 'file')} of {copied.files}, {copied.size / 1e6:.1f} MB"
+    output.note(f"{count}, copied to {to}{more}")
+
+
+def _way(client: Kubectl, run: str, place: Place) -> str:
     """Return the command that copies a place, or why there is none."""
     scheme = place.path.partition("://")[0]
     if place.is_address:
         return f"{_SYNC.get(scheme, f'# by a client of {scheme}:')} {shlex.quote(place.path)} DIR"
     if not place.volume:
         return "no volume of its pods is known to hold that"
-    return client.packyard("results", arguments.run, "--to", "DIR")
+    return client.packyard("results", run, "--to", "DIR")
 
 
 def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path) -> Copied:
     """Copy a place from a pod of the run that has it, or from one that is made for this."""
-    pod = "" if arguments.image else results.mounting(client, place, arguments.run)
-    if pod:
+
+    def received(pod: str, container: str) -> Copied:
+        with progress.busy(f"copying {place.path}"):
+            return transfer.copy(
+                client, pod, container, place.path, to, lambda size: progress.arriving(place.path, size, None)
+            )
+
+    if not arguments.image and (pod := results.mounting(client, place, arguments.run)):
         output.note(f"copying from pod {pod}")
-        return _received(client, pod, str(place.container.get("name", "")), place, to)
+        return received(pod, str(place.container.get("name", "")))
     if place.is_fleeting or place.volume.get("hostPath"):
         problem = f"{place.path} is on a volume that only its pods have, and no pod of {arguments.run} runs"
         raise InputError(Problem(problem, hint=client.by_hand("get", "pods", "--output=wide")))
     job = results.reader(place, arguments.run, runs.new_word(), arguments.image)
-    hint = client.by_hand("delete", "job", name_of(job))
-    left = Problem("the pod that copies could not be deleted", hint=hint)
-    with interrupts.tidied(lambda: beside.delete(client, [job], left=left)):
-        beside.create(client, [job])
-        return _received(client, _started(client, arguments, job), results.CONTAINER, place, to)
-
-
-def _started(client: Kubectl, arguments: argparse.Namespace, job: Object) -> str:
-    """Return the name of the pod when it runs, and say meanwhile what it waits for."""
     record = RunRecord(run=name_of(job), number=1, when="", objects=(Reference.of(job, client.namespace),))
-    seen = clusters.started(
-        client, record, clusters.seconds(arguments), lambda now: f"the pod that copies {now.explained}"
-    )
-    if seen.state == status.RUNNING:
-        return seen.pods[0].name
-    if seen.state == status.STARTING:
-        hint = "--timeout 15m waits longer"
-        raise UnavailableError(Problem(f"the pod that copies has not started: {seen.reason}", hint=hint))
-    hint = "--image names another image, with sh and tar: busybox"
-    raise UnavailableError(Problem(f"the pod that copies does not run: {seen.reason}", hint=hint))
-
-
-def _received(client: Kubectl, pod: str, container: str, place: Place, to: Path) -> Copied:
-    with progress.busy(f"copying {place.path}"):
-        return transfer.copy(
-            client, pod, container, place.path, to, lambda size: progress.arriving(place.path, size, None)
+    with interrupts.made(client, [job]):
+        now = clusters.started(
+            client, record, clusters.seconds(arguments), lambda now: f"the pod that copies {now.explained}"
         )
+        if now.state != status.RUNNING:
+            hint = "--timeout 15m waits longer, and --image names another image, with sh and tar: busybox"
+            raise UnavailableError(Problem(f"the pod that copies {now.explained}", hint=hint))
+        return received(now.pods[0].name, results.CONTAINER)

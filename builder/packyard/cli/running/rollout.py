@@ -37,7 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--diff", "show what would change on the cluster; store nothing")
     declare.switch(parser, "--force", "take over what others have set, and what is no run's")
     declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
-    declare.value(parser, "--keep N", "records of the run that stay", type=clusters.count, default=planning.KEPT)
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
     clusters.add_timeout(parser, "how long to wait", "10m")
 
@@ -50,8 +49,7 @@ def add_of_new(parser: argparse.ArgumentParser) -> None:
 def typed(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that say how to deploy as the user gave them, for a command to go on with."""
     given = declare.given(arguments, "force", "atomic", "no-wait", "no-doctor")
-    kept = [f"--keep={arguments.keep}"] if arguments.keep != planning.KEPT else []
-    return [*given, *kept, *([] if arguments.timeout is None else [f"--timeout={arguments.timeout}s"])]
+    return [*given, *([] if arguments.timeout is None else [f"--timeout={arguments.timeout}s"])]
 
 
 def now() -> str:
@@ -70,77 +68,69 @@ def untouched() -> Iterator[None]:
 
 
 def check(arguments: argparse.Namespace, verb: str) -> None:
-    """Refuse to keep no record, and flags that do not go together, before anything is asked."""
+    """Refuse flags that do not go together, before anything is asked."""
     if arguments.diff:
         declare.alone(arguments, verb, "beside --diff", "atomic", "no-wait", "timeout")
         if arguments.output != "text":
             raise UsageError(f"packyard {verb}: --diff prints a diff alone; packyard {verb} --help")
     if arguments.no_wait:
         declare.alone(arguments, verb, "beside --no-wait", "timeout")
-    if arguments.keep < 1:
-        raise UsageError(f"packyard: --keep {arguments.keep}: the last record stays; type a number from 1 on")
 
 
 def run(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., Plan], *, again: str) -> int:
-    """Plan, and show or carry that out; ``again`` is the command that completes it."""
+    """Plan, and show or carry that out; ``again`` is the command that completes it.
+
+    With --atomic, the cluster is as it was before a run that does not start, or is interrupted before it does.
+    """
     with untouched():
         plan = planner(who=client.who(), when=now(), force=arguments.force)
     if arguments.diff:
         return _show(client, plan)
-    for warning in plan.warnings:
-        output.warning(warning)
-    run_status = None
-    with _taken_back(client, arguments, plan, again):
+    run_status, left = None, f"may be applied in part\n{_ways_on(client, plan, again)}"
+    is_atomic = arguments.atomic and plan.is_new
+    try:
         if plan.record.objects:
-            _carry_out(client, arguments, plan, again)
-            run_status = None if arguments.no_wait else _wait(client, arguments, plan)
+            _carry_out(client, arguments, plan)
+            left = f"is deployed, and goes on; {_next(client, plan, 'status')}"
+            if not arguments.no_wait:
+                run_status = clusters.started(client, plan.record, clusters.seconds(arguments), _words)
         for each in plan.used:
             _tell(arguments, each, "was there, and is used as it is")
         ROWS.show([_row(client, plan, run_status)], arguments.output)
-        _tell_end(client, arguments, plan, run_status)
+        left = ""
+        _tell_end(client, plan, run_status, hint="" if is_atomic and not plan.before else _next(client, plan, "status"))
+    except TakenError:
+        output.notice("nothing is applied")
+        raise
+    except (PackyardError, KeyboardInterrupt):
+        if is_atomic:
+            _take_back(client, plan, again)
+        elif left:
+            output.notice(f"run {plan.record.run} {left}")
+        raise
     return 0
 
 
-def _takes_back(arguments: argparse.Namespace, plan: Plan) -> bool:
-    """Say whether what is applied is taken back where the run does not start, so that nobody has to go on with it."""
-    return bool(arguments.atomic and plan.is_new)
-
-
-@contextmanager
-def _taken_back(client: Kubectl, arguments: argparse.Namespace, plan: Plan, again: str) -> Iterator[None]:
-    """With --atomic, have the cluster as it was before a run that does not start, or is interrupted before it does.
-
-    What takes back may fail, or be interrupted too: that is told beside what went wrong before.
-    """
-    try:
-        yield
-    except (PackyardError, KeyboardInterrupt) as error:
-        if not _takes_back(arguments, plan) or isinstance(error, TakenError):
-            raise
-        try:
-            _take_back(client, plan)
-        except (PackyardError, KeyboardInterrupt) as failure:
-            if isinstance(failure, PackyardError):
-                output.refusal(failure)
-            output.notice(f"run {plan.record.run} is not taken back\n{_ways_on(client, plan, again)}")
-        raise
-
-
-def _take_back(client: Kubectl, plan: Plan) -> None:
-    run = plan.record.run
+def _take_back(client: Kubectl, plan: Plan, again: str) -> None:
+    """Have the cluster as it was before; where that fails or is interrupted, say so beside what went wrong before."""
+    run, before = plan.record.run, plan.before[-1:]
     output.note(f"taking back run {run}")
-    if plan.before:
-        last = plan.before[-1]
-        again = planning.plan_again(
-            client, records.read_run(client, run), last, who=client.who(), when=now(), force=plan.force
-        )
-        planning.carry_out(client, again)
-        output.notice(f"run {run} is deployed again as record {last.number} has it")
-        return
-    removal = removing.find(client, {run: [plan.record]})
-    removing.delete(client, removal, claims=False)
-    removing.forget(client, removal)
-    output.notice(f"run {run} is taken back: its objects are deleted")
+    try:
+        for last in before:
+            planned = planning.plan_again(
+                client, records.read_run(client, run), last, who=client.who(), when=now(), force=plan.force
+            )
+            planning.carry_out(client, planned)
+            output.notice(f"run {run} is deployed again as record {last.number} has it")
+        if not before:
+            removal = removing.find(client, {run: [plan.record]})
+            removing.delete(client, removal, claims=False)
+            removing.forget(client, removal)
+            output.notice(f"run {run} is taken back: its objects are deleted")
+    except (PackyardError, KeyboardInterrupt) as failure:
+        if isinstance(failure, PackyardError):
+            output.refusal(failure)
+        output.notice(f"run {run} is not taken back\n{_ways_on(client, plan, again)}")
 
 
 def _ways_on(client: Kubectl, plan: Plan, again: str) -> str:
@@ -162,23 +152,13 @@ def _show(client: Kubectl, plan: Plan) -> int:
     return 0
 
 
-def _carry_out(client: Kubectl, arguments: argparse.Namespace, plan: Plan, again: str) -> None:
+def _carry_out(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> None:
     def tell(reference: Reference) -> None:
         there = "unchanged" if reference in plan.unchanged else "configured"
         _tell(arguments, reference, "created" if reference in plan.absent else there)
 
-    try:
-        warnings = planning.carry_out(client, plan, tell, keep=arguments.keep)
-    except TakenError:
-        output.notice("nothing is applied")
-        raise
-    except (PackyardError, KeyboardInterrupt):
-        if not _takes_back(arguments, plan):
-            output.notice(f"run {plan.record.run} may be applied in part\n{_ways_on(client, plan, again)}")
-        raise
-    for warning in warnings:
-        if warning not in plan.warnings:
-            output.warning(warning)
+    for warning in planning.carry_out(client, plan, tell):
+        output.warning(warning)
     for each in plan.obsolete:
         _tell(arguments, each, "deleted")
 
@@ -188,24 +168,14 @@ def _tell(arguments: argparse.Namespace, reference: Reference, what: str) -> Non
         output.line(f"{reference} {what}")
 
 
-def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStatus:
-    """Return what a run does as soon as its pods run, or when the time is over."""
-    try:
-        return clusters.started(client, plan.record, clusters.seconds(arguments), _words)
-    except (PackyardError, KeyboardInterrupt):
-        if not _takes_back(arguments, plan):
-            output.notice(f"run {plan.record.run} is deployed, and goes on; {_next(client, plan, 'status')}")
-        raise
-
-
 def _words(run_status: RunStatus) -> str:
     roles = clusters.counted(run_status.roles)
     more = (f": {roles}" if roles else "") + (f"; {run_status.reason}" if run_status.reason else "")
     return f"{run_status.run} {run_status.phrase}{more}"
 
 
-def _tell_end(client: Kubectl, arguments: argparse.Namespace, plan: Plan, run_status: RunStatus | None) -> None:
-    """Say what has come of it and what to type next."""
+def _tell_end(client: Kubectl, plan: Plan, run_status: RunStatus | None, *, hint: str) -> None:
+    """Say what has come of it and what to type next; ``hint`` is for a run that does not run."""
     record = plan.record
     if not record.objects:
         output.note("nothing is deployed: all of it is there, and belongs to no run or another one")
@@ -217,8 +187,7 @@ def _tell_end(client: Kubectl, arguments: argparse.Namespace, plan: Plan, run_st
     if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
         late = "is not running yet" if run_status.state == status.STARTING else run_status.phrase
         problem = f"run {record.run} {late}: {run_status.reason}" if run_status.reason else f"run {record.run} {late}"
-        is_left = plan.before or not _takes_back(arguments, plan)
-        raise UnavailableError(Problem(problem, hint=_next(client, plan, "status") if is_left else ""))
+        raise UnavailableError(Problem(problem, hint=hint))
     if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.is_new:
         ending = client.packyard("undeploy", record.run)
         output.warning(f"run {record.run} has ended, and does not run again: {ending} deletes it, then deploy it anew")

@@ -17,13 +17,14 @@ from packyard.core.errors import UsageError, shown
 from packyard.running.runs import record as records
 from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.status import PodStatus, RunStatus
+from packyard.running.runs.status import RunStatus
+from packyard.running.runs.workloads import PodStatus
 
 ROWS = Rows(
     "run",
     "run=record.run, package=record.package, version=record.version, useCase=record.use_case, state, reason, "
     "roles (role=name, wanted, ready, done, failed, restarts), "
-    "pods (name, role, index, state, node, restarts, reason, created, started, ended), "
+    "pods (name, role, index, state, node, restarts, reason, created), "
     "missing, unread, results, values=record.values, options=record.options, record=record.number, when=record.when, "
     "who=record.who",
 )

@@ -20,7 +20,7 @@ from packyard.cli.running import clusters
 from packyard.cli.running.ages import seconds_since
 from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
-from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError, refuse
 from packyard.core.kubernetes.lenient import finalizers
 from packyard.running.runs import record as records
 from packyard.running.runs import status, undeploy
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = _narrowed(client, arguments, _chosen(client, arguments))
     removal = undeploy.find(client, chosen)
     _ask(client, arguments, chosen, removal)
-    deleted = delete(client, arguments, removal)
+    deleted = _delete(client, arguments, removal)
     stayed = [each for each in removal.lasting if each not in deleted]
     ROWS.show([_row(client, name, listed, deleted, stayed) for name, listed in chosen.items()], arguments.output)
     _tell_end(client, removal, stayed)
@@ -112,15 +112,22 @@ def _ask(
         raise UnavailableError(Problem("nothing is deleted", hint="--yes deletes without asking"))
 
 
-def delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> list[Reference]:
+def _delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> list[Reference]:
     """Delete the objects of runs and tell which, wait as the arguments say, and forget the runs."""
     try:
         deleted = undeploy.delete(client, removal, claims=arguments.delete_claims)
         if arguments.output == "text":
             for each in deleted:
                 output.line(f"{each} deleted")
+        left: Mapping[Reference, Object] = {}
         if not arguments.no_wait:
-            _wait(client, arguments, removal, deleted)
+            left = clusters.wait(
+                lambda: undeploy.left(client, removal, deleted),
+                operator.not_,
+                lambda left: f"{output.counted(len(left), 'object')} still to go" if left else "",
+                clusters.seconds(arguments),
+            )
+        refuse((_held(client, each, item) for each, item in sorted(left.items())), UnavailableError)
         undeploy.forget(client, removal)
     except (PackyardError, KeyboardInterrupt):
         flags = declare.given(arguments, "delete-claims", "no-wait")
@@ -128,17 +135,6 @@ def delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> 
         output.warning(f"objects may be left, and the records are; {again} deletes the rest")
         raise
     return deleted
-
-
-def _wait(client: Kubectl, arguments: argparse.Namespace, removal: Removal, deleted: Sequence[Reference]) -> None:
-    def words(left: Mapping[Reference, Object]) -> str:
-        return f"{output.counted(len(left), 'object')} still to go" if left else ""
-
-    left = clusters.wait(
-        lambda: undeploy.left(client, removal, deleted), operator.not_, words, clusters.seconds(arguments)
-    )
-    if left:
-        raise UnavailableError(*(_held(client, each, item) for each, item in sorted(left.items())))
 
 
 def _held(client: Kubectl, reference: Reference, item: Object) -> Problem:

@@ -1,8 +1,7 @@
-"""Compare two packages, libraries, source trees or releases: use cases, options, setters, fields, files.
+"""Compare two packages, libraries or source trees: use cases, options, setters, fields, files.
 
 packyard diff OLD.tar.gz NEW.tar.gz  two bundles
-packyard diff NAME@1.0 NAME@1.1      two versions that a channel has; @1.0 @1.1
-                                     are two whole releases
+packyard diff NAME@1.0 NAME@1.1      two versions that a channel has
 packyard diff ../old packages/NAME   two folders: untarred packages, sources
                                      (composed first), libraries
 packyard diff DIR                    an untarred package and its bundle
@@ -36,7 +35,7 @@ _BASE = "HEAD"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    what = "a folder, a .tar.gz, NAME@VERSION, @VERSION, or the address of a bundle"
+    what = "a folder, a .tar.gz, NAME@VERSION, or the address of a bundle"
     parser.add_argument("old", metavar="A", nargs="?", help=f"{what} (default: here)")
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
     declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
@@ -147,7 +146,7 @@ def _origin(arguments: argparse.Namespace) -> compared.Packages:
     if not folder.is_dir():
         raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
     hint = "name what to compare it with: packyard diff A B"
-    bundle = untarred.base(folder, arguments.channel, arguments.base, hint, "diff")
+    bundle = untarred.base(folder, arguments.channel, arguments.base, hint)
     return {bundle.name: compared.files_of(bundle.members)}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +13,15 @@ from packyard.core.errors import PackyardError
 from packyard.using.options import option_setters
 
 if TYPE_CHECKING:
-    from packyard.using.options.layer import Layered
+    from packyard.using.options.switch import Switched
     from packyard.using.setters.change import Beside, PackageChange
 
-_FIELDS = "package, counts, fields (file, line, column, path, setter=name, old, new, aliases)"
-ROWS = Rows("package", _FIELDS)
-SITE = Rows("package", f"{_FIELDS}, enabled, stayed", "--site")
+ROWS = Rows("package", "package, counts, fields (file, line, column, path, setter=name, old, new, aliases), enabled")
 
 
-def show(changes: Sequence[PackageChange], beside: Beside | None, form: str) -> None:
-    """Print the packages in which something was set."""
-    ROWS.show([_row(each, beside) for each in changes if each.plan.counts], form)
-
-
-def show_site(layered: Layered, form: str) -> None:
-    """Print all packages, with the options that are enabled and the setters that stay."""
-    SITE.show(_rows(layered), form)
+def show(changes: Sequence[PackageChange], beside: Beside | None, enabled: Mapping[str, Switched], form: str) -> None:
+    """Print the packages in which something was set, with the options that were enabled."""
+    ROWS.show([_row(each, beside, enabled) for each in changes], form)
 
 
 def tell_by_hand(directory: Path) -> None:
@@ -42,13 +35,7 @@ def tell_by_hand(directory: Path) -> None:
         output.warning(f"{edit} (packyard lint lists such fields)")
 
 
-def _rows(layered: Layered) -> Iterator[tuple[Any, ...]]:
-    for change in layered.changes:
-        switched = layered.enabled.get(change.package)
-        stayed = [setter.name for setter in layered.stayed[change.package]]
-        yield *_row(change, layered.beside), switched.changed if switched else (), stayed
-
-
-def _row(change: PackageChange, beside: Beside | None) -> tuple[Any, ...]:
+def _row(change: PackageChange, beside: Beside | None, enabled: Mapping[str, Switched]) -> tuple[Any, ...]:
     package = os.path.relpath(change.package or ".", beside.directory or ".") if beside else change.package or "."
-    return package, change.plan.counts, change.plan.changes
+    switched = enabled.get(os.path.realpath(change.before.where or "."))
+    return package, change.plan.counts, change.plan.changes, switched.changed if switched else ()

@@ -8,12 +8,12 @@
 
 kpt and kustomize run them:
 
-  kpt fn eval DIR --exec "packyard fn apply-setters" -- NAME=VALUE...
+  kpt fn eval DIR --exec "packyard fn apply-setters DIR" -- NAME=VALUE...
   kpt fn render DIR --allow-exec  with exec: packyard fn apply-setters in the
                                   Kptfile's pipeline
 
 Setters are those of kpt-set comments and those of the package's Krmfile. It is in the list, or in DIR, the folder that
-kpt was given; without DIR it is looked for in and below the working directory.
+kpt was given; without DIR that is the one that kpt fn render names, or the working directory.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 packyard get NAME                          the catalogue of this packyard, if no
                                            channel is configured
+packyard get NAME/USECASE                  the same, and which command is next
 packyard get NAME@VERSION --from CHANNEL   a directory, an http(s) address, a
                                            bucket or a registry
 packyard get oci://HOST/PATH/NAME:VERSION  one bundle by its address: also
@@ -59,47 +60,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetch, verify and unpack packages; print the new directories."""
-    into, rows = Path(arguments.into), []
+    into, wanted = Path(arguments.into), ""
     if arguments.locked:
         done = _locked(arguments, Path(arguments.lock or locks.FILE), into)
     elif arguments.reference is None:
-        raise UsageError("packyard get: name NAME: packyard get NAME; packyard list shows the names")
+        raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
+    elif "://" in arguments.reference:
+        done = iter([_addressed(arguments, into)])
     else:
-        done = iter([(_addressed if "://" in arguments.reference else _named)(arguments, into)])
+        package, _, wanted = arguments.reference.partition("/")
+        done = iter([_named(Reference.parse(package), arguments, into)])
+    rows = []
     for row, text in done:
         rows.append(row)
         if arguments.output == "text":
             output.line(str(row["directory"]))
         output.note(text)
-        _tell_next(str(row["directory"]))
+        _tell_next(Path(str(row["directory"])), wanted)
     ROWS.show(rows, arguments.output)
     return 0
 
 
-def _tell_next(folder: str) -> None:
-    """Say which use cases an unpacked package has, and the command to go on with."""
-    described = Manifest.parse(regular.read(Path(folder) / manifest.FILE, limit=manifest.LIMIT))
-    paths = described.deployed() if described.kind == manifest.BUNDLE else ()
-    if not paths:
+def _tell_next(folder: Path, wanted: str) -> None:
+    """Name the command to go on with: for the use case that was named, or the only one."""
+    described = Manifest.parse(regular.read(folder / manifest.FILE, limit=manifest.LIMIT))
+    if described.kind == LIBRARY:
         return
-    command = f"packyard setters {quote(f'{folder}/{paths[0]}')}"
+    try:
+        paths = use_cases.meant(described, wanted)
+    except InputError as error:
+        output.warning(str(error))
+        return
     if len(paths) == 1:
-        output.note(f"next: {command}")
-        return
-    names = ", ".join(use_cases.shortened(paths, paths))
-    for line in use_cases.sentence(f"use cases, in the order of work: {names}"):
-        output.note(line)
-    output.note(f"next, for the first: {command}")
+        output.note(f"next: packyard setters {quote(str(folder / paths[0]))}")
+    elif paths:
+        output.note(f"next: packyard show {described.name} lists its {len(paths)} use cases")
 
 
-def _named(arguments: argparse.Namespace, into: Path) -> Row:
+def _named(asked: Reference, arguments: argparse.Namespace, into: Path) -> Row:
     """Fetch a package of a channel, or build one that packyard carries."""
     source = preferences.source(arguments.channel)
-    package, slash, _ = arguments.reference.partition("/")
-    asked = Reference.parse(package)
-    if slash:
-        problem = f"{arguments.reference[:200]!r} is a use case of a bundle: `get` fetches it whole"
-        raise InputError(Problem(problem, hint=f"packyard get {quote(package)}{preferences.as_flag(source)}"))
     if not source.is_carried:
         return _fetched(source, asked, into, file=arguments.lock)
     if arguments.lock:
@@ -117,8 +117,7 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
     if arguments.reference is not None:
         reference = Reference.parse(arguments.reference)
         flag = preferences.as_flag(preferences.source(arguments.channel))
-        get = f"packyard get {quote(arguments.reference)}{flag}"
-        pin = lock.package(reference.name, file=str(file), get=get)
+        pin = lock.package(reference.name, file=str(file), get=f"packyard get {quote(arguments.reference)}{flag}")
         if not reference.admits(pin.version):
             hint = "leave out --locked to fetch another version"
             raise InputError(
@@ -169,12 +168,12 @@ def _unpacked(
         _tell(fetched, channel, store.address)
         entry = fetched.choice.entry
         pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
-        lock = _lock(file, entry.name, pinned) if file else None
+        lock = _lock(file, entry.name, pinned) if file else Lock()
         regular.make_folder(into)
         folder = fetched.unpack(into, untarred.receipt_of(channel, entry))
     preferences.note_used(channel.value)
-    if lock:
-        locks.write(Path(file or ""), lock.pin(entry.name, pinned))
+    if file:
+        locks.write(Path(file), lock.pin(entry.name, pinned))
     row = {
         **_row(entry, folder),
         "channel": store.address,
@@ -185,7 +184,7 @@ def _unpacked(
         "indexSeen": fetched.number,
         "channelReached": is_reached(store),
     }
-    return row, fetched.proof.describe(preferences.key_names())
+    return row, fetched.proof.describe()
 
 
 def _lock(file: str, name: str, new: Pin) -> Lock:
@@ -203,8 +202,7 @@ def _lock(file: str, name: str, new: Pin) -> Lock:
 def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
     """Say which version of which channel it is, and why."""
     entry = fetched.choice.entry
-    origin = f"{address} ({channel.origin})"
-    output.note(f"{entry} from {origin}, {fetched.choice.why}")
+    output.note(f"{entry} from {address} ({channel.origin}), {fetched.choice.why}")
     output.detail(f"{entry.name}.tar.gz {entry.digest}, tar {entry.tar}")
     if entry.kind == LIBRARY:
         example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"

@@ -12,6 +12,7 @@ from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.cli.using import edits
+from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
 from packyard.using.options import usecases
@@ -35,7 +36,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Render with kustomize or kubectl from PATH, otherwise with packyard's own builder."""
     directory, values, words = directories.with_values(arguments.words, "render")
     if arguments.values:
-        values = {**directories.file_values(arguments.values), **values}
+        of_file, options = directories.values_file(arguments.values)
+        if options:
+            message = "has options, and render enables none"
+            raise InputError(Problem(message, file=arguments.values, hint="packyard set DIR -f does"))
+        values = {**of_file, **values}
     if not arguments.out:
         usecases.check(directory, "render", words, all_by="--out NEW")
     state.tell_pending(Tree(directory))

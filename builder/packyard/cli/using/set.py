@@ -3,13 +3,12 @@
 packyard set [DIR] NAME VALUE       one setter (a list takes several values)
 packyard set [DIR] NAME=VALUE ...   several, checked and written together
 
-  -f, --values FILE     those of a YAML file, a line NAME: VALUE each;
-                        - is standard input
-  --preset NAME         those of a file presets/NAME.yaml of the package
+  -f, --values FILE     those of a YAML file, a line NAME: VALUE each, and
+                        options: [NAME] to enable; - is standard input, and
+                        presets/NAME.yaml may be one of the package
+  --keep                what is set stays, and names that are not here are
+                        passed over: for a file that many packages share
   --unset NAME          back to the value that the package shipped
-  --site[=FILE]         what nobody set, and options, as the site's file says:
-                        FILE, or PACKYARD_SITE, or site.yaml in
-                        $XDG_CONFIG_HOME/packyard
   -R, --recurse-subpackages
                         every package below DIR that has the setter
   --set-by WHO          who sets it; it is kept in the Krmfile
@@ -21,30 +20,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from packyard.cli import colors, output, state
 from packyard.cli import directory as directories
 from packyard.cli.flags import Declared, Flags
-from packyard.core.errors import InputError, Problem, UsageError, refuse, shown
+from packyard.core.errors import InputError, Problem, UsageError, refuse, shown, suggest
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder
 from packyard.using.setters.change import Beside, PackageChange, change_setters
 
+if TYPE_CHECKING:
+    from packyard.using.options.switch import Switched
+
 FLAGS = Declared(
-    {"recurse-subpackages": False, "dry-run": False, "quiet": False, "verbose": False, "help": False},
+    {"recurse-subpackages": False, "keep": False, "dry-run": False, "quiet": False, "verbose": False, "help": False},
     {
         "values": (),
-        "preset": (),
         "unset": (),
-        "site": (),
         "set-by": (),
         "output": ("text", "json"),
         "color": colors.MODES,
     },
     {"f": "values", "o": "output", "q": "quiet", "v": "verbose", "h": "help"},
-    bare=("site",),
     numbers=True,
     as_kustomize=False,
 )
@@ -64,57 +65,55 @@ def main(words: Sequence[str]) -> int:
         from packyard.cli import verbosity
 
         verbosity.choose(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"], color=parsed.text("color"))
-    if "site" in parsed.values:
-        from packyard.cli.using import site
-
-        site.check(parsed)
     directory, rest = directories.split(parsed.arguments)
     return _run(directory, rest, parsed)
 
 
 def _run(directory: Path, words: list[str], parsed: Flags) -> int:
     form = parsed.text("output") or "text"
-    if "site" in parsed.values:
-        from packyard.cli.using import site  # most commands have no site
-
-        layered = site.write(directory, words, parsed)
-        changes, beside = layered.changes, layered.beside
-    else:
-        layered = None
-        changes, beside = _change(directory, words, parsed)
+    changes, beside, enabled = _change(directory, words, parsed)
     if form != "text":
         from packyard.cli.using import edits
 
-        edits.show_site(layered, form) if layered else edits.show(changes, beside, form)
+        edits.show(changes, beside, enabled, form)
     elif parsed.switches["dry-run"]:
         from packyard.cli import unified  # most sets are made
 
         unified.diffs(beside.root_dir if beside else directory, _files(changes))
     else:
         for change in changes:
+            if switched := enabled.get(os.path.realpath(change.before.where or ".")):
+                file = os.path.normpath(change.before.where + switched.file)
+                output.line(f"{file}: enabled {', '.join(switched.changed)}")
             _tell(change)
             if beside and change.package in beside.packages:
                 _tell_holders(directory, change)
-    refuse(problem for change in changes for problem in change.plan.left.values())
     return 0
 
 
-def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[PackageChange], Beside | None]:
-    """Set and unset what the command line says."""
-    is_asked = bool(words) or any(parsed.values.get(name) for name in ("values", "preset", "unset"))
+def _change(
+    directory: Path, words: list[str], parsed: Flags
+) -> tuple[list[PackageChange], Beside | None, Mapping[str, Switched]]:
+    """Set and unset what the command line says, and enable the options of values files."""
+    is_asked = bool(words) or any(parsed.values.get(name) for name in ("values", "unset"))
     if is_asked and not parsed.switches["recurse-subpackages"]:
         _check(directory, words, parsed)
-    values = {**_files_values(directory, parsed), **_values(directory, words)}
+    of_files, options = _read_files(directory, parsed.values.get("values", ()))
+    values = {**of_files, **_values(directory, words)}
     values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
     unset = parsed.values.get("unset", [])
-    if not values and not unset:
+    if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {quote(str(directory))} lists the names")
+    if both := [name for name in unset if name in values]:
+        raise _usage(directory, f"{both[0]} is set and taken back")
     dry_run = parsed.switches["dry-run"]
     if dry_run:
         state.tell_pending(Tree(directory))
     recursive, names = parsed.switches["recurse-subpackages"], [*values, *unset]
+    yields = parsed.switches["keep"]
+    enabled = _enable(directory, options, recursive=recursive, yields=yields) if options else {}
     try:
-        beside = _beside(directory, names, recursive=recursive)
+        beside = _beside(directory, names, options, recursive=recursive)
         changes = change_setters(
             directory,
             values,
@@ -122,15 +121,40 @@ def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[Pack
             recursive=recursive,
             set_by=parsed.text("set-by"),
             dry_run=dry_run,
-            keep=state.keep(beside.root_dir if beside else directory, _title(values, unset)),
+            log=state.log(_title(values, unset, options)),
             beside=beside,
             shipped=_shipped,
+            replaced=lambda package: _replaced(enabled, package),
+            yields=yields,
         )
     except InputError as error:
         if not any(problem.missing for problem in error.problems):
             raise
         raise InputError(*(_elsewhere(directory, problem) or problem for problem in error.problems)) from error
-    return changes, beside
+    if yields and (left := {*names}.difference(*(change.plan.counts for change in changes))):
+        output.note(f"set already, or not here: {', '.join(sorted(left))}")
+    return changes, beside, enabled
+
+
+def _enable(directory: Path, options: Sequence[str], *, recursive: bool, yields: bool) -> dict[str, Switched]:
+    """Plan to enable options, by the real paths of use cases; what fits nowhere is refused, or ``yields``."""
+    from packyard.using.kustomize.builtin import try_components
+    from packyard.using.options import switch, usecases
+
+    use_cases = [Path(path) for path in usecases.below(directory)] if recursive else [directory]
+    planned, misfits = switch.plan_options(use_cases, options, lambda use_case: partial(try_components, use_case))
+    refuse([] if yields else misfits)
+    for problem in misfits:
+        output.note(str(problem))
+    for unsure in filter(None, (each.unsure for each in planned.values())):
+        output.warning(f"{unsure}; run kustomize build to see whether it fits here")
+    return {path: each for path, each in planned.items() if each.changed}
+
+
+def _replaced(enabled: Mapping[str, Switched], package: Path) -> dict[str, tuple[bytes, bytes]]:
+    """Return the kustomization of a package in which options are enabled, with its bytes before and after."""
+    switched = enabled.get(os.path.realpath(package)) if enabled else None
+    return {switched.file: (switched.before, switched.after)} if switched else {}
 
 
 def _check(directory: Path, words: Sequence[str], parsed: Flags) -> None:
@@ -139,17 +163,17 @@ def _check(directory: Path, words: Sequence[str], parsed: Flags) -> None:
         return
     from packyard.using.options import usecases  # most directories are use cases
 
-    flags = (f"--{name}={value}" for name in ("preset", "unset", "values") for value in parsed.values.get(name, ()))
+    flags = (f"--{name}={value}" for name in ("unset", "values") for value in parsed.values.get(name, ()))
     raise usecases.refusal(directory, "set", (*words, *flags), all_by="-R")
 
 
-def _beside(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside | None:
-    """Find the options that setting these names reaches."""
-    if not recursive and not folder.has_components(directory):
+def _beside(directory: Path, names: Sequence[str], options: Sequence[str], *, recursive: bool) -> Beside | None:
+    """Find the options that setting these names reaches; some are going to be enabled."""
+    if not (recursive or options) and not folder.has_components(directory):
         return None
     from packyard.using.options.option_setters import reach  # most use cases have no option enabled
 
-    return reach(directory, names, recursive=recursive)
+    return reach(directory, names, recursive=recursive, options=options)
 
 
 def _shipped(directory: Path) -> Mapping[str, str | Sequence[str] | None]:
@@ -181,10 +205,9 @@ def _tell_holders(directory: Path, change: PackageChange) -> None:
         output.note(f"{name} is shared by every use case that has {' or '.join(options)} enabled; now: {use_cases}")
 
 
-def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
-    return ", ".join(
-        [*(f"{name}={','.join(texts)}" for name, texts in values.items()), *(f"--unset {name}" for name in unset)]
-    )
+def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str], options: Sequence[str]) -> str:
+    words = [f"{name}={','.join(texts)}" for name, texts in values.items()]
+    return ", ".join([*words, *(f"--unset {name}" for name in unset), *(f"options: {name}" for name in options)])
 
 
 def _values(directory: Path, words: list[str]) -> Mapping[str, Sequence[str]]:
@@ -209,16 +232,28 @@ def _usage(directory: Path, message: str, words: str = "NAME=VALUE") -> UsageErr
     return UsageError(f"packyard set: {message}; type packyard set {quote(str(directory))} {words}")
 
 
-def _files_values(directory: Path, parsed: Flags) -> dict[str, Sequence[str]]:
-    """Return the values of presets and values files; those of a later file count."""
-    presets, files = parsed.values.get("preset", []), parsed.values.get("values", [])
-    if not presets and not files:
-        return {}
-    if presets:
-        from packyard.core.bundle import shipped
+def _read_files(directory: Path, files: Sequence[str]) -> tuple[dict[str, Sequence[str]], list[str]]:
+    """Return the values and options of values files; the value of a later file counts."""
+    values: dict[str, Sequence[str]] = {}
+    options: list[str] = []
+    for file in files:
+        of_file, names = directories.values_file(_located(directory, file))
+        values |= of_file
+        options += (name for name in names if name not in options)
+    return values, options
 
-        files = [*(str(shipped.preset(directory, name)) for name in presets), *files]
-    return {name: texts for file in files for name, texts in directories.file_values(file).items()}
+
+def _located(directory: Path, file: str) -> str:
+    """Return the path of a values file, which may be one of the package's presets."""
+    if file == "-" or os.path.lexists(file):
+        return file
+    from packyard.core.bundle import shipped  # most files are the user's own
+
+    presets = {f"{shipped.PRESETS}/{name}.yaml": path for name, path in shipped.presets(directory).items()}
+    if file not in presets:
+        hint = suggest(file, presets) or (f"the package has {', '.join(presets)}" if presets else "")
+        raise InputError(Problem("no such file", file=file, hint=hint))
+    return str(presets[file])
 
 
 def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, bytes | None]]:

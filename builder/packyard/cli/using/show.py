@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packyard.cli import bundles, declare, output, preferences, use_cases
 from packyard.cli.bundles import Offer
@@ -31,18 +31,16 @@ from packyard.sharing.entry import IndexEntry
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
 
+if TYPE_CHECKING:
+    from packyard.sharing.fetching.verify import Proof
+
 ROWS = Rows(
     "package",
-    "name, version, source, description, useCases (path, description, after, requires, required), "
+    "name, version, source, description, useCases (path, description, after, requires, setters), "
     "options (name, description), images, kubernetes, digest, tar, size, unpacked, files, yanked, signers, listedBy, "
     "versions (version, yanked), channelReached, indexSeen",
 )
-USE_CASES = Rows(
-    "use case",
-    "package, version, path, description, after, requires, "
-    "setters (name, value=shown, required=must_be_set, description, example?), channelReached, indexSeen",
-    "NAME/USECASE",
-)
+IMAGES = Rows("image", "image", "--images", line="{image}")
 #: What people call the kinds of requirements.
 _KINDS = {
     "CustomResourceDefinition": "the kind",
@@ -70,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a package, or its use cases that are named."""
     reference, _, wanted = arguments.package.partition("/")
-    if arguments.images and (wanted or arguments.output != "text"):
+    if arguments.images and wanted:
         problem = f"--images lists the images of a package: packyard show {reference} --images"
         raise UsageError(f"packyard show: {problem}")
     source = preferences.source(arguments.channel)
@@ -82,17 +80,19 @@ def run(arguments: argparse.Namespace) -> int:
 
     manifest = offer.bundle.manifest
     if arguments.images:
-        _print(map(_image, filter(images.is_valid, manifest.images)))
+        IMAGES.show([_image(each) for each in manifest.images if images.is_valid(each)], arguments.output)
         return 0
-    cases = {path: bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))}
+    cases = [bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))]
     names = use_cases.names(manifest)
-    if wanted:
-        if USE_CASES.show([_case(offer, case) for case in cases.values()], arguments.output):
-            _print(line for case in cases.values() for line in _told_case(offer.bundle, case, names, command))
+    row = described(offer, source, cases)
+    if not ROWS.show([row], arguments.output):
         return 0
-    row = described(offer, source, list(cases.values()))
-    if ROWS.show([row], arguments.output):
-        _print(_told(row, offer.bundle, list(cases.values()), names, source, command))
+    if wanted:
+        lines = [line for case in cases for line in _told_case(offer.bundle, case, names, command)]
+    else:
+        lines = [*_told(row, offer, cases, names, command)]
+    for line in lines:
+        output.line(line)
     return 0
 
 
@@ -100,11 +100,6 @@ def _image(reference: str) -> str:
     """Return the whole name of an image, with its registry."""
     host, name, tag = images.whole(reference)
     return f"{host}/{name}{'@' if ':' in tag else ':'}{tag}"
-
-
-def _print(lines: Iterator[str]) -> None:
-    for line in lines:
-        output.line(line)
 
 
 def described(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) -> Row:
@@ -116,7 +111,7 @@ def described(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) ->
         "version": bundle.version,
         "source": str(source),
         "description": entry.description,
-        "useCases": [_brief(case) for case in cases],
+        "useCases": [_case(case) for case in cases],
         "options": bundled.options(bundle),
         "images": list(bundle.manifest.images),
         "kubernetes": list(bundle.manifest.kubernetes),
@@ -134,21 +129,19 @@ def described(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) ->
     }
 
 
-def _case(offer: Offer, case: BundledUseCase) -> tuple[object, ...]:
-    about = (case.path, case.description, case.after, case.requires, case.setters)
-    return offer.bundle.name, offer.bundle.version, *about, offer.is_reached, offer.index
-
-
-def _brief(case: BundledUseCase) -> tuple[object, ...]:
-    return case.path, case.description, case.after, case.requires, [each.name for each in case.required]
+def _case(case: BundledUseCase) -> tuple[object, ...]:
+    setters = [
+        {"name": each.name, "value": each.shown, "required": each.must_be_set, "description": each.description}
+        for each in case.setters
+    ]
+    return case.path, case.description, case.after, case.requires, setters
 
 
 def _told(
     row: Row,
-    bundle: Bundle,
+    offer: Offer,
     cases: Sequence[BundledUseCase],
     names: Mapping[str, str],
-    source: Setting,
     command: _Command,
 ) -> Iterator[str]:
     """Yield what people read of a package."""
@@ -162,11 +155,11 @@ def _told(
     yield ""
     yield from _labelled("options", ", ".join(option.name for option in row["options"]))
     requires = {each for case in cases for each in case.requires}
-    yield from _labelled("cluster", needs(requires, bundle.manifest, row["kubernetes"]))
+    yield from _labelled("cluster", needs(requires, offer.bundle.manifest, row["kubernetes"]))
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
-    yield from _labelled("signed", _signed(row, source))
+    yield from _labelled("signed", _signed(offer.proof))
     yield from _labelled("versions", _versions(row["versions"]))
     yield from _labelled("from", row["source"])
     yield f"{'next':<{_LABEL}}{command('get')}"
@@ -206,12 +199,8 @@ def _in_words(requirement: str) -> str:
     return f"{_KINDS.get(kind, kind)} {name}"
 
 
-def _signed(row: Row, source: Setting) -> str:
-    if source.is_carried:
-        return "packed here, from the sources that packyard carries"
-    names = preferences.key_names()
-    signers = dict.fromkeys([*row["signers"], *row["listedBy"]])
-    return ", ".join(names.get(each, each) for each in signers) or "by no key that you trust (packyard keys trust FILE)"
+def _signed(proof: Proof | None) -> str:
+    return proof.publisher if proof else "packed here, from the sources that packyard carries"
 
 
 def _versions(versions: Sequence[tuple[str, str]]) -> str:

@@ -3,7 +3,7 @@
 packyard upgrade DIR                  to the newest version in the channel that
                                       it is from
 packyard upgrade DIR 1.3.0 --dry-run  to a version, a range such as ^1.2, or
-                                      latest; print a diff
+                                      latest; print a diff of what can be merged
 packyard upgrade DIR --base FILE      where no channel has the bundle that DIR
                                       came from
 
@@ -29,10 +29,9 @@ from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
 from packyard.core.errors import InputError, Problem, UsageError, on_one_line, shown
-from packyard.core.files import paths
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import unmerged
-from packyard.using.upgrade.directory import Upgrade, upgrade
+from packyard.using.upgrade.directory import Upgrade, undecided, upgrade
 from packyard.using.upgrade.merge import Merged
 
 ROWS = Rows(
@@ -59,23 +58,30 @@ def run(arguments: argparse.Namespace) -> int:
     """Upgrade, and print the files that changed."""
     decision = arguments.conflicts
     folder, version = _split(arguments.words)
-    _check_top(folder)
+    if not folder.is_dir():
+        raise InputError(Problem("is not a directory", file=str(folder), hint="name an untarred package"))
+    untarred.check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
     base = untarred.base(folder, arguments.channel, arguments.base, hint)
     offer, received = _theirs(folder, base, version, arguments.channel)
     theirs = offer.bundle
     if arguments.dry_run:
         state.tell_pending(Tree(folder))
-    keep = state.keep(folder, f"upgrade {base.name} {base.version} to {theirs.version}")
-    outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, keep=keep, receipt=received)
-    _tell(folder, base, theirs, outcome, decision)
+    log = state.log(f"upgrade {base.name} {base.version} to {theirs.version}")
+    outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, log=log, receipt=received)
+    conflicts = () if decision else outcome.merged.conflicts
+    if not conflicts:
+        _tell(folder, base, theirs, outcome, decision)
     is_text = ROWS.show([_row(base, offer, outcome)], arguments.output)
     if is_text and arguments.dry_run:
-        changed = {path: data for path, data in outcome.merged.files.items() if path != manifest.FILE}
+        left_out = {manifest.FILE, *(os.path.relpath(each.file, folder) for each in conflicts)}
+        changed = {path: data for path, data in outcome.merged.files.items() if path not in left_out}
         unified.diffs(folder, {path: (outcome.ours.get(path), data) for path, data in changed.items()})
     elif is_text:
         for path, change in outcome.changes.items():
             output.line(f"{change:<8} {folder / path}")
+    if conflicts:
+        raise undecided(conflicts)
     return _tell_undecided(folder, outcome)
 
 
@@ -91,16 +97,6 @@ def _split(words: Sequence[str]) -> tuple[Path, str]:
 
 def _is_version(word: str) -> bool:
     return word.endswith(".tar.gz") or word[:1] in "0123456789v^~" or word.startswith((LATEST, "sha256:"))
-
-
-def _check_top(folder: Path) -> None:
-    """Refuse a directory that is inside a package."""
-    if not folder.is_dir():
-        raise InputError(Problem("is not a directory", file=str(folder), hint="name an untarred package"))
-    top = paths.root_of(folder)
-    if top != os.path.realpath(folder):
-        hint = f"the whole package is upgraded: packyard upgrade {quote(os.path.relpath(top))}"
-        raise InputError(Problem("is inside a package", file=str(folder), hint=hint))
 
 
 def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple[Offer, bytes | None]:
@@ -140,7 +136,8 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
     for text in (*_news(folder, outcome), *_kept(merged)):
         output.note(f"  {text}")
     for each in merged.conflicts:
-        output.note(f"  conflict, decided by --conflicts={decision}: {each}")
+        first = each._replace(message=each.message.splitlines()[0])
+        output.note(f"  conflict, decided by --conflicts={decision}: {first}")
     for (where, name), (_, new) in merged.values.items():
         if name != new:
             output.note(f"{folder / where}: {name} is {new} now, with your value")

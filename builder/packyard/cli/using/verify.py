@@ -51,7 +51,7 @@ ROWS = Rows(
 )
 _NOT = "not proved to be the published one"
 DIRECTORY = Rows("package", "name, version, files (path, state), published, channelReached, indexSeen", "DIR")
-REBUILT = Rows("package", "name, version, tar, rebuilt, inputs, files (path, state)", "FILE --rebuild")
+REBUILT = Rows("package", "name, version, tar, rebuilt, files (path, state)", "FILE --rebuild")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,10 +83,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.rebuild:
         from packyard.cli.using import rebuild  # composing takes long to import
 
-        output.note(proof.describe(preferences.key_names()))
+        output.note(proof.describe())
         return rebuild.compare(what, proof, workspaces.root(arguments, carried=True), REBUILT, arguments.output)
     if ROWS.show([checked], arguments.output):
-        output.line(proof.describe(preferences.key_names()))
+        output.line(proof.describe())
     return 0
 
 
@@ -102,7 +102,7 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
     attested, listing = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
     published = _published(channel, described) if channel else None
     if published is None:
-        proof = verify_bundle(bundle, attested, preferences.trust(None), what=str(file))
+        proof = verify_bundle(bundle, attested, preferences.trusted_anywhere(), what=str(file))
     else:
         if bundle.tar != published.entry.tar:
             problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {published.entry.tar}"
@@ -134,7 +134,7 @@ def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) ->
 
 
 def _directory(folder: Path, flag: str | None, form: str) -> int:
-    package = untarred.read(folder, verb="verify")
+    package = untarred.read(folder)
     described = package.described
     is_published, text, *seen = _compared(package, flag)
     different = differences(described, digests_below(folder, described))

@@ -1,8 +1,9 @@
 """JSON Schemas that refuse unknown fields, made of the structural schemas of CustomResourceDefinitions.
 
 They keep what a structural schema decides: names of fields, types, what is required, the limits of values. A field that
-the API server would drop is one that the schema does not admit. Not kept: descriptions, defaults (a required field that
-has one is not required), ``oneOf``, rules in CEL, and what is below ``metadata`` and ``status``.
+the API server would drop is one that the schema does not admit. Defaults (a required field that has one is not
+required) and rules in CEL are kept as they stand, but for rules about what a field was before. Not kept: descriptions,
+``oneOf``, and what is below ``metadata`` and ``status``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ Schema = dict[str, Any]
 
 #: The keywords that mean the same in both.
 KEPT = {"enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"}
-KEPT |= {"minProperties", "maxProperties"}
+KEPT |= {"minProperties", "maxProperties", "default"}
+#: Where a schema has its rules in CEL.
+RULES = "x-kubernetes-validations"
 #: Fields that the API server has in each object, whether a definition says so or not.
 _OF_ALL = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
 _ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}
@@ -43,6 +46,13 @@ def translate(schema: Mapping[str, Any], inner: Callable[[Mapping[str, Any]], Sc
         translated["type"] = [*listed, "null"] if schema.get("nullable") else declared
     if "items" in schema:
         translated["items"] = inner(mapping(schema["items"]))
+    rules = [
+        {key: rule[key] for key in ("message", "messageExpression", "rule") if key in rule}
+        for rule in mappings(schema.get(RULES))
+        if "oldSelf" not in text(rule.get("rule"))
+    ]
+    if rules:
+        translated[RULES] = rules
     values = schema.get("additionalProperties", False)
     if isinstance(values, dict):
         translated["additionalProperties"] = inner(values)

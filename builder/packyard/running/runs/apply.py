@@ -56,16 +56,14 @@ def apply(
     return list(answer.warnings)
 
 
-def attempt(
-    kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool = False
-) -> tuple[list[str], list[Object]]:
-    """Have the server judge objects and store nothing; return its warnings, and the objects as it would have them."""
+def attempt(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool = False) -> list[Object]:
+    """Have the server judge objects and store nothing; return the objects as it would have them."""
     if not objects:
-        return [], []
+        return []
     words = (*_words(run, force=force), "--dry-run=server")
     answer = kubectl.call(*words, "--output=json", data=listed(objects))
     if answer.code == 0:
-        return list(answer.warnings), [dict(item) for item in kubectl.objects(answer.output)]
+        return [dict(item) for item in kubectl.objects(answer.output)]
     named = kubectl.call(*words, "--output=name", data=listed(objects))  # names what was not refused, too
     admitted = named.output.decode().split()
     left = [

@@ -7,7 +7,7 @@ with that of the object that it was made of, and of several such objects it belo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from packyard.core.kubernetes import roles
 from packyard.core.kubernetes.lenient import Object, mapping, text
@@ -39,16 +39,13 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]], run: str)
     own |= {(each.kind, each.name) for each in last[run].objects}
     named = ((name, each) for name, record in last.items() for each in record.objects)
     owners = {each.name: name for name, each in named if roles.is_workload(each.group_kind)}
-    by_key: dict[tuple[str, ...], Event] = {}
+    found = []
     for event in look.events(kubectl):
         about = mapping(event.get("involvedObject"))
         kind, name = text(about.get("kind")), text(about.get("name"))
         if (kind, name) in own or (kind in _MADE and _owner(name, owners) == run):
-            latest = _event(event, f"{kind} {name}")
-            key = (latest.object, latest.reason, latest.message, latest.type)
-            before = by_key.pop(key, None)
-            by_key[key] = replace(latest, count=latest.count + before.count) if before else latest
-    return list(by_key.values())
+            found.append(_event(event, f"{kind} {name}"))
+    return found
 
 
 def _owner(name: str, owners: Mapping[str, str]) -> str:

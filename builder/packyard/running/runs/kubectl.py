@@ -50,10 +50,6 @@ _REQUEST_TIMEOUT = "60s"
 _INSTALLED = "https://kubernetes.io/docs/tasks/tools"
 
 
-class RightError(UnavailableError):
-    """The user lacks a right."""
-
-
 @dataclass(frozen=True, slots=True)
 class Done:
     """What one call of kubectl gave; ``errors`` are its stderr without warnings and without its log."""
@@ -184,7 +180,7 @@ class Kubectl:
             hint = f"packyard needs kubectl 1.24 or newer: {_INSTALLED}"
             return UnavailableError(Problem(f"{self.program} is too old: {errors[0]}", hint=hint))
         if lacks := _NO_RIGHT.search(stderr):
-            return RightError(*errors[:-1], Problem(errors[-1], hint=self.asking(lacks[1])))
+            return UnavailableError(*errors[:-1], Problem(errors[-1], hint=self.asking(lacks[1])))
         if absent := NO_NAMESPACE.search(stderr):
             hint = f"{self.by_hand('create', 'namespace', absent[1])} makes it"
             return InputError(*errors[:-1], Problem(errors[-1], hint=hint))

@@ -5,20 +5,20 @@ kubectl logs --selector=packyard/run=mnist --prefix --max-log-requests=8 --tail=
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from queue import Empty, Queue
-from threading import Thread
+from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 
+from packyard.core.kubernetes.lenient import labels_of
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
-from packyard.running.runs.status import PodStatus, RunStatus
+from packyard.running.runs.status import RunStatus
+from packyard.running.runs.workloads import PodStatus
 
-_LONGEST = 64 * 1024  # bytes that are handed on at once
-_WAITING = 1000  # lines that are read and not yet taken
+_LONGEST = 64 * 1024  # bytes that are read at once
 _AGAIN = 10  # seconds that are read twice where a log broke off: kubectl takes some to ask again
 
 
@@ -35,21 +35,22 @@ def _alike(run_status: RunStatus, pods: Sequence[PodStatus]) -> Mapping[str, str
     """Return as few labels as can be that all these pods have and, but for those that they replaced, no others."""
     chosen, places = {LABEL: run_status.run}, {(each.role, each.index) for each in pods}
     others = [each for each in run_status.pods if (each.role, each.index) not in places]
-    for name, value in sorted(set.intersection(*({*each.labels.items()} for each in pods))):
-        left = [each for each in others if each.labels.get(name) == value]
+    for name, value in sorted(set.intersection(*({*labels_of(each.item).items()} for each in pods))):
+        left = [each for each in others if labels_of(each.item).get(name) == value]
         if len(left) < len(others):
             chosen[name], others = value, left
     return chosen
 
 
 @dataclass(slots=True)
-class _Open:
-    """A call whose lines are read, for pods by their names with their restarts; it ``ends`` where none of them runs."""
+class _Log:
+    """A call that is read, for pods by their names with their restarts; it ``ends`` where none of them runs."""
 
     process: subprocess.Popen[bytes]
     pods: Mapping[str, int]
-    last: float
     ends: bool
+    last: float
+    rest: bytes = b""
 
 
 @dataclass(slots=True)
@@ -60,13 +61,17 @@ class Following:
     container: str
     flags: Sequence[str]
     begun: dict[str, int] = field(default_factory=dict)
-    _open: dict[int, _Open] = field(default_factory=dict)
     _lost: dict[str, float] = field(default_factory=dict)
-    _lines: Queue[tuple[int, bytes | None]] = field(default_factory=lambda: Queue(_WAITING))
+    _pipes: DefaultSelector = field(default_factory=DefaultSelector)
+
+    @property
+    def open(self) -> Sequence[_Log]:
+        """The logs that have not ended."""
+        return [key.data for key in self._pipes.get_map().values()]
 
     def look(self, run_status: RunStatus, pods: Sequence[PodStatus]) -> None:
         """Begin with pods that have started since, and go on with those whose log broke off."""
-        opened = {name for each in self._open.values() for name in each.pods}
+        opened = {name for log in self.open for name in log.pods}
         new = [each for each in pods if each.has_started and each.name not in opened and self._goes_on(each)]
         groups = [new] if new and len(new) == len(pods) and not self.begun else [[each] for each in new]
         for group in groups:
@@ -83,54 +88,36 @@ class Following:
         return [f"--since={int(monotonic() - self._lost[pod.name]) + _AGAIN}s"] if is_same else self.flags
 
     def _follow(self, call: Sequence[str], pods: Sequence[PodStatus]) -> None:
-        is_running = any(each.running for each in pods)
-        process = self.kubectl.start(*call, f"--follow={str(is_running).lower()}")
+        ends = not any(each.running for each in pods)
+        process = self.kubectl.start(*call, f"--follow={str(not ends).lower()}")
         restarts = {each.name: each.restarts for each in pods}
         self.begun |= restarts
-        self._open[process.pid] = _Open(process, restarts, monotonic(), ends=not is_running)
-        Thread(target=self._read, args=(process,), daemon=True).start()
-
-    @property
-    def is_ending(self) -> bool:
-        """Whether a log is open that ends by itself, however late its lines come."""
-        return any(each.ends for each in self._open.values())
-
-    @property
-    def is_open(self) -> bool:
-        """Whether any log is open."""
-        return bool(self._open)
+        assert process.stdout
+        self._pipes.register(process.stdout, EVENT_READ, _Log(process, restarts, ends, monotonic()))
 
     def lines(self, seconds: float) -> Iterator[bytes]:
-        """Yield lines as they come, for so long, or until a log ends."""
+        """Yield lines as they come, for so long."""
         end = monotonic() + seconds
-        while True:
-            try:
-                pid, line = self._lines.get(timeout=max(end - monotonic(), 0))
-            except Empty:
-                return
-            if line is None:
-                self._end(self._open.pop(pid))
-                return
-            self._open[pid].last = monotonic()
-            yield line
+        while (left := end - monotonic()) > 0:
+            for key, _ in self._pipes.select(left):
+                log, data = key.data, os.read(key.fd, _LONGEST)
+                log.last = monotonic() if data else log.last
+                *whole, log.rest = (log.rest + data).split(b"\n")
+                yield from (line + b"\n" for line in whole)
+                if not data:
+                    self._pipes.unregister(key.fileobj)
+                    yield from filter(None, [log.rest])
+                    self._end(log)
 
     def close(self) -> None:
         """End all programs."""
-        for each in self._open.values():
-            each.process.kill()
-        for each in self._open.values():
-            each.process.communicate()
+        for log in self.open:
+            log.process.kill()
+            log.process.communicate()
+        self._pipes.close()
 
-    def _end(self, ended: _Open) -> None:
-        self._lost |= dict.fromkeys(ended.pods, ended.last)
-        stderr = ended.process.communicate()[1].decode("utf-8", "replace")
-        if ended.process.returncode > 0 and "(Forbidden)" in stderr:
+    def _end(self, log: _Log) -> None:
+        self._lost |= dict.fromkeys(log.pods, log.last)
+        stderr = log.process.communicate()[1].decode("utf-8", "replace")
+        if log.process.returncode > 0 and "(Forbidden)" in stderr:
             raise self.kubectl.refusal(stderr)
-
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
-        stream = process.stdout
-        assert stream
-        with suppress(ValueError, OSError):  # closed meanwhile
-            for line in iter(lambda: stream.readline(_LONGEST), b""):
-                self._lines.put((process.pid, line))
-        self._lines.put((process.pid, None))

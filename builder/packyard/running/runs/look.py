@@ -31,10 +31,15 @@ _POD = ("v1", "Pod")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The objects of each run, and the resources that may not be read: ``jobs.batch``."""
+    """The objects of each run; kinds that the cluster does not know; and resources, ``jobs.batch``, not to be read."""
 
     objects: Mapping[str, Mapping[Key, Object]]
-    forbidden: frozenset[str]
+    unknown: frozenset[Kind] = frozenset()
+    forbidden: frozenset[str] = frozenset()
+
+    def of(self, run: str) -> Iterable[Object]:
+        """Return the objects of a run."""
+        return self.objects.get(run, {}).values()
 
     def is_missing(self, run: str, reference: Reference) -> bool:
         """Say whether an object of a run is not there."""
@@ -56,13 +61,7 @@ def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Seen:
     seen = list_(kubectl, {_POD, *_kinds(records.values())}, f"{runs},!{NUMBER}")
     if _resource(*_POD) in seen.forbidden:
         raise may_not_list(kubectl, [_resource(*_POD)])
-    by_run: dict[str, dict[Key, Object]] = {}
-    for item in seen.items:
-        run = text(labels_of(item).get(LABEL))
-        group, kind = kind_of(item)
-        if is_of(item, run, kubectl.namespace):
-            by_run.setdefault(run, {})[group, kind, name_of(item)] = item
-    return Seen(by_run, seen.forbidden)
+    return seen
 
 
 def events(kubectl: Kubectl) -> Sequence[Object]:
@@ -145,34 +144,25 @@ def read(
     return {Reference.of(item, kubectl.namespace): dict(item) for item in kubectl.objects(answer.output)}
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """Objects with a label; kinds that the cluster does not know; and the resources, ``jobs.batch``, not to be read."""
-
-    items: Sequence[Mapping[str, Any]]
-    unknown: frozenset[Kind]
-    forbidden: frozenset[str]
-
-
-def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Labelled:
-    """Return all objects of some kinds that a selector chooses, by one call."""
+def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Seen:
+    """Return all objects of runs of some kinds that a selector chooses, by one call."""
     if not kinds:
-        return Labelled((), frozenset(), frozenset())
+        return Seen({})
     words = ",".join(f"{kind}.{version.rpartition('/')[2]}.{group_of(version)}" for version, kind in sorted(kinds))
     answer = kubectl.call("get", words, f"--selector={wanted}", "--chunk-size=0", "--output=json")
     stderr = answer.errors if answer.code else ""
     if unknown := frozenset(each for each in kinds if _is_unknown(each, stderr)):
         others = list_(kubectl, set(kinds) - unknown, wanted)
         return replace(others, unknown=others.unknown | unknown)
-    forbidden = may_not(stderr)
+    forbidden = frozenset(f"{resource}.{group}".rstrip(".") for resource, group in FORBIDDEN.findall(stderr))
     if answer.code and not forbidden:
         raise kubectl.refusal(answer.errors)
-    return Labelled(kubectl.objects(answer.output), unknown, forbidden)
-
-
-def may_not(stderr: str) -> frozenset[str]:
-    """Return the resources, ``jobs.batch``, that kubectl said may not be read."""
-    return frozenset(f"{resource}.{group}".rstrip(".") for resource, group in FORBIDDEN.findall(stderr))
+    by_run: dict[str, dict[Key, Object]] = {}
+    for item in kubectl.objects(answer.output):
+        run = text(labels_of(item).get(LABEL))
+        if is_of(item, run, kubectl.namespace):
+            by_run.setdefault(run, {})[*kind_of(item), name_of(item)] = item
+    return Seen(by_run, forbidden=forbidden)
 
 
 def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError:

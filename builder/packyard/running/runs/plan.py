@@ -26,7 +26,7 @@ from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.run import LABEL, Object, Reference
 
 #: Records of a run that stay, as of a release of Helm.
-KEPT = 10
+_KEPT = 10
 _SECRET = (CORE, "Secret")
 _READ_AT_START = (*of(CORE, "ConfigMap"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
 #: Groups of kinds of which the server itself refuses to change what pods are made of.
@@ -57,7 +57,6 @@ class Plan:
     used: Sequence[Reference]
     obsolete: Sequence[Reference]
     force: bool
-    warnings: Sequence[str]
 
 
 def plan(kubectl: Kubectl, rendered: Rendered, *, who: str, when: str, force: bool = False, beside: str = "") -> Plan:
@@ -109,7 +108,7 @@ def _plan(
     anew = f"{kubectl.packyard('undeploy', drafted.run)} deletes it, then deploy it again"
     try:
         asked = [item for each, item in applied.items() if each not in unseen]
-        warnings, admitted = applying.attempt(kubectl, drafted.run, asked, force=force)
+        admitted = applying.attempt(kubectl, drafted.run, asked, force=force)
     except InputError as error:
         if any(_FIXED.search(each.message) for each in error.problems):
             last = Problem(error.problems[-1].message, hint=f"what is there stays as it is; {anew}")
@@ -135,15 +134,11 @@ def _plan(
         used=used,
         obsolete=[each for each in sorted(own - set(wanted)) if each.group_kind not in LASTING],
         force=force,
-        warnings=warnings,
     )
 
 
-def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None, *, keep: int = KEPT) -> Sequence[str]:
-    """Record a run, apply its objects and delete those that it no longer has; return the warnings of the server.
-
-    Of its records the newest are kept, so many.
-    """
+def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None) -> Sequence[str]:
+    """Record a run, apply its objects and delete those that it no longer has; return the warnings of the server."""
     if planned.is_new:
         records.create(kubectl, planned.record)
     at_once, late = (
@@ -155,7 +150,7 @@ def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None, *, k
     warnings += applying.apply_late(kubectl, run, late, force=planned.force, done=done)
     look.delete(kubectl, planned.obsolete)
     if planned.is_new:
-        records.keep(kubectl, [*planned.before, planned.record], keep)
+        records.keep(kubectl, [*planned.before, planned.record], _KEPT)
     return warnings
 
 
@@ -203,7 +198,7 @@ def _plain(objects: Mapping[Reference, Object]) -> Iterator[Problem]:
     problem = "looks like a secret, and everybody sees it who may read this object"
     hint = "keep it in a Secret; --force deploys it as it is"
     for each, item in objects.items():
-        yield from (Problem(f"{each}: {path} {problem}", hint=hint) for path, _ in secrets.find(item))
+        yield from (Problem(f"{each}: {path} {problem}", hint=hint) for path in secrets.find(item))
 
 
 def _unheeded(changed: Sequence[Reference], started: Sequence[Reference], hint: str) -> Iterator[Problem]:

@@ -12,39 +12,25 @@ from typing import Any
 
 from packyard.core.kubernetes import plain_secrets
 from packyard.core.kubernetes.kinds import CORE
-from packyard.core.kubernetes.lenient import Object, kind_of
+from packyard.core.kubernetes.lenient import Object, kind_of, mapping, text
 
 _FLAG = re.compile(r"--?(?P<name>[A-Za-z][\w.-]*)=(?P<value>.+)", re.DOTALL)
 
 
-def find(item: Object) -> list[tuple[str, str]]:
-    """Return the path of each text that looks like a secret, ``data.WANDB_API_KEY``, and the text."""
-    if kind_of(item) == (CORE, "Secret"):
-        return []
-    is_map = kind_of(item) == (CORE, "ConfigMap")
-    return [(path, text) for path, name, text in _texts(item, "", is_map=is_map) if _is_secret(name, text)]
+def find(item: Object) -> list[str]:
+    """Return the path of each text that looks like a secret: ``data.WANDB_API_KEY``."""
+    kind = kind_of(item)
+    return [] if kind == (CORE, "Secret") else [*_find(item, "", "", is_map=kind == (CORE, "ConfigMap"))]
 
 
-def hidden(item: Object) -> Any:
-    """Return an object with an ellipsis in place of each such text."""
-    return _replaced(item, {text for _, text in find(item)})
-
-
-def _texts(value: Any, path: str, *, is_map: bool) -> Iterator[tuple[str, str, str]]:
-    """Yield each text with its path, and its name where it is in a ConfigMap or is the value of a variable."""
-    if isinstance(value, str):
-        yield path, path.removeprefix("data.") if is_map and path.startswith("data.") else "", value
-    elif isinstance(value, list):
-        for number, member in enumerate(value):
-            yield from _texts(member, f"{path}.{number}", is_map=is_map)
-    elif isinstance(value, dict):
-        called = value.get("name")
-        for key, member in value.items():
-            inside = f"{path}.{key}".removeprefix(".")
-            if key == "value" and isinstance(member, str) and isinstance(called, str):
-                yield inside, called, member
-            else:
-                yield from _texts(member, inside, is_map=is_map)
+def _find(value: Any, path: str, name: str, *, is_map: bool) -> Iterator[str]:
+    """Yield the paths below one; ``name`` is that of a variable, or of an entry of a ConfigMap, whose text it is."""
+    if isinstance(value, str) and _is_secret(name, value):
+        yield path
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, member in members:
+        called = str(key) if is_map and path == "data" else text(mapping(value).get("name")) if key == "value" else ""
+        yield from _find(member, f"{path}.{key}".removeprefix("."), called, is_map=is_map)
 
 
 def _is_secret(name: str, text: str) -> bool:
@@ -52,11 +38,3 @@ def _is_secret(name: str, text: str) -> bool:
     called, value = (flag["name"], flag["value"]) if flag else (name, text)
     is_named = plain_secrets.is_name(re.sub(r"[-.]", "_", called).upper())
     return bool(is_named and plain_secrets.is_value(value) and "$(" not in value) or bool(plain_secrets.find(text))
-
-
-def _replaced(value: Any, texts: set[str]) -> Any:
-    if isinstance(value, dict):
-        return {key: _replaced(each, texts) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_replaced(each, texts) for each in value]
-    return "…" if isinstance(value, str) and value in texts else value

@@ -7,7 +7,7 @@ read only where all of these leave open why something does not run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packyard.core.errors import InputError, IntegrityError, Problem, suggest
 from packyard.core.kubernetes.lenient import (
@@ -15,13 +15,8 @@ from packyard.core.kubernetes.lenient import (
     finalizers,
     is_ending,
     kind_of,
-    labels_of,
-    mapping,
-    mappings,
     name_of,
-    text,
 )
-from packyard.core.kubernetes.lifetimes import is_endless
 from packyard.core.kubernetes.roles import CHIEFS
 from packyard.running.runs import look, outcome, results, trouble, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
@@ -30,15 +25,13 @@ from packyard.running.runs.outcome import FAILED, SUCCEEDED
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
 from packyard.running.runs.waiting import Surroundings
-from packyard.running.runs.workloads import Placed, Workload
+from packyard.running.runs.workloads import PodStatus, Workload
 
 STARTING, RUNNING, INCOMPLETE, FAILING = "starting", "running", "incomplete", "failing"
 #: All states.
 STATES = (STARTING, RUNNING, FAILING, SUCCEEDED, FAILED, INCOMPLETE)
 
 _LONGEST = 300  # characters of a reason
-_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
-_STATES = {"Succeeded": "done", "Failed": "failed", "Running": "running"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,42 +47,13 @@ class RoleStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PodStatus:
-    """A pod: ``state`` is waiting, running, ready, done, failed or ending, and ``reason`` says what is wrong with it.
-
-    ``index`` counts the pods of a role; pods that took each other's place have the same. ``started`` and ``ended`` are
-    when its containers did, ISO 8601 as ``created``, or empty. The first of ``containers`` is the one that counts;
-    ``running`` are those that run now.
-    """
-
-    name: str
-    role: str
-    index: int
-    node: str
-    state: str
-    restarts: int
-    reason: str
-    created: str
-    started: str
-    ended: str
-    containers: tuple[str, ...]
-    running: tuple[str, ...]
-    labels: Mapping[str, str]
-
-    @property
-    def has_started(self) -> bool:
-        """Whether its containers have begun."""
-        return self.state != "waiting"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatus:
     """A run: ``state`` is one of `STATES`; ``reason`` says why where it is not well.
 
     One that is failing goes on trying, in vain: somebody has to help.
 
     ``missing`` are objects that its record names and that are not there; ``unread`` are kinds of objects that may not
-    be read. ``is_endless`` says that it goes on until it is deleted.
+    be read.
     """
 
     record: RunRecord
@@ -99,7 +63,6 @@ class RunStatus:
     pods: Sequence[PodStatus]
     missing: Sequence[Reference]
     unread: Sequence[str]
-    is_endless: bool
 
     @property
     def run(self) -> str:
@@ -173,11 +136,14 @@ class _Run:
             state=state,
             reason=_shortened(next(filter(None, reasons), "")),
             roles=list(self._roles()),
-            pods=[_pod_status(each, self.around) for workload in self.workloads for each in workload.pods],
+            pods=[self._explained(pod) for workload in self.workloads for pod in workload.pods],
             missing=missing,
             unread=sorted({each.kind for each in self.record.objects if self.seen.is_unread(each)}),
-            is_endless=any(is_endless(kind_of(each.item)) for each in self.workloads),
         )
+
+    def _explained(self, pod: PodStatus) -> PodStatus:
+        words = (_reason(pod, self.around), trouble.last_words(pod.item))
+        return replace(pod, reason=_shortened(": ".join(filter(None, words))))
 
     def _roles(self) -> Iterator[RoleStatus]:
         for workload in self.workloads:
@@ -189,7 +155,7 @@ class _Run:
                     ready=workload.ready(role),
                     done=workload.done(role),
                     failed=sum(each.phase == "Failed" for each in pods),
-                    restarts=workload.restarts + sum(trouble.restarts(each.pod) for each in pods),
+                    restarts=workload.restarts + sum(each.restarts for each in pods),
                 )
 
     def _state(self, missing: Sequence[Reference]) -> str:
@@ -200,7 +166,7 @@ class _Run:
             return INCOMPLETE
         if all(ended):
             return SUCCEEDED
-        if any(trouble.is_failing(one.pod) for each in self.workloads for one in each.troubled):
+        if any(trouble.is_failing(one.item) for each in self.workloads for one in each.troubled):
             return FAILING
         return STARTING if any(each.is_starting for each in self.workloads) else RUNNING
 
@@ -252,7 +218,7 @@ class _Run:
             return ""
         first, why = troubles[0]
         others = sum(text == why and each.role == first.role for each, text in troubles) - 1
-        words = _shortened(trouble.last_words(first.pod))
+        words = _shortened(trouble.last_words(first.item))
         left = f": {words}" if words else ""
         roles = {role.name: role for each in self.workloads for role in each.roles}
         if roles[first.role].wanted > 1:
@@ -261,15 +227,15 @@ class _Run:
         return f"{first.role}: {why}{tried}{left}" if len(roles) > 1 else f"{why}{tried}{left}"
 
 
-def _reason(placed: Placed, around: Surroundings) -> str:
+def _reason(pod: PodStatus, around: Surroundings) -> str:
     """Return what is wrong with a pod: as it says itself, or where it says little, as claims or its last warning do."""
-    own = trouble.of_pod(placed.pod)
-    if waiting.is_gated(placed.pod):
-        return waiting.in_queue(placed.pod, around)
-    if waiting.is_unplaced(placed.pod) and (reason := waiting.for_volumes(placed.pod, around)):
+    own = trouble.of_pod(pod.item)
+    if waiting.is_gated(pod.item):
+        return waiting.in_queue(pod.item, around)
+    if waiting.is_unplaced(pod.item) and (reason := waiting.for_volumes(pod.item, around)):
         return reason
-    if placed.is_active and not placed.is_ready and (not own or placed.phase == "Running"):
-        warned = look.warned(around.warnings, {("Pod", placed.name)}, trouble.EXPLAINING)
+    if pod.is_active and not pod.is_ready and (not own or pod.phase == "Running"):
+        warned = look.warned(around.warnings, {("Pod", pod.name)}, trouble.EXPLAINING)
         if warned:
             return f"{own}: {warned}" if own else warned
     return own
@@ -280,35 +246,6 @@ def _of_creation(workload: Workload, around: Surroundings) -> str:
     condition = trouble.replica_failure(workload.item)
     message = condition or look.warned(around.warnings, {*workload.made, _key(workload.item)}, trouble.REFUSING)
     return trouble.of_creation(message) if message else ""
-
-
-def _pod_status(placed: Placed, around: Surroundings) -> PodStatus:
-    metadata, spec = mapping(placed.pod.get("metadata")), mapping(placed.pod.get("spec"))
-    state = "ready" if placed.is_ready else _STATES.get(placed.phase, "waiting")
-    started, ended = trouble.span(placed.pod)
-    return PodStatus(
-        name=placed.name,
-        role=placed.role,
-        index=placed.index,
-        node=text(spec.get("nodeName")),
-        state="ending" if is_ending(placed.pod) else state,
-        restarts=trouble.restarts(placed.pod),
-        reason=_shortened(": ".join(filter(None, (_reason(placed, around), trouble.last_words(placed.pod))))),
-        created=text(metadata.get("creationTimestamp")),
-        started=started,
-        ended=ended,
-        containers=_containers(placed.pod),
-        running=trouble.running(placed.pod),
-        labels={name: text(value) for name, value in labels_of(placed.pod).items()},
-    )
-
-
-def _containers(pod: Object) -> tuple[str, ...]:
-    """Return the names of a pod's containers, the one that counts first, and those that prepare last."""
-    metadata, spec = mapping(pod.get("metadata")), mapping(pod.get("spec"))
-    named = [text(each.get("name")) for key in ("containers", "initContainers") for each in mappings(spec.get(key))]
-    first = text(mapping(metadata.get("annotations")).get(_DEFAULT_CONTAINER))
-    return tuple(sorted(named, key=lambda name: name != first))
 
 
 def _key(item: Object) -> tuple[str, str]:

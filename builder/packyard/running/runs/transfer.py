@@ -90,10 +90,16 @@ def _take(entry: FoundEntry, to: Path, copied: Copied, arrived: Callable[[int], 
         copied.left.append((path, "would be written through a link"))
     elif not file.exists():
         _write(entry, file, to / _PART, copied, arrived)
-    elif file.is_file() and file.stat().st_size == entry.size:
+    elif file.is_file() and _is_equal(entry, file):
         copied.there += 1
     else:
         copied.left.append((path, "differs from what is here, which stays: remove that, or name another folder"))
+
+
+def _is_equal(entry: FoundEntry, file: Path) -> bool:
+    """Say whether a file that is here has the bytes of one that comes."""
+    with file.open("rb") as opened:
+        return all(opened.read(len(piece)) == piece for piece in entry.content) and not opened.read(1)
 
 
 def _write(entry: FoundEntry, file: Path, part: Path, copied: Copied, arrived: Callable[[int], None]) -> None:

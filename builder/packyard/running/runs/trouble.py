@@ -87,16 +87,6 @@ def end(pod: Object) -> str:
     return min((text(each.get("finishedAt")) for each in ended if each.get("exitCode")), default="")
 
 
-def span(pod: Object) -> tuple[str, str]:
-    """Return since when a pod's containers run, before their last restart too, and when all have ended; else empty."""
-    statuses = mappings(mapping(pod.get("status")).get("containerStatuses"))
-    states = [mapping(each.get("state")) for each in statuses]
-    every = [*states, *(mapping(each.get("lastState")) for each in statuses)]
-    began = [text(mapping(each.get(key)).get("startedAt")) for each in every for key in ("running", "terminated")]
-    ended = [text(mapping(each.get("terminated")).get("finishedAt")) for each in states]
-    return min(filter(None, began), default=""), max(ended) if ended and all(ended) else ""
-
-
 def replica_failure(item: Object) -> str:
     """Return what a Deployment says of pods that cannot be made."""
     failure = condition(item, "ReplicaFailure")

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from packyard.core.kubernetes.kinds import CORE, LASTING
 from packyard.running.runs import look
-from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Kind
 from packyard.running.runs.record import RunRecord
@@ -41,13 +40,8 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
     there = look.list_(kubectl, kinds, look.selector(records))
     if there.forbidden:
         raise look.may_not_list(kubectl, there.forbidden)
-    listed = [(Reference.of(item, kubectl.namespace), item) for item in there.items]
-    own = sorted(
-        each
-        for run in records
-        for each, item in listed
-        if runs.is_of(item, run, kubectl.namespace) and (each in named[run] or (each.api_version, each.kind) == _CLAIM)
-    )
+    listed = ((run, Reference.of(item, kubectl.namespace)) for run in records for item in there.of(run))
+    own = sorted(each for run, each in listed if each in named[run] or (each.api_version, each.kind) == _CLAIM)
     return Removal(
         runs=list(records),
         objects=[each for each in own if each.group_kind not in LASTING],
@@ -77,7 +71,7 @@ def left(kubectl: Kubectl, removal: Removal, deleted: Collection[Reference]) -> 
     """Return what is still there of what was deleted, and the pods of the runs, by one call."""
     kinds = {_POD, *((each.api_version, each.kind) for each in deleted)}
     listed = look.list_(kubectl, kinds, look.selector(removal.runs))
-    there = {Reference.of(item, kubectl.namespace): dict(item) for item in listed.items}
+    there = {Reference.of(item, kubectl.namespace): dict(item) for run in removal.runs for item in listed.of(run)}
     return {each: item for each, item in there.items() if each in deleted or (each.api_version, each.kind) == _POD}
 
 

@@ -1,4 +1,4 @@
-"""What pods and workloads wait for that do not say so themselves: a place in a queue of Kueue, a volume of a claim.
+"""What pods and workloads wait for that do not say so themselves: a queue of Kueue, a volume of a claim.
 
 Each is read only where something waits without a reason, and only explains: what may not be read is left out.
 """
@@ -69,16 +69,14 @@ def is_gated(pod: Object) -> bool:
 
 
 def in_queue(workload: Object, around: Surroundings) -> str:
-    """Return where a workload stands in its queue and what Kueue says of it."""
+    """Return in which queue a workload waits, and what Kueue says of it."""
     queue = queue_of(workload)
     own = next((each for each in around.queued if _is_made_for(each, workload)), None)
     if own is None:
         return f"is suspended until queue {queue} lets it in; no Workload of Kueue is made for it"
     reserved, admitted = condition(own, "QuotaReserved"), condition(own, "Admitted")
     message = text((reserved if reserved.get("status") != "True" else admitted).get("message")) or _checks(own)
-    line = sorted((each for each in around.queued if _waits_in(each, queue)), key=_turn)
-    place = f", {line.index(own) + 1} of {len(line)} from this namespace" if own in line else ""
-    return f"waits in queue {queue}{place}" + (f": {message}" if message else "")
+    return f"waits in queue {queue}" + (f": {message}" if message else "")
 
 
 def _checks(item: Object) -> str:
@@ -126,15 +124,3 @@ def _is_made_for(item: Object, workload: Object) -> bool:
     kind = kind_of(workload)[1]
     owners = ((text(each.get("kind")), text(each.get("name"))) for each in owners_of(item))
     return (kind, name_of(workload)) in owners
-
-
-def _waits_in(item: Object, queue: str) -> bool:
-    is_let_in = any(condition(item, each).get("status") == "True" for each in ("QuotaReserved", "Finished"))
-    return mapping(item.get("spec")).get("queueName") == queue and not is_let_in
-
-
-def _turn(item: Object) -> tuple[int, str]:
-    """Return what Kueue orders by: priority, then age."""
-    priority = mapping(item.get("spec")).get("priority")
-    created = text(mapping(item.get("metadata")).get("creationTimestamp"))
-    return -priority if isinstance(priority, int) else 0, created

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from packyard.core.kubernetes import roles
 from packyard.core.kubernetes.kinds import APPS, JOBSET
-from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, name_of, owners_of, text
+from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, owners_of, text
 from packyard.core.kubernetes.roles import Role
 from packyard.running.runs import outcome, trouble
 from packyard.running.runs.look import Key, key_of
@@ -15,35 +15,81 @@ from packyard.running.runs.outcome import FAILED, SUCCEEDED
 from packyard.running.runs.record import RunRecord
 
 _REVISION = "deployment.kubernetes.io/revision"
+_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+_STATES = {"Succeeded": "done", "Failed": "failed", "Running": "running"}
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A pod where it belongs."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodStatus:
+    """A pod in its role; ``reason`` says what is wrong with it.
 
-    pod: Object
+    ``index`` counts the pods of a role; pods that took each other's place have the same.
+    """
+
+    item: Object
     role: str
     index: int
+    reason: str = ""
 
     @property
     def name(self) -> str:
         """The name of the pod."""
-        return name_of(self.pod)
+        return name_of(self.item)
+
+    @property
+    def node(self) -> str:
+        """The node that it runs on, or an empty text."""
+        return text(mapping(self.item.get("spec")).get("nodeName"))
 
     @property
     def phase(self) -> str:
         """The phase of the pod."""
-        return text(mapping(self.pod.get("status")).get("phase"))
+        return text(mapping(self.item.get("status")).get("phase"))
+
+    @property
+    def state(self) -> str:
+        """What it does: waiting, running, ready, done, failed or ending."""
+        if is_ending(self.item):
+            return "ending"
+        return "ready" if self.is_ready else _STATES.get(self.phase, "waiting")
 
     @property
     def is_active(self) -> bool:
         """Whether the pod may still do something."""
-        return self.phase not in ("Succeeded", "Failed") and not is_ending(self.pod)
+        return self.phase not in ("Succeeded", "Failed") and not is_ending(self.item)
 
     @property
     def is_ready(self) -> bool:
         """Whether the pod runs and is ready."""
-        return self.phase == "Running" and trouble.is_ready(self.pod)
+        return self.phase == "Running" and trouble.is_ready(self.item)
+
+    @property
+    def has_started(self) -> bool:
+        """Whether its containers have begun."""
+        return self.state != "waiting"
+
+    @property
+    def restarts(self) -> int:
+        """How often its containers were started again."""
+        return trouble.restarts(self.item)
+
+    @property
+    def created(self) -> str:
+        """When it was made: ISO 8601."""
+        return text(mapping(self.item.get("metadata")).get("creationTimestamp"))
+
+    @property
+    def containers(self) -> Sequence[str]:
+        """The names of its containers, the one that counts first, and those that prepare last."""
+        metadata, spec = mapping(self.item.get("metadata")), mapping(self.item.get("spec"))
+        named = [text(each.get("name")) for key in ("containers", "initContainers") for each in mappings(spec.get(key))]
+        first = text(mapping(metadata.get("annotations")).get(_DEFAULT_CONTAINER))
+        return sorted(named, key=lambda name: name != first)
+
+    @property
+    def running(self) -> Sequence[str]:
+        """The names of the containers that run now."""
+        return trouble.running(self.item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +102,7 @@ class Workload:
 
     item: Object
     roles: Sequence[Role]
-    pods: Sequence[Placed]
+    pods: Sequence[PodStatus]
     made: frozenset[tuple[str, str]]
     restarts: int
     foreign: Sequence[Object] = ()
@@ -77,7 +123,7 @@ class Workload:
             return outcome.of_object(self.item)[0]
         return FAILED if any(each.phase == "Failed" for each in self.pods) else SUCCEEDED
 
-    def of(self, role: Role) -> list[Placed]:
+    def of(self, role: Role) -> list[PodStatus]:
         """Return the pods of a role."""
         return [each for each in self.pods if each.role == role.name]
 
@@ -106,11 +152,11 @@ class Workload:
         return not self.ended and (is_short or bool(outcome.updating(self.item)))
 
     @property
-    def troubled(self) -> list[Placed]:
+    def troubled(self) -> list[PodStatus]:
         """The pods that matter now: failed ones in whose place no other is, the first first, then those not ready."""
         if self.ended == SUCCEEDED:
             return []
-        failed = sorted((each for each in self.pods if each.phase == "Failed"), key=lambda each: trouble.end(each.pod))
+        failed = sorted((each for each in self.pods if each.phase == "Failed"), key=lambda each: trouble.end(each.item))
         if self.ended != FAILED:
             lacking = {role.name for role in self.roles if self.lacking(role) > 0}
             failed = [each for each in failed if each.role in lacking]
@@ -163,19 +209,19 @@ def _own(role: Role, item: Object, names: set[str]) -> Role:
     return replace(role, name=f"{role.name}-{kind_of(item)[1].lower()}") if role.name in names else role
 
 
-def _placed(pods: Sequence[tuple[Object, tuple[str, int | None]]], announced: Sequence[Role]) -> list[Placed]:
+def _placed(pods: Sequence[tuple[Object, tuple[str, int | None]]], announced: Sequence[Role]) -> list[PodStatus]:
     """Return pods by role and index; where a controller gives no index, they are counted by age."""
     singles = {role.name for role in announced if role.wanted == 1}
     counts: dict[str, int] = {}
     placed = []
     for pod, (role, index) in pods:
         counts[role] = 0 if role in singles else counts.get(role, -1) + 1
-        placed.append(Placed(pod, role, counts[role] if index is None else index))
+        placed.append(PodStatus(item=pod, role=role, index=counts[role] if index is None else index))
     order = {role.name: place for place, role in enumerate(announced)}
     return sorted(placed, key=lambda each: (order.get(each.role, len(order)), each.role, each.index))
 
 
-def _former(item: Object, pods: Sequence[Placed], objects: Mapping[Key, Object]) -> frozenset[str]:
+def _former(item: Object, pods: Sequence[PodStatus], objects: Mapping[Key, Object]) -> frozenset[str]:
     """Return the names of pods that are not as a workload says now, as far as its controller shows which."""
     if outcome.is_unseen(item):
         return frozenset(each.name for each in pods)
@@ -184,7 +230,7 @@ def _former(item: Object, pods: Sequence[Placed], objects: Mapping[Key, Object])
     sets = (each for key, each in objects.items() if key[:2] == (APPS, "ReplicaSet"))
     own = (each for each in sets if name_of(item) in _owner_names(each))
     now = {name_of(each) for each in own if _revision(each) == _revision(item)}
-    return frozenset(each.name for each in pods if now and not now & _owner_names(each.pod))
+    return frozenset(each.name for each in pods if now and not now & _owner_names(each.item))
 
 
 def _revision(item: Object) -> str:
@@ -195,7 +241,7 @@ def _owner_names(item: Object) -> set[str]:
     return {text(each.get("name")) for each in owners_of(item)}
 
 
-def _others(pods: Sequence[Placed], announced: Sequence[Role]) -> list[Role]:
+def _others(pods: Sequence[PodStatus], announced: Sequence[Role]) -> list[Role]:
     """Return roles that pods have and nobody announced, such as the steps of a Workflow: as many as there are."""
     names = dict.fromkeys(each.role for each in pods)
     counts = {name: sum(each.role == name and each.phase != "Failed" for each in pods) for name in names}

@@ -42,7 +42,6 @@ from packyard.sharing.trust.keys import NOBODY, Trust
 _UNLIMITED = 1 << 62  # bytes
 _AT_ADDRESS = "whose address was given; whether it was yanked is not known"
 _IS_RIGHT = "is this the address of a bundle in a channel? packyard list --from CHANNEL shows what a channel has"
-_UNSIGNED = "ask whoever publishes there to sign it: packyard publish --key NAME"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,8 +203,7 @@ def _without_index(store: Store, reference: Reference, how: Fetching) -> Abstrac
         hint = f"is {store.address} a channel? If so, give a version: {reference.name}@VERSION"
         raise UnavailableError(Problem(f"the channel has no index that tells which version {reference} is", hint=hint))
     if how.trusted.is_required:
-        hint = f"ask whoever publishes there; what lies there has an address: {store.address.rstrip('/')}/"
-        hint += bundle_key(reference.name, reference.version)
+        hint = f"ask its publisher; to require no signature there any more: {how.trusted.let_go}"
         raise IntegrityError(Problem("has no index any more, and you trust keys for it", file=store.address, hint=hint))
     return _plain(store, reference, how, str(reference), "the version that was asked for; the channel has no index")
 
@@ -242,7 +240,7 @@ def _unlisted(
         check(manifest)
         size = file.seek(0, io.SEEK_END)
         entry = IndexEntry(name=manifest.name, version=manifest.version, tar=tar, digest=wanted.digest, size=size)
-        proof = verify_bundle(entry, attested, how.trusted, what=wanted.what, hint=_UNSIGNED)
+        proof = verify_bundle(entry, attested, how.trusted, what=wanted.what)
         yield Fetched(file=file, choice=Choice(entry=entry, why=why), proof=proof)
 
 

@@ -28,7 +28,7 @@ from packyard.sharing.index.package import Package
 from packyard.sharing.index.summary import Summary
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import envelope
-from packyard.sharing.trust.envelope import Opened, UnsignedError
+from packyard.sharing.trust.envelope import Opened
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 FOLDER = "index/"
@@ -57,7 +57,7 @@ def opened(data: bytes, trusted: Trust, *, file: str) -> Opened:
     if record.parse_any(data, lambda fields: "payloadType" in fields, file=file):
         return envelope.open(data, TYPE, trusted, file=file)
     if trusted.is_required:
-        raise UnsignedError(Problem("is not signed", file=file))
+        raise envelope.refusal((), trusted, file)
     return Opened(payload=data)
 
 
@@ -142,10 +142,9 @@ class Index:
 
     # Reading.
 
-    def summaries(self, kind: str = "") -> Iterator[Summary]:
-        """Yield what `packyard list` prints of each package, or of what else is of a kind, sorted by name."""
-        rows = (row for row in self.rows() if row.version and row.kind == kind)
-        return iter(sorted(rows, key=lambda row: row.name))
+    def summaries(self) -> Iterator[Summary]:
+        """Yield what `packyard list` prints of each package, sorted by name, and then of each library."""
+        return iter(sorted((row for row in self.rows() if row.version), key=lambda row: (row.kind, row.name)))
 
     def rows(self) -> Iterator[Summary]:
         """Yield what is listed of every package, in no order; several shards are read at a time."""

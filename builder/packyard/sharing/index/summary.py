@@ -70,8 +70,8 @@ class Summary:
         return {key: value for key, value in fields.items() if key != "name"}
 
     def has(self, words: Iterable[str]) -> bool:
-        """Say whether every word asked for begins a word of its name, its title, its facts or its use cases."""
-        own = set(_words((self.name, self.title, *self.model.values(), *self.use_cases)))
+        """Say whether every word begins a word of its name, its title, its facts, its use cases or what these need."""
+        own = set(_words((self.name, self.title, *self.model.values(), *self.use_cases, *self.needs)))
         return all(any(word.startswith(start) for word in own) for start in words)
 
 

@@ -164,7 +164,8 @@ def check(data: bytes | None, bundle: Identified, trusted: Trust) -> None:
     if data is not None:
         open(data, trusted, file=file)[0].check(bundle, file=file)
     elif trusted.is_required:
-        raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=file))
+        hint = f"ask its publisher; to require no signature there any more: {trusted.let_go}"
+        raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=file, hint=hint))
 
 
 def installed_libraries() -> dict[str, str]:

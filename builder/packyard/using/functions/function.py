@@ -198,15 +198,12 @@ def _given(items: Iterable[ResourceItem]) -> dict[str, str]:
     root = files.get(KPTFILE)
     if root is None:
         return {}
-    kptfile.check(root.root)
     values: dict[str, str] = {}
     for mutator in kptfile.find_mutators(root.root):
-        data = mutator.config_map
-        if data is None:
-            config = files.get(mutator.config_path) if mutator.config_path else None
-            if config is None:
-                return {}
-            data = config.root.mapping("data")
+        config = files.get(mutator.config_path) if mutator.config_path else None
+        if mutator.config_map is None and config is None:
+            return {}
+        data = mutator.config_map or (config.root.mapping("data") if config else None)
         values |= {entry.name: config_text(entry.value) for entry in data.entries} if data else {}
     return values
 

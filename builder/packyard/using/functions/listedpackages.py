@@ -2,8 +2,8 @@
 
 kpt and kustomize hand on ``*.yaml`` and ``*.yml`` alone, so a Krmfile is in the list only where somebody put it there.
 Otherwise it is read from the folder that the paths of the objects begin at: the one that the caller names, the one
-that ``kpt fn render`` writes to each object, or the one below the working directory that has these objects. What a
-function records goes back as an object of the list, so that whoever started it writes it, or does not.
+that ``kpt fn render`` writes to each object, or the working directory. What a function records goes back as an object
+of the list, so that whoever started it writes it, or does not.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
-from packyard.core.errors import InputError, PackyardError, Problem
+from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.core.yaml import content, splice
 from packyard.core.yaml.content import Text, double
@@ -32,9 +31,6 @@ from packyard.using.functions.resourcelist import (
 )
 from packyard.using.setters import fields
 from packyard.using.setters.krmfile import NAME
-
-#: How many folders are looked at for the one that the objects are from.
-_MOST_FOLDERS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +66,8 @@ def find(resources: ResourceList, directory: Path | None = None) -> list[ListedP
     packages: list[ListedPackage] = []
     for base in dict.fromkeys(item.base for item in bound):
         objects = [item for item in bound if item.base == base]
-        root = directory or (Path(base) if base and Path(base).is_dir() else None)
-        packages += _of_folder(objects, root) if root else _search(objects, Path())
+        root = directory or (Path(base) if base and Path(base).is_dir() else Path())
+        packages += _of_folder(objects, root)
     return packages
 
 
@@ -127,58 +123,17 @@ def _of_folder(objects: Sequence[ResourceItem], root: Path) -> list[ListedPackag
     if not root.is_dir():
         raise InputError(Problem("is not a directory", file=str(root)))
     if not _has(tree, objects):
-        raise InputError(
-            Problem(
-                "does not have the objects of the list",
-                file=str(root),
-                hint="name the one that kpt is given",
-            )
-        )
+        raise _missing(f"{root.absolute()} does not have these objects")
     packages = _packages(tree, objects)
     if not packages:
         raise _missing(f"{root} has none")
     return packages
 
 
-def _search(objects: Sequence[ResourceItem], start: Path) -> list[ListedPackage]:
-    """Return the packages of the working directory, or else of the one folder below that has the objects."""
-    candidates = [start] if _fits(start, objects) else [folder for folder in _folders(start) if _fits(folder, objects)]
-    by_folder = {str(folder): packages for folder in candidates if (packages := _packages(Tree(folder), objects))}
-    kinds = {tuple((package.path, package.krmfile) for package in packages) for packages in by_folder.values()}
-    if len(kinds) > 1:
-        message = f"the objects may be those of {' or '.join(by_folder)}, which have different Krmfiles"
-        raise InputError(Problem(message, hint="say which: packyard fn apply-setters FOLDER"))
-    if not by_folder:
-        raise _missing("it is in no folder below the working directory that has these objects")
-    return next(iter(by_folder.values()))
-
-
 def _missing(why: str) -> InputError:
     message = f"the comments of these objects refer to a Krmfile, and {why}"
-    hint = "run kpt or kustomize above the package, or name its folder: packyard fn apply-setters FOLDER"
+    hint = "name the folder that kpt or kustomize is given: packyard fn apply-setters FOLDER"
     return InputError(Problem(message, hint=hint))
-
-
-def _folders(start: Path) -> Iterator[Path]:
-    """Yield the folders below one, hidden ones left out."""
-
-    def walk() -> Iterator[Path]:
-        for folder, folders, _ in os.walk(start):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            yield Path(folder)
-
-    yield from islice(walk(), _MOST_FOLDERS)
-
-
-def _fits(folder: Path, objects: Sequence[ResourceItem]) -> bool:
-    """Say whether a folder has the objects; one that cannot be read has not."""
-    first = next((item.path for item in objects if item.path), "")
-    if not first or not (folder / first).is_file():
-        return False
-    try:
-        return _has(Tree(folder), objects)
-    except PackyardError:
-        return False
 
 
 def _has(tree: Tree, objects: Sequence[ResourceItem]) -> bool:

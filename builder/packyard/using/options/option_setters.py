@@ -104,24 +104,25 @@ def holders(folder: Folder, names: Iterable[str]) -> Iterator[str]:
             yield os.path.relpath(use_case, top)
 
 
-def reach(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside | None:
+def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Collection[str] = ()) -> Beside | None:
     """Find the options' packages that setting these names in a use case reaches; None where it reaches none.
 
-    ``recursive`` asks for all use cases below.
+    ``recursive`` asks for all use cases below. ``options`` are going to be enabled.
     """
     folder = folders.find(directory)
     if folder is None:
         return None
     use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
-    on = {name for use_case in use_cases for name in enabled(use_case, Folder(use_case, folder.real, folder.package))}
+    own = (enabled(use_case, Folder(use_case, folder.real, folder.package)) for use_case in use_cases)
+    on = {*options}.union(*own)
     reached: dict[str, set[str]] = {}
     for option in _read(folder, on) if on else ():
         if option.is_enabled and (setters := option.setters.keys() & set(names)):
             reached.setdefault(option.below, set()).update(setters)
-    return beside(directory, folder, reached) if reached else None
+    return _beside(directory, folder, reached) if reached else None
 
 
-def beside(directory: Path, folder: Folder, packages: Mapping[str, Collection[str]]) -> Beside:
+def _beside(directory: Path, folder: Folder, packages: Mapping[str, Collection[str]]) -> Beside:
     """Return the options' packages, by their paths below `options/`, with the setters that are reached in each."""
     here, top = os.path.realpath(directory), os.path.dirname(folder.real)
     shown = Path(os.path.normpath(directory / os.path.relpath(top, here)))

@@ -13,8 +13,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from packyard.core.errors import InputError, Problem, refuse, shown, suggest
-from packyard.core.files.tree import Keep, Tree
+from packyard.core.errors import ConflictError, InputError, Problem, refuse, shown, suggest
+from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_file
 from packyard.using.setters.comment import is_marked
@@ -83,7 +84,7 @@ class PackageSetters:
             if name not in self.names
         )
         file = package.where + package.name
-        left = {name: no_default(Setter(name, file=file)) for name in assignment.unset if name not in defined}
+        refuse(no_default(Setter(name, file=file)) for name in assignment.unset if name not in defined)
         ours = assignment.among(defined)
         first = plan(package, ours, shipped=shipped, memo=self._memo) if ours.names else Plan()
         values = assignment.among(self._tagged).values
@@ -101,7 +102,7 @@ class PackageSetters:
             for each in again.changes
             if each.old != each.new and each.file.removeprefix(package.where) in again.files
         )
-        return both.then(Plan(left=left))
+        return both
 
 
 def _read_kpt(package: PackageFiles) -> KptPackage:
@@ -119,18 +120,21 @@ def change_setters(
     set_by: str = "",
     description: str = "",
     dry_run: bool = False,
-    keep: Keep | None = None,
+    log: StepLog | None = None,
     beside: Beside | None = None,
     shipped: Callable[[Path], Shipped] = lambda _: {},
+    replaced: Callable[[Path], Mapping[str, tuple[bytes, bytes]]] = lambda _: {},
+    yields: bool = False,
     command: str = "",
 ) -> list[PackageChange]:
     """Set and unset values in a package, or with ``recursive`` in every package below that has the setter.
 
-    Everything is checked before anything is written, rules between setters included; a name that no package has is
-    refused, and so is one that no field has. What has no value to go back to is not: it stays as it is, and is told in
-    `Plan.left`. With ``dry_run`` nothing is written. ``keep`` is told of every change before it is made
-    (`history.History.record`). Packages ``beside`` the directory are changed along; paths of packages begin at
-    `Beside.root_dir` then. ``shipped`` says with which values a directory was shipped, for those that are unset.
+    Everything is checked before anything is written, rules between setters included. Refused are a name that no package
+    has, one that no field has, and what is to be unset and has no value to go back to. With ``dry_run`` nothing is
+    written; a change goes into ``log``. Packages ``beside`` the directory are changed along; paths of packages begin at
+    `Beside.root_dir` then. ``shipped`` says with which values a directory was shipped, for those that are
+    unset, and ``replaced`` which files of it are written besides: their bytes before and after. What is set already
+    ``yields`` to nobody: it stays, and names that no package has are passed over.
     ``command`` is that of `Assignment`.
     """
     assignment = Assignment(values, unset, set_by, description, command=command)
@@ -138,33 +142,56 @@ def change_setters(
     tree = Tree(beside.root_dir if beside else directory)
 
     def plan_one(package: PackageFiles, place: _Found) -> Plan | None:
-        setters = PackageSetters(package, memo)
+        after = _replaced(package, replaced(tree.root_dir / place.path))
+        setters = PackageSetters(package.with_files(after), memo)
         names.update(setters.names)
         here = assignment
-        if recursive or beside:
+        if recursive or beside or yields:
             here = assignment.among(setters.names if place.names is None else setters.names & set(place.names))
+        values = shipped(tree.root_dir / place.path) if unset or yields else {}
+        if yields:
+            defined = setters.krmfile.definitions.setters
+            here = here.among([name for name, setter in defined.items() if _is_as_shipped(setter, values)])
         if not here.names:
-            return None
-        values = shipped(tree.root_dir / place.path) if unset else {}
+            return Plan(files=after) if after else None
         planned = setters.plan(here, values)
         check_rules(setters.krmfile, planned)
-        return planned
+        return planned._replace(files={**after, **planned.files})
 
-    with nullcontext() if dry_run else tree.locked():
+    with nullcontext() if dry_run else tree.locked(log):
         places = _find(tree, directory, beside, recursive=recursive, kpt=True)
         changes = _plan_each(tree, places, plan_one)
-        reached = {name for change in changes for name in (*change.plan.counts, *change.plan.left)}
+        reached = {name for change in changes for name in change.plan.counts}
         where = f"is in no package below {tree.root_dir}"
         refuse(
             Problem(f"setter {name!r} {where}", hint=suggest(name, names), missing=name)
             for name in assignment.names
-            if name not in reached
+            if name not in reached and not yields
         )
         refuse(problem for change in changes for problem in _behind_headers(change))
         refuse(_without_fields(changes))
         if not dry_run:
-            _write(tree, changes, keep)
+            _write(tree, changes)
     return changes
+
+
+def _replaced(package: PackageFiles, files: Mapping[str, tuple[bytes, bytes]]) -> dict[str, bytes]:
+    """Return files with other bytes; refuse one that is not as it was when these were made."""
+    for name, (before, _) in files.items():
+        if name not in package.files:
+            message = "is not among the files that setters reach"
+            raise InputError(Problem(message, file=package.where + name, hint="name it kustomization.yaml"))
+        if package.files[name] != before:
+            raise ConflictError(Problem("was changed meanwhile", file=package.where + name, hint="run again"))
+    return {name: after for name, (_, after) in files.items()}
+
+
+def _is_as_shipped(setter: Setter, shipped: Shipped) -> bool:
+    """Say whether nobody has set or edited a setter."""
+    if setter.is_set or setter.name not in shipped:
+        return not setter.is_set
+    default = shipped[setter.name] or ()
+    return setter.with_value([default] if isinstance(default, str) else default).texts == setter.texts
 
 
 def change_packages(
@@ -173,7 +200,7 @@ def change_packages(
     *,
     recursive: bool,
     dry_run: bool = False,
-    keep: Keep | None = None,
+    log: StepLog | None = None,
     beside: Beside | None = None,
     kpt: bool = False,
 ) -> list[PackageChange]:
@@ -183,11 +210,11 @@ def change_packages(
     that stays as it is. With ``kpt`` directories with a Kptfile are packages too.
     """
     tree = Tree(beside.root_dir if beside else directory)
-    with nullcontext() if dry_run else tree.locked():
+    with nullcontext() if dry_run else tree.locked(log):
         places = _find(tree, directory, beside, recursive=recursive, kpt=kpt)
         changes = _plan_each(tree, places, lambda package, place: plan_package(place.path, package))
         if not dry_run:
-            _write(tree, changes, keep)
+            _write(tree, changes)
     return changes
 
 
@@ -269,8 +296,8 @@ def check_rules(krmfile: Krmfile, planned: Plan) -> None:
     refuse(rule.find_broken(krmfile.root, setters, planned.counts))
 
 
-def _write(tree: Tree, changes: Iterable[PackageChange], keep: Keep | None) -> None:
-    tree.write({_join(each.package, path): data for each in changes for path, data in each.plan.files.items()}, keep)
+def _write(tree: Tree, changes: Iterable[PackageChange]) -> None:
+    tree.write({_join(each.package, path): data for each in changes for path, data in each.plan.files.items()})
 
 
 def _join(package: str, path: str) -> str:

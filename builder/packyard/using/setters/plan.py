@@ -72,15 +72,13 @@ class Assignment(NamedTuple):
 class Plan(NamedTuple):
     """What would change: the fields, the new bytes of each file that differs, and each setter's number of fields.
 
-    ``definitions`` are those afterwards, ``former`` the Krmfile's before. ``left`` are setters that were to be taken
-    back and have no value to go back to, each with what to say of it; they stay as they are.
+    ``definitions`` are those afterwards, ``former`` the Krmfile's before.
     """
 
     changes: tuple[FieldChange, ...] = ()
     files: Mapping[str, bytes] = {}
     counts: Mapping[str, int] = {}
     definitions: Definitions = _NO_DEFINITIONS
-    left: Mapping[str, Problem] = {}
     former: Definitions = _NO_DEFINITIONS
 
     def then(self, later: Plan) -> Plan:
@@ -90,8 +88,8 @@ class Plan(NamedTuple):
             {**self.definitions.setters, **later.definitions.setters},
             {**self.definitions.substitutions, **later.definitions.substitutions},
         )
-        files, left = {**self.files, **later.files}, {**self.left, **later.left}
-        return Plan((*self.changes, *later.changes), files, counts, definitions, left, self.former)
+        files = {**self.files, **later.files}
+        return Plan((*self.changes, *later.changes), files, counts, definitions, self.former)
 
 
 def plan(
@@ -108,8 +106,8 @@ def plan(
     texts = (assignment.set_by, assignment.description)
     refuse(Problem(f"{shown(text)} is not text in UTF-8") for text in texts if not value.is_text(text))
     refuse(unknown(name, setters, package, krmfile.definitions) for name in assignment.unset if name not in setters)
-    left = {name: no_default(setters[name]) for name in assignment.unset if not _has_default(setters[name], shipped)}
-    changed = {name: _taken_back(setters[name], shipped) for name in assignment.unset if name not in left}
+    refuse(no_default(setters[name]) for name in assignment.unset if not _has_default(setters[name], shipped))
+    changed = {name: _taken_back(setters[name], shipped) for name in assignment.unset}
     accepted = _accept(krmfile.definitions, assignment, package)
     changed |= {name: setter._replace(is_set=True, set_by=assignment.set_by) for name, setter in accepted.items()}
 
@@ -120,7 +118,7 @@ def plan(
     if not assignment.as_kustomize:
         _check_numbers(fields, accepted, package, assignment.command)
     files = {} if recorded is None else {package.name: recorded}
-    return fields._replace(files={**files, **fields.files}, left=left)
+    return fields._replace(files={**files, **fields.files})
 
 
 def _check_numbers(planned: Plan, accepted: Mapping[str, Setter], package: PackageFiles, command: str) -> None:

@@ -1,6 +1,7 @@
 """A values file: names of setters with what they are set to, and, in the comment that begins it, what it is for.
 
 # Workers with 16 CPUs.
+options: [queue]                   these are enabled; no setter can be called so
 CPU_REQUEST: "14"
 ARGUMENTS: [--verbose, --seed=1]
 """
@@ -17,6 +18,11 @@ from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import is_null, quoted
 from packyard.using.setters.plan import Listed
+
+#: The most bytes of one.
+LIMIT = 1 << 20
+#: The key of the options that it enables.
+OPTIONS = "options"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +48,34 @@ class ValuesFile:
 
     description: str
     by_name: dict[str, Given]
+    options: tuple[str, ...] = ()
 
 
 def parse(data: bytes, file: str, *, any_list: bool = False) -> ValuesFile:
     """Read a values file; all names without a text or a list of texts, or of ``any_list``, are reported at once."""
+    if len(data) > LIMIT:
+        raise InputError(Problem(f"is larger than {LIMIT} bytes", file=file, hint="split it, and name both with -f"))
     root = parse_one(data, file).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("a values file must be a mapping of names to values", file=file))
-    values = read(root, file, any_list=any_list)
+    values, faults = _read(root, file, any_list=any_list)
+    options = values.pop(OPTIONS, None)
+    if options and not isinstance(options.texts, Listed):
+        faults.append(options.problem("options must be a list of names", "no setter can be called so"))
+    refuse(faults)
     head = root.entries[0].head if root.entries else []
-    return ValuesFile(" ".join(comment.text.removeprefix("#").strip() for comment in head), values)
+    description = " ".join(comment.text.removeprefix("#").strip() for comment in head)
+    return ValuesFile(description, values, tuple(options.texts) if options else ())
 
 
-def read(mapping: MappingNode, file: str, *, any_list: bool = False) -> dict[str, Given]:
+def read(mapping: MappingNode, file: str) -> dict[str, Given]:
     """Read a mapping of names to values, as `parse` does."""
+    values, faults = _read(mapping, file, any_list=False)
+    refuse(faults)
+    return values
+
+
+def _read(mapping: MappingNode, file: str, *, any_list: bool) -> tuple[dict[str, Given], list[Problem]]:
     problems: list[Problem] = []
     values: dict[str, Given] = {}
     for entry in mapping.entries:
@@ -71,11 +91,10 @@ def read(mapping: MappingNode, file: str, *, any_list: bool = False) -> dict[str
             fault = item.problem(f"{entry.name} has no value", hint)
         if is_list:
             item = replace(item, texts=Listed.of(texts, flow_text(value, plain=True), fault))
-        if fault and not (is_list and any_list):
+        if fault and not (is_list and any_list and entry.name != OPTIONS):
             problems.append(fault)
         values[entry.name] = item
-    refuse(problems)
-    return values
+    return values, problems
 
 
 def write(values: Mapping[str, str | Sequence[str]]) -> str:

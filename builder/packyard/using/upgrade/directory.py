@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from posixpath import dirname
 
 from packyard.core.bundle import manifest
 from packyard.core.bundle.bundle import Bundle
@@ -24,7 +23,8 @@ from packyard.core.errors import (
 )
 from packyard.core.files.paths import RECEIPT
 from packyard.core.files.replace import UnfinishedError
-from packyard.core.files.tree import Keep, Tree
+from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
 from packyard.using.upgrade import moved_use_cases
 from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.merge import Merged, Versions, merge
@@ -61,37 +61,41 @@ def upgrade(
     decision: str = "",
     *,
     dry_run: bool = False,
-    keep: Keep | None = None,
+    log: StepLog | None = None,
     receipt: bytes | None = None,
 ) -> Upgrade:
     """Move a package, which came from ``base``, to the version of another bundle.
 
-    Raises `ConflictError` with every conflict, and changes nothing, unless a ``decision`` is given (`merge.merge`).
-    Files become executable, or no longer, as the new version has them, unless the user has changed that. Files that no
-    bundle has stay as they are; those beside a missing one are read, as they may be that one renamed.
-    ``keep`` is told of the change before it is made. ``receipt`` says where the new version is from, in a file beside
-    those of the bundle.
+    Raises `ConflictError` with every conflict, and changes nothing, unless a ``decision`` is given (`merge.merge`), or
+    nothing is to be written (``dry_run``). Files become executable, or no longer, as the new version has them, unless
+    the user has changed that. Files that no bundle has stay as they are. The change goes into ``log``.
+    ``receipt`` says where the new version is from, in a file beside those of the bundle.
     """
     tree = Tree(folder)
-    with nullcontext() if dry_run else tree.locked():
+    with nullcontext() if dry_run else tree.locked(log):
         _check_same(tree, base, theirs)
         old, new = ({member.path: member.data for member in bundle.members} for bundle in (base, theirs))
         _check_folders(tree, new)
         ours = dict(_read(tree, {*old, *new}))
-        ours.update(_read(tree, _unknown(tree, old, ours) | _added(tree, moved_use_cases.find(old, new))))
+        ours.update(_read(tree, _added(tree, moved_use_cases.find(old, new))))
         versions = Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version)
         with _as_files_of(tree, versions):
             merged = merge(versions, decision)
         placed = tuple(each._replace(file=tree.prefix + each.file) for each in merged.conflicts)
-        if placed and not decision:
-            number = f"{len(placed)} conflict{'s' * (len(placed) > 1)}; nothing was changed"
-            raise ConflictError(*placed, Problem(number, hint=_DECIDE))
+        if placed and not (decision or dry_run):
+            raise undecided(placed)
         bits = dict(_bits(tree, base, theirs, merged))
         if not dry_run:
             executable = [member.path for member in theirs.members if member.executable]
             with _with_bits(tree, bits):
-                tree.write({**merged.files, **_receipt(tree, receipt)}, keep, executable=executable)
+                tree.write({**merged.files, **_receipt(tree, receipt)}, executable=executable)
     return Upgrade(ours, replace(merged, conflicts=placed), bits)
+
+
+def undecided(conflicts: Sequence[Problem]) -> ConflictError:
+    """Return the error that lists conflicts which nobody has decided."""
+    number = f"{len(conflicts)} conflict{'s' * (len(conflicts) > 1)}; nothing was changed"
+    return ConflictError(*conflicts, Problem(number, hint=_DECIDE))
 
 
 def _bits(tree: Tree, base: Bundle, theirs: Bundle, merged: Merged) -> Iterator[tuple[str, bool]]:
@@ -132,13 +136,6 @@ def _set_mode(file: Path, mode: int) -> None:
         problem = f"cannot be made executable, or no longer: {error.strerror}; nothing was changed"
         hint = "its owner may do that, then upgrade again"
         raise UnavailableError(Problem(problem, file=str(file), hint=hint)) from error
-
-
-def _unknown(tree: Tree, base: Files, ours: Files) -> set[str]:
-    """Return the files that no bundle has, in folders where one of the base is gone: it may have been renamed."""
-    folders = {dirname(path) for path in base.keys() - ours.keys()}
-    paths = {f"{folder}/{name}".lstrip("/") for folder in folders for name in _names(tree, folder)}
-    return {path for path in paths if path not in ours and tree.has_file(path)}
 
 
 def _added(tree: Tree, folders: Collection[str]) -> set[str]:

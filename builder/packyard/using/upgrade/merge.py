@@ -12,10 +12,10 @@ the result is not to be used. Nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from posixpath import basename, dirname
+from posixpath import basename, dirname, splitext
 
 from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest
@@ -26,9 +26,11 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
-from packyard.using.upgrade import kept_options, kept_values, moved_use_cases, onefile, renamed
+from packyard.using.upgrade import kept_options, kept_values, moved_use_cases, onefile
 from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.kept_values import Key
+
+_MOST_NAMES = 3  # of files in a hint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +92,8 @@ def merge(versions: Versions, decision: str = "") -> Merged:
     if not folders:
         return _decided(versions, decision)
     base, ours = (moved_use_cases.paths(files, folders) for files in (versions.base, versions.ours))
-    here = renamed.moved(versions.ours, ours)
-    merged = _decided(replace(versions, base=renamed.moved(versions.base, base), ours=here), decision)
+    here = moved_use_cases.moved(versions.ours, ours)
+    merged = _decided(replace(versions, base=moved_use_cases.moved(versions.base, base), ours=here), decision)
     files = {**dict.fromkeys(ours), **{path: here[path] for path in ours.values()}, **merged.files}
     there = {path: data for path, data in files.items() if data is not None or path in versions.ours}
     former = {new: old for old, new in ours.items()}
@@ -122,15 +124,14 @@ def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tupl
     removed = dict(_removed(versions))
     conflicts = [*carried.conflicts, *removed.values()]
     result: dict[str, bytes | None] = {}
-    carried, removed_files = _followed(carried)
-    result.update(dict.fromkeys(removed_files))
     for path in sorted({*carried.base, *carried.theirs} - {manifest.FILE}):
         sides = carried.base.get(path), carried.ours.get(path), carried.theirs.get(path)
         if any(path.startswith(f"{folder}/") for folder in removed):
             result[path] = carried.theirs.get(path) if decision == "theirs" else versions.ours.get(path)
             continue
         result[path], clashes = onefile.merge(path, *sides, decision, versions.new)
-        conflicts += clashes
+        hint = _other_name(path, versions) if clashes and path not in versions.theirs else ""
+        conflicts += [clash._replace(hint=hint) for clash in clashes]
     result[manifest.FILE] = versions.theirs[manifest.FILE]
     is_readable = not conflicts or decision in ("ours", "theirs")  # otherwise there may be markers
     new = _new_setters(versions, result) if is_readable else set()
@@ -198,17 +199,14 @@ def _carry(versions: Versions, decision: str, given_up: Collection[Key]) -> _Car
     )
 
 
-def _followed(carried: _Carried) -> tuple[_Carried, Sequence[str]]:
-    """Give files that ours or theirs renamed one name on all sides; also return the names that ours has left then."""
-    here = renamed.find(carried.base, carried.ours)
-    base, theirs = renamed.moved(carried.base, here), renamed.moved(carried.theirs, here)
-    there = {
-        old: new
-        for old, new in renamed.find(base, theirs).items()
-        if carried.ours.get(old, base[old]) != base[old] and new not in carried.ours
-    }
-    files = replace(carried, base=renamed.moved(base, there), ours=renamed.moved(carried.ours, there), theirs=theirs)
-    return files, [*there]
+def _other_name(path: str, versions: Versions) -> str:
+    """Name the files that theirs may have in the place of one: new ones of the same kind beside it."""
+    names = [
+        name
+        for name in sorted(versions.theirs.keys() - versions.base.keys())
+        if (dirname(name), splitext(name)[1]) == (dirname(path), splitext(path)[1])
+    ]
+    return f"new beside it in {versions.new}: {', '.join(names[:_MOST_NAMES])}" if names else ""
 
 
 def _not_taken(setter: Setter, problem: Problem, moved: Mapping[str, str], new: str) -> Problem:

@@ -28,6 +28,11 @@ def paths(files: Files, folders: Mapping[str, str]) -> dict[str, str]:
     return {path: folders[above] + path[len(above) :] for path in files for above in _above(path) if above in folders}
 
 
+def moved(files: Files, names: Mapping[str, str]) -> dict[str, bytes]:
+    """Return files under their new names."""
+    return {names.get(path, path): data for path, data in files.items()}
+
+
 def _renamed(old: tuple[str, ...], new: tuple[str, ...], moved: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for path in old:
         for name, other in moved.items():

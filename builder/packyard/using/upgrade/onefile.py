@@ -6,7 +6,7 @@ order is that of theirs; a definition that only ours has stays behind the one th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from posixpath import basename
 
@@ -19,6 +19,7 @@ from packyard.using.upgrade.lines import Clash, Lines
 
 _RESOURCES = (".yaml", ".yml")
 _YAML = (*_RESOURCES, KRMFILE, "Kustomization")
+_MOST_LINES, _WIDTH = 3, 100  # that a message shows of a side
 
 
 def merge(
@@ -46,7 +47,8 @@ def merge(
     if not lines.clashes(merged) and (fault := _unfit(path, ours, theirs, lines.decided(merged, decision, new))):
         merged = lines.whole(ours, theirs)
     conflicts = [
-        Problem(fault or _described(clash, new), file=path, line=clash.line) for clash in lines.clashes(merged)
+        Problem(fault or "\n".join((_described(clash, new), *_sides(clash, new))), file=path, line=clash.line)
+        for clash in lines.clashes(merged)
     ]
     return lines.decided(merged, decision, new), conflicts
 
@@ -73,6 +75,14 @@ def _described(clash: lines.Clash, new: str) -> str:
     if not clash.ours:
         return f"lines that stood here are removed, and changed by {new}"
     return f"{here} changed here and by {new}" if clash.theirs else f"{here} changed here, and removed by {new}"
+
+
+def _sides(clash: lines.Clash, new: str) -> Iterator[str]:
+    """Yield the first lines of both sides, each behind the name of its side."""
+    for name, side in (("yours", clash.ours), (new, clash.theirs)):
+        texts = [line.decode("utf-8", "replace").rstrip() for line in side[:_MOST_LINES]]
+        for text in (*texts, *["…"] * (len(side) > _MOST_LINES)):
+            yield f"  {name:>{max(len(new), len('yours'))}} | {text[:_WIDTH]}"
 
 
 def _unfit(path: str, ours: bytes, theirs: bytes, merged: bytes) -> str:

@@ -27,7 +27,7 @@ from packyard.using.setters.definition import Definitions
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.build import fragments, purposes, used
+from packyard.writing.build import fragments, silence, used
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, inputs
 from packyard.writing.build.used import Use
@@ -105,10 +105,11 @@ class Linting:
         here = self._workspace()
         described, packages = package.read(here, name), package_files(draft)
         parsed, findings = self._judged(packages, draft.options, tried=set() if self.is_quick else None)
+        findings = silence.mounted(here, described, parsed, findings)
         presets = preset.read_all(here.sources, described)
         findings += [
             *self._with_presets(presets, list(zip(packages, parsed, strict=True)), findings),
-            *purposes.check(here, described, draft),
+            *silence.check(here, described, draft, parsed),
             *fragments.check(here, described, draft, self.packing.settings.version, parsed),
         ]
         named = [each for known in parsed for each in collisions.names(known)]
@@ -196,7 +197,13 @@ class Linting:
         here = self._workspace()
         places = library.places(here.libraries).values()
         definitions = (f"{path} {Digest.of(here.sources.read(path))}" for path in crds.files(here))
-        return (*here.kubernetes, version("jsonschema-rs"), str(here.root_dir), *map(str, places), *definitions)
+        return (
+            *here.kubernetes,
+            *map(version, ("jsonschema-rs", "cel-expr-python")),
+            str(here.root_dir),
+            *map(str, places),
+            *definitions,
+        )
 
 
 def _oldest_and_newest(judges: Sequence[Judge]) -> list[Judge]:

@@ -16,13 +16,14 @@ from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.pods import Path
 from packyard.core.kubernetes.schemas import KUBERNETES, Fault, Judge, last, unversioned
-from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.document import parse_text, walk
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.values import double_quoted, nearest, to_value
 from packyard.using.setters import value as values
 from packyard.using.setters.comment import parse
 from packyard.using.setters.fields import FieldEdits
+from packyard.writing.checks import definition_rules
 from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed, findings
@@ -33,6 +34,8 @@ _OLD_GROUP = "extensions"  # which Kubernetes served before 1.22
 _FILLED_IN = (("jobset.x-k8s.io JobSet", "rules", "name"),)
 #: Fields that a container of Argo has beyond those of Kubernetes, and its name, which Argo gives.
 _ARGO_FIELDS = ("source", "mirrorVolumeMounts", "dependencies", "name")
+#: What the rules of definitions say.
+_BY_RULES = ("server-refuses", "rule-without-answer")
 #: How alike names are that differ by a letter or two.
 _ALIKE = 0.87
 
@@ -116,8 +119,10 @@ def _of_operator(item: _Object, versions: Sequence[Judge]) -> Iterator[tuple[Jud
     """
     verdicts: list[tuple[Judge, list[Fault]]] = []
     for judge in reversed(versions):
-        found = judge.faults(judge.kinds[item.kind], item.value)
+        definition = judge.kinds[item.kind]
+        found = judge.faults(definition, item.value)
         faults = [each for each in found if (unversioned(item.kind), *each.path[-2:-1], each.field) not in _FILLED_IN]
+        faults = faults or list(definition_rules.faults(judge, definition, item.value))
         if not faults:
             later = [] if judge.is_given else verdicts
             gone = [(each, fault) for each, lost in later for fault in lost if fault.rule == "unknown-field"]
@@ -199,6 +204,8 @@ class _Noted:
             return
         if fault.rule == "wrong-value" and isinstance(node, Scalar) and is_filled_in(node.value):
             return
+        if fault.rule in _BY_RULES and any(self._is_open(each) for each in walk(node)):
+            return
         if fault.field and fault.rule != "missing-field" and entry is not None:
             place: Entry | Node = entry
         else:
@@ -209,10 +216,15 @@ class _Noted:
         if judge not in judges:
             judges.append(judge)
 
+    def _is_open(self, node: Node) -> bool:
+        """Say whether a value comes later."""
+        return id(node) in self._waiting or (isinstance(node, Scalar) and is_filled_in(node.value))
+
     def findings(self, order: Sequence[Judge]) -> Iterator[tuple[Finding, list[Judge]]]:
         """Yield a finding for each fault, with the judges that report it."""
         for (rule, place, message), (fault, fix, judges) in self._found.items():
             is_open = fault.counts_as_missing or fault.is_guess or _is_newer(fault, judges)
+            is_open = is_open or fault.rule == "rule-without-answer"
             severity: Severity = "warning" if is_open else "error"
             message = f"{message} in {versions(judges, order)}"
             hint = fault.hint or (_OWN_DEFINITION if _is_newer(fault, judges) else "")

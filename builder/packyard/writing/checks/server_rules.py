@@ -27,7 +27,6 @@ from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.pod_rules import absolute
 
 _PATH_TYPES = ("Exact", "Prefix")
-_ROUTED = ("Exact", "PathPrefix")
 #: Amounts of a LimitRange of which the first is at most the second.
 _LIMITS = (("min", "max"), ("default", "max"), ("defaultRequest", "default"), ("min", "defaultRequest"))
 #: How a rule of a podFailurePolicy says which failures it means, and a peer of a NetworkPolicy whom.
@@ -174,24 +173,6 @@ def _network_policy(spec: MappingNode) -> Iterator[Fault]:
         yield from _block(block) if block else ()
 
 
-def _route(spec: MappingNode) -> Iterator[Fault]:
-    """Find what the definition of an HTTPRoute excludes by its rules."""
-    for rule in mappings(spec.get("rules")):
-        for match in mappings(rule.get("matches")):
-            held = match.mapping("path")
-            path = held.scalar("value") if held else None
-            is_path = held is not None and held.text("type", "PathPrefix") in _ROUTED
-            if path and is_path and _is_set(path) and not path.value.startswith("/"):
-                yield path, "a path begins with /", f"/{path.value}"
-        for backend in mappings(rule.get("backendRefs")):
-            is_service = backend.text("kind", "Service") == "Service" and not backend.text("group")
-            if is_service and backend.get("port") is None:
-                yield backend, f"the Service {backend.text('name')} has no port here", "port: NUMBER"
-        redirects = [each for each in mappings(rule.get("filters")) if each.text("type") == "RequestRedirect"]
-        if redirects and given(rule, ("backendRefs",)):
-            yield redirects[0], "a rule that redirects has no backends", "remove backendRefs"
-
-
 def _ports(rule: MappingNode) -> Iterator[Fault]:
     for port in mappings(rule.get("ports")):
         if port.get("endPort") is not None and not port.text("port").isdecimal():
@@ -312,7 +293,6 @@ _OBJECTS: Mapping[Kind, Callable[[MappingNode], Iterator[Fault]]] = {
     (CORE, "PersistentVolumeClaim"): _claim,
     ("resource.k8s.io", "ResourceClaimTemplate"): _device_claim,
     ("resource.k8s.io", "ResourceClaim"): _device_claim,
-    ("gateway.networking.k8s.io", "HTTPRoute"): _route,
     (NETWORKING, "Ingress"): _ingress,
     (NETWORKING, "NetworkPolicy"): _network_policy,
     (CORE, "LimitRange"): _limit_range,

@@ -1,6 +1,6 @@
 """Presets: values files that a package ships, for example for a machine type or a size of cluster.
 
-    packages/NAME/files/presets/p3dn.yaml    shipped byte for byte as presets/p3dn.yaml, for `packyard set --preset`
+    packages/NAME/files/presets/p3dn.yaml    shipped byte for byte as presets/p3dn.yaml, for `packyard set -f`
 
 Their values are checked against the definitions of the package's use cases.
 """

@@ -4,7 +4,7 @@
 tests:
 - it: hands the size of a batch to the program
   useCases: [multi-node]                    or with their storage; without, all
-  set: {BATCH_SIZE: "64"}                   as `packyard set`, `set --preset` and `enable` take them
+  set: {BATCH_SIZE: "64"}                   as `packyard set`, `set -f` and `enable` take them
   preset: p3dn
   enable: [queue]
   expect:

@@ -49,7 +49,7 @@ def run(kpt: Path, package: Path, tmp_path: Path) -> Run:
 
 def evaluate(run: Run, folder: str, *values: str, code: int = 0, flags: tuple[str, ...] = ()) -> str:
     command = ("kpt", "fn", "eval", folder, "--truncate-output=false", *flags)
-    return run(*command, "--exec", "packyard fn apply-setters", "--", *values, code=code).stderr
+    return run(*command, "--exec", f"packyard fn apply-setters {folder}", "--", *values, code=code).stderr
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -101,7 +101,7 @@ def test_kustomize_leaves_the_files_that_set_leaves(
     """3.8.7 writes the comment above an object's first key behind it, or there too."""
     program = request.getfixturevalue(f"kustomize{version}")
     script = tmp_path / "bin/apply-setters"
-    script.write_text(f"#!{real.program('sh')}\nexec packyard fn apply-setters\n")
+    script.write_text(f"#!{real.program('sh')}\nexec packyard fn apply-setters {NFS}\n")
     script.chmod(0o755)
     run(program, "fn", "run", NFS, "--enable-exec", "--exec-path", script, "--", *VALUES)
     run("packyard", "set", NFS, *VALUES, cwd="ours")

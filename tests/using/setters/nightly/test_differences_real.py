@@ -1,4 +1,4 @@
-"""The rows of docs/from-kustomize-cfg.md, "Setting and listing", whose packages are too large for tests/cases/cfg/."""
+"""Differences from kustomize 3.8.7 whose packages are too large for tests/cases/cfg/."""
 
 from __future__ import annotations
 

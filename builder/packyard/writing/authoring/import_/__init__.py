@@ -1,10 +1,9 @@
-"""Importing: a source package from packages that exist, composed to equal objects with equal setters.
+"""Importing: a source package from kustomizations, manifests or a package of kpt, which composes to equal objects.
 
-    read: use cases -> Variant          objects with normal comments, the words that they reach, and what was lost
-    structure: use cases -> Copy        the bases and components of a tree of kustomizations, as they are
-    tree: variants -> Part              a base of what is common, bases and storages of what each adds
-    split: parts -> Split               entries of package.yaml, and words where they belong
-    write: parts -> files
+    use_cases   the folders that become use cases, and their names
+    upstream    each of them as parts: its files as they are, or where no part can say it, what kustomize builds
+    bind        comments of all kinds become setter comments of ours, by edits in these files
+    conversion  the files of a workspace, composed once and compared with what was there
 
 Nothing is guessed: what cannot be kept as it was is a `Note`, which an author works through.
 """

@@ -8,17 +8,18 @@ What the fields show is what the setters are worth, as kpt itself derives it, wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError
-from packyard.core.yaml.document import entries, mappings, scalars
-from packyard.core.yaml.node import Document, Node, Scalar, SequenceNode
+from packyard.core.yaml.document import entries, mappings, parse_text, scalars
+from packyard.core.yaml.edit import Edit, replace_comment
+from packyard.core.yaml.node import Document, MappingNode, Scalar, SequenceNode, Source
 from packyard.core.yaml.values import is_null, type_of
+from packyard.using.setters import comment
 from packyard.using.setters.fields import path_text
 from packyard.using.setters.kpt import kptfile, tagged
 from packyard.using.setters.kpt.derived import derive
-from packyard.using.setters.kpt.kptpackage import KptPackage
 from packyard.using.setters.kpt.tagged import Tagged
 from packyard.writing.authoring.import_.meaning import Word, named_for, typed
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
@@ -26,18 +27,24 @@ from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 
 @dataclass(slots=True)
 class NamedFields:
-    """Names by the identities of the fields that they bind, and what the names stand for."""
+    """Fields with the names that they are bound to, and what the names stand for."""
 
-    bound: dict[int, str] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)  # by the identities of the fields
     words: dict[str, Word] = field(default_factory=dict)
+
+    def edits(self, document: Document) -> Iterator[tuple[Edit, str]]:
+        """Yield the edits of a document, each with the name that it binds."""
+        for each in tagged.find(document.root):
+            if name := self.names.get(id(each.node)):
+                yield replace_comment(each.comment, comment.write(name)), name
 
 
 def read(documents: Sequence[Document], notes: list[Note]) -> NamedFields:
     """Read the comments of some documents."""
     named = NamedFields()
     roots = [document.root for document in documents]
-    fields = [each for root in roots for each in tagged.find(root)]
-    texts = [(each.pattern, node) for each in fields if isinstance(node := each.node, Scalar) and not is_null(node)]
+    found = [each for root in roots for each in tagged.find(root)]
+    texts = [(each.pattern, node) for each in found if isinstance(node := each.node, Scalar) and not is_null(node)]
     values = {setter.name: setter.value for setter in derive(roots) if not setter.is_list}
     for pattern, node in texts:  # kpt itself derives nothing from an empty text, and sets it nevertheless
         values = {**pattern.derive(node.value, empty=True), **values}
@@ -45,39 +52,31 @@ def read(documents: Sequence[Document], notes: list[Note]) -> NamedFields:
         types = {type_of(node) for pattern, node in texts if pattern.sole_name == setter}
         named.words[setter] = Word(setter, value, is_setter=True, schema=typed(types))
     patterns: dict[str, str] = {}
-    for each in fields:
+    for each in found:
         fault = _list(each, each.node, named) if isinstance(each.node, SequenceNode) else _text(each, values)
         if fault:
-            notes.append(_unbound(each, fault))
+            at = f"{each.node.place}: {path_text(each.path)}: {each.pattern.text}: {fault}"
+            todo = "decide what is right, and bind the field"
+            notes.append(Note(DOUBTFUL, "kpt-set comments that cannot be kept", todo, (at,)))
             continue
         name = each.pattern.sole_name or patterns.get(each.pattern.text)
         if name is None:
             name = patterns[each.pattern.text] = named_for(each.path, named.words)
             named.words[name] = Word(name, each.pattern.text, is_setter=False)
-        named.bound[id(each.node)] = name
+        named.names[id(each.node)] = name
     return named
 
 
-def review(package: KptPackage, root: Node | None, words: Mapping[str, Word], file: str) -> list[Note]:
-    """Say what a Kptfile has beside the setters of the fields."""
-    notes = [
-        Note(DOUBTFUL, "values that fields do not show", "set them once more", (f"{file}: {name}: {text!r}",))
-        for name, text in package.values.items()
-        if name in words and words[name].values is None and words[name].value != text
-    ]
-    notes += [
-        Note(LOST, "setters that no field uses", "bind the fields that they were meant for", (f"{file}: {name}",))
-        for name in package.values
-        if name not in words
-    ]
+def functions(file: Source) -> Iterator[Note]:
+    """Name the functions of a Kptfile's pipeline that do not apply setters."""
+    root = next((each.root for each in parse_text(file)), None)
     own = [id(each.node) for each in kptfile.find_mutators(root)]
-    for entry in entries(root.get("pipeline") if root else None):
+    for entry in entries(root.get("pipeline") if isinstance(root, MappingNode) else None):
         for function in mappings(entry.value):
             if id(function) not in own:
                 called = function.text("image") or function.text("exec")
                 todo = "run the function before you import, or do by hand what it does"
-                notes.append(Note(LOST, "functions of the pipeline", todo, (f"{file}: {entry.name}: {called}",)))
-    return notes
+                yield Note(LOST, "functions of the pipeline", todo, (f"{file.name}: {entry.name}: {called}",))
 
 
 def _list(each: Tagged, node: SequenceNode, named: NamedFields) -> str:
@@ -92,15 +91,10 @@ def _list(each: Tagged, node: SequenceNode, named: NamedFields) -> str:
 
 def _text(each: Tagged, values: Mapping[str, str]) -> str:
     assert isinstance(each.node, Scalar)
-    if is_null(each.node):
-        return "null is no text, and setters give texts"
+    if is_null(each.node) or each.node.style in "|>":
+        return "setters give texts of one line"
     try:
         text = each.pattern.expand(values, "")
     except InputError as error:
         return str(error)
     return "" if text == each.node.value else f"yields {text!r}, not {each.node.value!r}"
-
-
-def _unbound(each: Tagged, fault: str) -> Note:
-    place = f"{each.node.place}: {path_text(each.path)}: {each.pattern.text}: {fault}"
-    return Note(DOUBTFUL, "kpt-set comments that cannot be kept", "decide what is right, and bind the field", (place,))

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.yaml import layout, make
+from packyard.core.yaml import node as yaml
 from packyard.core.yaml.edit import PLAIN_TYPES
 from packyard.core.yaml.node import Entry, Item, MappingNode, Node
 from packyard.core.yaml.values import double_quoted
@@ -28,14 +29,13 @@ from packyard.using.setters.refusal import faults_of_keywords
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 from packyard.writing.source.words import MARKER
 
+#: What package.yaml gives each package a value of, unless it says another.
+GIVEN = ("MODEL_NAME", "RUN_NAME")
 _INDENT = "    "  # below `definitions`
+_KRMFILE = ["apiVersion: config.k8s.io/v1alpha1", "kind: Krmfile", "openAPI:", "  definitions:"]
 _SMALL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ORDER = ("description", "type")
 _REQUIRED = '`value: ""`, `required: true` and an `example`'
-
-
-#: What package.yaml gives each package a value of, unless it says another.
-GIVEN = ("MODEL_NAME", "RUN_NAME")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,51 +51,38 @@ class Word:
     enum: tuple[tuple[str, str], ...] = ()
 
     @property
-    def names(self) -> list[str]:
-        """The words in a substitution's pattern."""
-        return [] if self.is_setter else MARKER.findall(self.value)
+    def is_text(self) -> bool:
+        """Whether it is a setter whose value is the text of its fields."""
+        return self.is_setter and self.values is None and not self.enum
 
-    @property
-    def type(self) -> str:
-        """The declared type."""
-        return next((layout_text([entry]).partition(": ")[2] for entry in self.schema if entry.name == "type"), "")
+    def valued(self, text: str) -> Word:
+        """Return the setter with another value."""
+        return replace(self, value=text, required=self.required and not text)
 
-    def text(self, value: str | None = None) -> str:
-        """Write the definition, with another value if one is given."""
-        value = self.value if value is None else value
+    def text(self) -> str:
+        """Write the definition."""
         body: dict[str, Node | str] = {"name": self.name}
         if self.values is not None:
-            body["listValues"] = _flow_list(self.values)
-        elif self.is_setter:
-            body["value"] = make.scalar(value, "", double_quoted(value))
+            items = [Item(make.scalar(text, "", double_quoted(text)), 0) for text in self.values]
+            body["listValues"] = _flow(make.sequence("", items))
         else:
-            body["pattern"] = make.scalar(value, "", double_quoted(value))
+            body["value" if self.is_setter else "pattern"] = make.scalar(self.value, "", double_quoted(self.value))
         if self.enum:
-            body["enumValues"] = _flow({key: make.scalar(text, "", double_quoted(text)) for key, text in self.enum})
+            pairs = {key: make.scalar(text, "", double_quoted(text)) for key, text in self.enum}
+            body["enumValues"] = _flow(make.mapping("", pairs))
         if self.required:
             body["required"] = make.scalar("true", "", "true")
         kind, prefix = ("setter", SETTER_PREFIX) if self.is_setter else ("substitution", SUBSTITUTION_PREFIX)
         definition = make.mapping("", {})
-        definition.children = [*self.schema, make.entry("x-k8s-cli", _flow({kind: _flow(body)}))]
-        return layout_text([make.entry(prefix + self.name, definition)])
-
-    @property
-    def summary(self) -> str:
-        """What an author is told of it in one line."""
-        what = "setter" if self.is_setter else "substitution"
-        words = [text.strip() for entry in self.schema for text in layout_text([entry]).splitlines()]
-        return ", ".join([f"{what} {self.value!r}", *words])
-
-    def is_but_for_value(self, other: Word) -> bool:
-        """Say whether two setters are one with two values, which package.yaml can give."""
-        is_plain_setter = self.is_setter and other.is_setter and self.values is None and other.values is None
-        plain = "${" not in self.value + other.value and bool(self.value and other.value)
-        return is_plain_setter and plain and self.text("") == other.text("")
+        inner = _flow(make.mapping("", {kind: _flow(make.mapping("", body))}))
+        definition.children = [*self.schema, make.entry("x-k8s-cli", inner)]
+        return "\n".join(layout.lines([make.entry(prefix + self.name, definition)], _INDENT))
 
 
-def layout_text(entries: Iterable[Entry]) -> str:
-    """Write entries as they stand below `definitions`."""
-    return "\n".join(layout.lines(entries, _INDENT))
+def krmfile(words: Iterable[Word]) -> bytes:
+    """Write definitions: setters, then what follows from them."""
+    ordered = sorted(words, key=lambda word: (not word.is_setter, word.name))
+    return "".join(f"{line}\n" for line in [*_KRMFILE, *(word.text() for word in ordered)]).encode()
 
 
 def read(krmfile: Krmfile, notes: list[Note]) -> dict[str, Word]:
@@ -103,9 +90,9 @@ def read(krmfile: Krmfile, notes: list[Note]) -> dict[str, Word]:
     words: dict[str, Word] = {}
     entries = {entry.name: entry for entry in krmfile.entries}
     for name, setter in krmfile.definitions.setters.items():
-        words[name] = _setter(setter, entries[SETTER_PREFIX + name])
+        words[name] = _setter(setter, entries[SETTER_PREFIX + name], notes)
     for name, substitution in krmfile.definitions.substitutions.items():
-        pattern = pattern_of(substitution, notes)
+        pattern = _pattern(substitution)
         if name in words:
             todo = "rename one of them, and bind its fields again"
             notes.append(Note(LOST, "substitutions with the name of a setter", todo, (_at(substitution),)))
@@ -114,88 +101,38 @@ def read(krmfile: Krmfile, notes: list[Note]) -> dict[str, Word]:
     return words
 
 
-def pattern_of(substitution: Substitution, notes: list[Note]) -> str | None:
-    """Return a pattern in which ``${NAME}`` is what stands for NAME; None where ours cannot say it."""
-    pieces = {}
-    pattern = substitution.pattern
-    for number, (marker, reference) in enumerate(substitution.markers):
-        if reference is None:
-            return None
-        if marker not in pattern:
-            todo = "put it into the pattern if it belongs there"
-            where = f"{_at(substitution)}: {marker}"
-            notes.append(Note(DOUBTFUL, "substitutions that list what their patterns lack", todo, (where,)))
-        pieces[f"\0{number}\0"] = f"${{{reference.name}}}"
-        pattern = pattern.replace(marker, f"\0{number}\0") if marker else pattern
-    if MARKER.search(pattern):
-        return None
-    return re.sub("\0[0-9]+\0", lambda match: pieces[match[0]], pattern)
+def names(word: Word) -> list[str]:
+    """Return the names in a substitution's pattern."""
+    return [] if word.is_setter else MARKER.findall(word.value)
 
 
-def reached(names: Iterable[str], words: Mapping[str, Word]) -> dict[str, Word]:
-    """Return the words that these names need."""
+def reached(wanted: Iterable[str], words: Mapping[str, Word]) -> dict[str, Word]:
+    """Return the words that some names need."""
     needed: dict[str, Word] = {}
-    todo = list(names)
+    todo = list(wanted)
     while todo:
         name = todo.pop()
         if name not in needed and name in words:
             needed[name] = words[name]
-            todo += words[name].names
+            todo += names(words[name])
     return needed
 
 
-def review(setter: Setter) -> Iterable[Note]:
-    """Say what we do not take over of a setter."""
-    for path, message in faults_of_keywords(setter.schema):
-        yield Note(LOST, "keywords that mean nothing", "write them anew", (f"{_at(setter)}: {path[0]}: {message}",))
-    if setter.required and setter.has_value:
-        todo = f"empty the value of those that each user has to set: {_REQUIRED}"
-        yield Note(DOUBTFUL, "required setters that ship a value", todo, (f"{setter.name}: {setter.shown!r}",))
-    elif setter.required and not _is_explained(setter):
-        what, todo = "required setters without a description", f"say what they are: {_REQUIRED}"
-        yield Note(DOUBTFUL, what, todo, (setter.name,))
+def flat(name: str, words: Mapping[str, Word]) -> str:
+    """Return the pattern of a word in setters alone."""
+    word = words[name]
+    if word.is_setter:
+        return f"${{{name}}}"
+    return MARKER.sub(lambda match: flat(match[1], words) if match[1] in words else match[0], word.value)
 
 
-def _is_explained(setter: Setter) -> bool:
-    return bool(setter.example or setter.description)
-
-
-def _setter(setter: Setter, entry: Entry) -> Word:
-    broken = {path[0] for path, _ in faults_of_keywords(setter.schema)}
-    required = setter.required and not setter.has_value and _is_explained(setter)
-    definition = entry.value
-    assert isinstance(definition, MappingNode)
-    keywords = [make.like(each, make.clone) for each in definition.entries if each.name not in {"x-k8s-cli", *broken}]
-    keywords.sort(key=lambda each: _ORDER.index(each.name) if each.name in _ORDER else len(_ORDER))
-    for each in keywords:
-        each.head, each.foot = [], []
-    if setter.description and definition.get("description") is None:
-        keywords.insert(0, make.entry("description", make.scalar(setter.description, "")))
-    return Word(
-        setter.name,
-        setter.value,
-        is_setter=True,
-        values=setter.values if setter.is_list else None,
-        schema=tuple(keywords),
-        required=required,
-        enum=tuple(setter.enum_values.items()),
-    )
-
-
-def _at(definition: Setter | Substitution) -> str:
-    return f"{definition.file}:{definition.line}: {definition.name}"
-
-
-def _flow(values: Mapping[str, Node | str]) -> MappingNode:
-    mapping = make.mapping("", values)
-    mapping.flow = True
-    return mapping
-
-
-def _flow_list(texts: Iterable[str]) -> Node:
-    sequence = make.sequence("", [Item(make.scalar(text, "", double_quoted(text)), 0) for text in texts])
-    sequence.flow = True
-    return sequence
+def expand(name: str, words: Mapping[str, Word]) -> list[str]:
+    """Return the texts that the fields of a word show."""
+    word = words[name]
+    if word.values is not None:
+        return list(word.values)
+    values = {each: dict(word.enum).get(word.value, word.value) for each, word in words.items() if word.is_setter}
+    return [MARKER.sub(lambda match: values.get(match[1], match[0]), flat(name, words))]
 
 
 def typed(types: Collection[str]) -> tuple[Entry, ...]:
@@ -208,6 +145,57 @@ def named_for(path: Sequence[Step], taken: Collection[str]) -> str:
     """Name a word for its field: ``IMAGE``, or where that is taken for what the field is in as well."""
     texts = (_SMALL.sub("_", step.rpartition("/")[2]).upper() for step in path if isinstance(step, str))
     steps = [step for text in texts if (step := re.sub(r"[^A-Z0-9]+", "_", text).strip("_"))] or ["VALUE"]
-    names = ["_".join(steps[-length:]) for length in range(1, len(steps) + 1)]
-    names += [f"{names[-1]}_{number}" for number in range(2, len(taken) + 3)]
-    return next(name for name in names if name not in taken)
+    candidates = ["_".join(steps[-length:]) for length in range(1, len(steps) + 1)]
+    candidates += [f"{candidates[-1]}_{number}" for number in range(2, len(taken) + 3)]
+    return next(name for name in candidates if name not in taken)
+
+
+def _pattern(substitution: Substitution) -> str | None:
+    """Return a pattern in which ``${NAME}`` is what stands for NAME; None where ours cannot say it."""
+    pieces = {}
+    pattern = substitution.pattern
+    for number, (marker, reference) in enumerate(substitution.markers):
+        if reference is None:
+            return None
+        pieces[f"\0{number}\0"] = f"${{{reference.name}}}"
+        pattern = pattern.replace(marker, f"\0{number}\0") if marker else pattern
+    if MARKER.search(pattern):
+        return None
+    return re.sub("\0[0-9]+\0", lambda match: pieces[match[0]], pattern)
+
+
+def _setter(setter: Setter, entry: Entry, notes: list[Note]) -> Word:
+    """Return a setter; what is not taken over of it is noted."""
+    broken = {path[0]: message for path, message in faults_of_keywords(setter.schema)}
+    cases = tuple(f"{_at(setter)}: {key}: {message}" for key, message in broken.items())
+    notes += [Note(LOST, "keywords that mean nothing", "write them anew", (case,)) for case in cases]
+    is_explained = bool(setter.example or setter.description)
+    if setter.required and (setter.has_value or not is_explained):
+        what = "required setters that ship a value" if setter.has_value else "required setters without a description"
+        notes.append(Note(DOUBTFUL, what, f"write what each user has to set with {_REQUIRED}", (_at(setter),)))
+    definition = entry.value
+    assert isinstance(definition, MappingNode)
+    keywords = [make.like(each, make.clone) for each in definition.entries if each.name not in {"x-k8s-cli", *broken}]
+    keywords.sort(key=lambda each: _ORDER.index(each.name) if each.name in _ORDER else len(_ORDER))
+    for each in keywords:
+        each.head, each.foot = [], []
+    if setter.description and definition.get("description") is None:
+        keywords.insert(0, make.entry("description", make.scalar(setter.description, "")))
+    return Word(
+        setter.name,
+        setter.value,
+        is_setter=True,
+        values=setter.values or () if setter.is_list else None,
+        schema=tuple(keywords),
+        required=setter.required and not setter.has_value and is_explained,
+        enum=tuple(setter.enum_values.items()),
+    )
+
+
+def _at(definition: Setter | Substitution) -> str:
+    return f"{definition.file}:{definition.line}: {definition.name}"
+
+
+def _flow(node: yaml.Collection) -> Node:
+    node.flow = True
+    return node

@@ -16,16 +16,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from packyard.core.errors import InputError
 from packyard.core.kubernetes.fieldtypes import Step, field_type
 from packyard.core.yaml import make
-from packyard.core.yaml.document import items, mappings, scalars
-from packyard.core.yaml.edit import PLAIN_TYPES
-from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.values import implicit_type, quoted
-from packyard.using.kustomize import selector
+from packyard.core.yaml.document import mappings, scalars
+from packyard.core.yaml.edit import PLAIN_TYPES, Edit, set_text
+from packyard.core.yaml.node import Child, Document, Item, MappingNode, Node, Scalar
+from packyard.core.yaml.node import Collection as Nodes
+from packyard.core.yaml.values import implicit_type
+from packyard.using.setters import comment
 from packyard.using.setters.fields import path_text
+from packyard.using.setters.kpt import tagged
+from packyard.writing.authoring import place
 from packyard.writing.authoring.import_.meaning import GIVEN, Word, named_for, typed
-from packyard.writing.authoring.import_.normal import Bound
 from packyard.writing.authoring.import_.note import DOUBTFUL, Note
 
 PLACEHOLDER = re.compile(r"(?<!\$)\$\{(?P<name>[A-Za-z_]\w*)(?::?[-=](?P<default>[^{}]*))?\}")
@@ -37,11 +40,13 @@ _NAMES = (("metadata", "name"), ("metadata", "namespace"))
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A scalar with placeholders: its object, and its path in that."""
+    """A scalar with placeholders, which is the value of ``part``: its object, and its path in that."""
 
+    part: Child
     node: Scalar
     root: Node
     path: tuple[Step, ...]
+    flow: bool
 
     @property
     def place(self) -> str:
@@ -51,7 +56,7 @@ class Site:
     @property
     def names(self) -> list[str]:
         """The names of its placeholders."""
-        return [match["name"] for match in PLACEHOLDER.finditer(self.node.value)]
+        return names(self.node.value)
 
     @property
     def sole(self) -> str:
@@ -60,32 +65,26 @@ class Site:
         return match["name"] if match else ""
 
     @property
+    def declared(self) -> str | None:
+        """The type that Kubernetes gives the field."""
+        if not isinstance(self.root, MappingNode):
+            return None
+        return field_type(self.root.text("apiVersion"), self.root.text("kind"), self.path)
+
+    @property
     def type(self) -> str:
         """The type of the field: as Kubernetes says, or what a plain default is."""
-        declared = None
-        if isinstance(self.root, MappingNode):
-            version, kind, _, _ = selector.identity(self.root)
-            declared = field_type(version, kind, self.path)
+        declared = self.declared
         match = PLACEHOLDER.fullmatch(self.node.value)
         if declared == "int-or-string" or (declared is None and self.node.style == "plain"):
             return implicit_type((match["default"] if match else "") or "text")
         return declared or "string"
 
     @property
-    def is_name(self) -> bool:
-        """Whether it names an object, so that it cannot be empty."""
-        return self.path in _NAMES
-
-    @property
     def is_open(self) -> bool:
         """Whether nobody says which type the field has."""
-        return (
-            self.sole != ""
-            and self.node.style == "plain"
-            and isinstance(self.root, MappingNode)
-            and field_type(*selector.identity(self.root)[:2], self.path) is None
-            and self.type == "string"
-        )
+        unknown = self.node.style == "plain" and isinstance(self.root, MappingNode) and self.declared is None
+        return bool(self.sole) and unknown and self.type == "string"
 
 
 @dataclass(slots=True)
@@ -105,29 +104,22 @@ class Placeholders:
         self._uses: dict[str, _Use] = {}
         self._patterns: dict[str, str] = {}
         self._substitutions: dict[str, Word] = {}
-        self._quoted: set[tuple[Step, str]] = set()  # kustomize, which builds, keeps no quotes
-        self.notes: list[Note] = []
+        self._notes: list[Note] = []
 
     def gather(self, documents: Iterable[Document]) -> None:
         """Note what documents say of names, before any of them is bound."""
-        for site in sites(documents, self.notes):
+        for site in (each for document in documents for each in sites(document, self._notes)):
             for match in PLACEHOLDER.finditer(site.node.value):
                 use = self._uses.setdefault(match["name"], _Use(first=site.place))
                 if match["default"]:
                     use.defaults.setdefault(match["default"], site.place)
-                use.is_name = use.is_name or site.is_name or match["name"] in GIVEN
-            if site.node.style != "plain":
-                self._quoted.add((site.path[-1], site.node.value))
+                use.is_name = use.is_name or site.path in _NAMES or match["name"] in GIVEN
             if site.sole:
                 self._uses[site.sole].types.add(site.type)
-            if site.is_open:
-                what = "placeholders in fields of unknown type, which are text now"
-                todo = "give the setter a type, where the field is no text"
-                self.notes.append(Note(DOUBTFUL, what, todo, (site.place,)))
 
     def review(self, used: Collection[str]) -> Iterator[Note]:
         """Say what became of the placeholders that are used."""
-        yield from self.notes
+        yield from self._notes
         for name, use in ((name, use) for name, use in self._uses.items() if name in used):
             text = f"{use.first}: {name}"
             if not use.defaults and use.is_name:
@@ -138,26 +130,28 @@ class Placeholders:
                 yield Note(DOUBTFUL, "required setters, made of ${NAME} without a value", todo, (text,))
             elif len(use.defaults) > 1:
                 todo = "choose one: it is that of the first place"
-                cases = tuple(f"{place}: {name}: {default!r}" for default, place in use.defaults.items())
+                cases = tuple(f"{at}: {name}: {default!r}" for default, at in use.defaults.items())
                 yield Note(DOUBTFUL, "placeholders with several values", todo, cases)
 
-    def bind(self, documents: Iterable[Document], bound: Bound) -> None:
-        """Bind all scalars with placeholders."""
-        names = set(bound.names.values())
-        for site in sites(documents, []):
-            if all(name in self._uses for name in site.names):
-                bound.names[id(site.node)] = self._name(site, names)
-                bound.instead[id(site.node)] = self._scalar(site)
-
-    def _scalar(self, site: Site) -> Scalar:
-        """Return what stands for a scalar: a text, unless its field takes another type."""
-        text = self.fill(site.node.value)
-        is_text = site.type not in PLAIN_TYPES or (site.path[-1], site.node.value) in self._quoted
-        return make.scalar(text, site.node.source.name, quoted(text) if is_text or not text else text)
+    def edits(self, document: Document, taken: Collection[str]) -> Iterator[tuple[Edit, str]]:
+        """Yield the edits that fill in placeholders and bind their fields, each with the name that it binds."""
+        for site in sites(document, []):
+            name = self._name(site, taken)
+            try:
+                bound = place.bind(site.part, comment.write(name))
+            except InputError as error:
+                todo = "write them on lines of their own"
+                self._notes.append(Note(DOUBTFUL, "${NAME} where no setter comment can stand", todo, (str(error),)))
+                continue
+            kind = site.type if site.type in PLAIN_TYPES else "string"
+            filled = set_text(site.node, self.fill(site.node.value), kind, flow=site.flow, forced='"')
+            yield from ((edit, name) for edit in (*filled, *bound))
 
     def fill(self, text: str) -> str:
         """Return a text with what its placeholders are worth."""
-        return PLACEHOLDER.sub(lambda match: self._value(match["name"]), text)
+        return PLACEHOLDER.sub(
+            lambda match: self._value(match["name"]) if match["name"] in self._uses else match[0], text
+        )
 
     @property
     def words(self) -> dict[str, Word]:
@@ -192,43 +186,52 @@ class Placeholders:
         return Word(name, value, is_setter=True, schema=tuple(schema), required=not value)
 
 
-def sites(documents: Iterable[Document], notes: list[Note]) -> Iterator[Site]:
-    """Yield the scalars of documents with placeholders that a setter can stand for; others are noted."""
-    for document in documents:
-        root = document.root
-        if root is None or "${" not in root.source.text:
-            continue
-        if isinstance(root, MappingNode) and root.text("kind") in ("CustomResourceDefinition", "Kustomization"):
-            continue
-        for node, path in _scalars(root, (), ()):
-            if "\n" in node.value or node.style in "|>":
-                names = ", ".join(dict.fromkeys(f"${{{match['name']}}}" for match in PLACEHOLDER.finditer(node.value)))
-                place = f"{Site(node, root, path).place}: {names}"
-                what = "${NAME} in texts of several lines, which stay"
-                todo = (
-                    "leave what a shell or a program fills in; write one line, or a file of the package, for the others"
-                )
-                notes.append(Note(DOUBTFUL, what, todo, (place,)))
-            elif "${" not in PLACEHOLDER.sub("", node.value):
-                yield Site(node, root, path)
+def names(text: str) -> list[str]:
+    """Return the names of the placeholders in a text."""
+    return [match["name"] for match in PLACEHOLDER.finditer(text)]
 
 
-def _scalars(node: Node, path: tuple[Step, ...], own: Sequence[str]) -> Iterator[tuple[Scalar, tuple[Step, ...]]]:
+def sites(document: Document, notes: list[Note]) -> Iterator[Site]:
+    """Yield the scalars of a document with placeholders that a setter can stand for; others are noted."""
+    root = document.root
+    if root is None or "${" not in root.source.text:
+        return
+    if isinstance(root, MappingNode) and root.text("kind") in ("CustomResourceDefinition", "Kustomization"):
+        return
+    for site in _sites(root, root, (), (), flow=False):
+        if "\n" in site.node.value or site.node.style in "|>":
+            case = f"{site.place}: {', '.join(dict.fromkeys(f'${{{name}}}' for name in site.names))}"
+            what = "${NAME} in texts of several lines, which stay"
+            todo = "leave what a shell or a program fills in; write one line, or a file of the package, for the others"
+            notes.append(Note(DOUBTFUL, what, todo, (case,)))
+        elif "${" not in PLACEHOLDER.sub("", site.node.value):
+            yield site
+
+
+def _sites(node: Node, root: Node, path: tuple[Step, ...], own: Sequence[str], *, flow: bool) -> Iterator[Site]:
     """Yield scalars with placeholders; ``own`` are the variables of the container that they are in."""
+    if not isinstance(node, Nodes):
+        return
+    is_shell = False
     if isinstance(node, MappingNode):
         own = [*own, *(each.text("name") for each in mappings(node.get("env")))]
         is_shell = any(_SHELL.fullmatch(each.value) for key in ("command", "args") for each in scalars(node.get(key)))
-        for entry in node.entries:
-            if not (is_shell and entry.name in ("command", "args")):
-                yield from _scalars(entry.value, (*path, entry.name), own)
-    elif isinstance(node, SequenceNode):
-        for number, value in enumerate(items(node)):
-            yield from _scalars(value, (*path, number), own)
-    elif isinstance(node, Scalar) and "${" in node.value:
-        names = [match["name"] for match in PLACEHOLDER.finditer(node.value)]
-        is_value = path[-1:] == ("value",)  # of a variable, which cannot name itself
-        if names and (is_value or not all(name in own for name in names)):
-            yield node, path
+    for child in node.children:
+        step = child.index if isinstance(child, Item) else child.name
+        if is_shell and step in ("command", "args"):
+            continue
+        below, value = (*path, step), child.value
+        yield from _sites(value, root, below, own, flow=flow or node.flow)
+        if isinstance(value, Scalar) and (found := names(value.value)) and not _is_bound(value):
+            is_value = step == "value"  # of a variable, which cannot name itself
+            if is_value or not all(name in own for name in found):
+                yield Site(child, value, root, below, flow or node.flow)
+
+
+def _is_bound(node: Scalar) -> bool:
+    """Say whether a field is another tool's to fill in."""
+    text = node.comment.text if node.comment else ""
+    return comment.parse(text) is not None or tagged.parse(text) is not None
 
 
 def _named(pattern: str, path: Sequence[Step], taken: Collection[str]) -> str:

@@ -1,0 +1,241 @@
+"""A probe: small Jobs of the pods of a use case, which say what a container finds where it is to run.
+
+    command: [python3, $(MODEL_DIR)/train.py]                  program python3, file $(MODEL_DIR)/train.py
+    DATASET_DIR: /data/set      below a read-only mount        read $(DATASET_DIR)
+    OUTPUT_DIR: /pvc/user/run   below a mount                  write $(OUTPUT_DIR)
+
+What is looked for is written as the pod writes it, with its variables; what a shell's script starts is not read out of
+it. What the use case brings is not there yet: variables of its ConfigMaps are written out, its volumes are empty, and
+its account is the namespace's own. The last words of a container say what `probe.sh` found there.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Any
+
+from packyard.core.kubernetes import held, pods
+from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text, type_of
+from packyard.core.kubernetes.pods import Pod
+from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
+from packyard.running.runs import beside, trouble
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.run import Reference
+from packyard.running.runs.status import RunStatus
+
+_FILE = re.compile(r"[^\s;&|{}]+\.(?:sh|py)\Z")
+_HOST = re.compile(r"\bhttps?://(?:[^/@\s]*@)?([A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)")
+_REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
+#: Volumes that are there before a pod and after it.
+_LASTING = {"persistentVolumeClaim", "nfs", "hostPath", "csi"}
+_MOST = 60  # what is looked for in one container, whose last words a kubelet cuts off at 4 KiB
+#: The fields of a pod that decide where it runs, as whom, and what it sees.
+_OF_POD = (
+    *("automountServiceAccountToken", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostAliases", "hostNetwork"),
+    *("hostUsers", "imagePullSecrets", "nodeSelector", "os", "priorityClassName", "runtimeClassName", "schedulerName"),
+    *("securityContext", "serviceAccountName", "tolerations"),
+)
+_OF_CONTAINER = ("image", "imagePullPolicy", "securityContext", "volumeMounts", "workingDir")
+_NOT_MAIN = frozenset(("initContainers", "ephemeralContainers", "sidecars"))
+_RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "256Mi"}}
+_CHECK = _PURPOSE = "probe"
+_OF_JOB = "batch.kubernetes.io/job-name"
+_LINE = re.compile(r"(\d{1,3}) ([a-z-]{1,20})(?: (\d{1,15}))?")
+#: What comes of a fault, by what is looked for: the functions of `probe.sh`.
+_WHY = {
+    "program": "the pod ends as soon as it starts",
+    "file": "the pod ends as soon as it starts",
+    "read": "the program finds no data, unless the run waits for it or makes it",
+    "write": "the run ends when it writes its results",
+    "name": "the run cannot connect to it",
+}
+_FAULTS = {
+    "missing": "is not there",
+    "unresolved": "the name is not resolved in a pod",
+    "empty": "is empty",
+    "folder": "is a folder",
+    "unreadable": "the user of the run may not read it, or a folder above it",
+    "closed": "the user of the run may not read what is in it",
+    "unwritable": "the user of the run may not write there",
+    "read-only": "is on a file system that is read-only",
+    "full": "there is no space left, or a quota is used up",
+    "file": "a file is in the way of the folder",
+    "failed": "nothing can be written there",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing to look for: ``word`` is given to the probe, ``about`` names it to people."""
+
+    kind: str
+    word: str
+    about: str
+
+
+#: A name that every cluster has.
+_DNS = Check("name", "kubernetes.default.svc", "kubernetes.default.svc")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """The Jobs of a probe, and what each container of their pods looks for, by the names of both."""
+
+    name: str
+    jobs: Sequence[Object]
+    checks: Mapping[tuple[str, str], Sequence[Check]]
+
+    def record(self, namespace: str) -> RunRecord:
+        """Return its Jobs as a run, of which `status` says what it does."""
+        objects = tuple(Reference.of(each, namespace) for each in self.jobs)
+        return RunRecord(run=self.name, number=1, when="", objects=objects)
+
+    def is_over(self, now: RunStatus) -> bool:
+        """Say whether there is nothing to wait for: all pods have ended, or will not start by themselves."""
+        over = [each for each in now.pods if not each.is_active or trouble.is_failing(each.item)]
+        return len(over) == len(self.jobs)
+
+    def findings(self, now: RunStatus) -> list[Finding]:
+        """Return what its pods found, and why some did not run to their end."""
+        findings, left = list[Finding](), set(self.checks)
+        for pod in now.pods:
+            for container in mappings(mapping(pod.item.get("status")).get("containerStatuses")):
+                key = text(labels_of(pod.item).get(_OF_JOB)), text(container.get("name"))
+                ended = mapping(container.get("state")).get("terminated")
+                if ended and key in left:
+                    left.remove(key)
+                    findings += read(self.checks[key], mapping(ended), text(container.get("image")))
+        if left:
+            message = f"did not run to its end: {now.reason or 'the time was up'}"
+            findings.append(error(_CHECK, "pod", message, why="the run's own pods would wait as well"))
+        return list(dict.fromkeys(findings))
+
+
+def make(rendered: Rendered, word: str, *, seconds: int) -> Probe:
+    """Make the probe of a use case; ``word`` tells it from others, and its pods end after ``seconds``."""
+    name = beside.name(rendered.run, _PURPOSE, word)
+    jobs: dict[str, Object] = {}
+    checks: dict[tuple[str, str], Sequence[Check]] = {}
+    for pod in pods.find_all(rendered.objects):
+        metadata = mapping((pod.template or {}).get("metadata"))
+        spec, of_containers = _pod(pod, name, rendered.objects)
+        job = beside.job(name, _PURPOSE, metadata, spec, seconds=seconds, number=f"-{len(jobs)}")
+        if json.dumps(job["spec"]) not in jobs:
+            jobs[json.dumps(job["spec"])] = job
+            checks |= {(name_of(job), called): of for called, of in of_containers.items()}
+    return Probe(name=name, jobs=list(jobs.values()), checks=checks)
+
+
+def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, dict[str, Sequence[Check]]]:
+    """Return a pod that runs the script in each container, and what each looks for."""
+    own = {(text(item.get("kind")), name_of(item)) for item in objects}
+
+    def is_brought(part: Mapping[str, Any]) -> bool:
+        return any((each.kind, each.name) in own for each in held.of(part))
+
+    volumes = [
+        {"name": each.get("name"), "emptyDir": {}} if "ephemeral" in each or is_brought(each) else each
+        for each in pod.volumes
+    ]
+    named = {text(each.get("name")) for each in volumes}
+    volumes += [{"name": each, "emptyDir": {}} for each in sorted(pod.volume_names - named)]
+    fields = {field: value for field in _OF_POD if (value := pod.get(field)) is not None}
+    if ("ServiceAccount", fields.get("serviceAccountName")) in own:
+        del fields["serviceAccountName"]
+    if node_affinity := mapping(pod.get("affinity")).get("nodeAffinity"):
+        fields["affinity"] = {"nodeAffinity": node_affinity}
+    script = files("packyard.running").joinpath("probe.sh").read_text("utf-8")
+    containers, checks = [], dict[str, Sequence[Check]]()
+    for container in (each for path, each in pod.container_places if _NOT_MAIN.isdisjoint(path)):
+        called, values = text(container.get("name")) or "main", values_of(container, objects)
+        checks[called] = (*find(container, volumes, values), _DNS)
+        env = [each for each in mappings(container.get("env")) if each.get("name") not in values]
+        made = {
+            **{field: container[field] for field in _OF_CONTAINER if field in container},
+            "name": called,
+            "command": ["/bin/sh", "-c", script, "probe.sh"],
+            "args": [name, *(part for each in checks[called] for part in (each.kind, each.word))],
+            "env": [
+                *({"name": name, "value": value} for name, value in values.items()),
+                *(each for each in env if not is_brought(each)),
+            ],
+            "envFrom": [each for each in mappings(container.get("envFrom")) if not is_brought(each)],
+            "resources": _RESOURCES,
+        }
+        containers.append(made)
+    return {**fields, "volumes": volumes, "containers": containers, "restartPolicy": "Never"}, checks
+
+
+def find(container: Object, volumes: Sequence[Object], values: Mapping[str, str]) -> tuple[Check, ...]:
+    """Return what a container needs whose pod has these volumes, and that has these variables."""
+    lists = (container.get(field) for field in ("command", "args"))
+    words = [word for each in lists if isinstance(each, list) for word in each if isinstance(word, str)]
+    sources = {text(each.get("name")): each for each in volumes}
+    mounts = {text(each.get("mountPath")): each for each in mappings(container.get("volumeMounts"))}
+    of_mounts = {path: sources.get(text(each.get("name")), {}) for path, each in mounts.items()}
+    empty = [path for path, source in of_mounts.items() if "emptyDir" in source]
+    lasting = [path for path, source in of_mounts.items() if not _LASTING.isdisjoint(source)]
+    checks = [Check("program", word, _expanded(word, values)) for word in words[:1]]
+    for word in filter(_FILE.match, words[1:]):
+        file = posixpath.join(text(container.get("workingDir")), _expanded(word, values))
+        if not any(_holds(each, file) for each in empty):
+            checks.append(Check("file", word, _expanded(word, values)))
+    for name, value in values.items():
+        if holder := max((each for each in lasting if _holds(each, value)), key=len, default=""):
+            kind = "read" if mounts[holder].get("readOnly") is True else "write"
+            checks.append(Check(kind, f"$({name})", f"{name} {value}"))
+    hosts = [host for value in (*values.values(), *words) for host in _HOST.findall(_expanded(value, values))]
+    checks += [Check("name", host, host) for host in hosts]
+    return tuple(dict.fromkeys(each for each in checks if "{{" not in each.word))[:_MOST]  # a parameter of Argo
+
+
+def values_of(container: Object, objects: Sequence[Object]) -> dict[str, str]:
+    """Return the variables of a container that are written out, in it or in a ConfigMap among ``objects``."""
+    maps = {name_of(item): mapping(item.get("data")) for item in objects if type_of(item) == ("v1", "ConfigMap")}
+    values: dict[str, str] = {}
+    for source in mappings(container.get("envFrom")):
+        named = maps.get(text(mapping(source.get("configMapRef")).get("name")), {})
+        values |= {text(source.get("prefix")) + key: text(value) for key, value in named.items()}
+    for variable in mappings(container.get("env")):
+        reference = mapping(mapping(variable.get("valueFrom")).get("configMapKeyRef"))
+        if "value" in variable:
+            values[text(variable.get("name"))] = _expanded(text(variable["value"]), values)
+        elif (value := maps.get(text(reference.get("name")), {}).get(text(reference.get("key")))) is not None:
+            values[text(variable.get("name"))] = text(value)
+    return values
+
+
+def _expanded(value: str, values: Mapping[str, str]) -> str:
+    return _REFERENCE.sub(lambda match: "$" if match[1] is None else values.get(match[1], match[0]), value)
+
+
+def _holds(folder: str, path: str) -> bool:
+    return f"{posixpath.normpath(path)}/".startswith(posixpath.normpath(folder).rstrip("/") + "/")
+
+
+def read(checks: Sequence[Check], ended: Mapping[str, Any], image: str) -> Iterator[Finding]:
+    """Yield what a container said; lines that it cannot have said are passed over."""
+    lines = filter(None, map(_LINE.fullmatch, text(ended.get("message")).splitlines()))
+    by_number = {int(line[1]): line for line in lines}
+    if not by_number:
+        reason = text(ended.get("message")) or text(ended.get("reason"))
+        yield unknown(_CHECK, f"image {image}", f"cannot be looked into: its /bin/sh says nothing, but: {reason}")
+        return
+    yield passed(_CHECK, f"image {image}")
+    for number, check in enumerate(checks):
+        line = by_number.get(number)
+        result = line[2] if line else ""
+        if line and result == "found":
+            free = f"{int(line[3]) / 2**20:.1f} GiB free" if line[3] else ""
+            yield replace(passed(_CHECK, check.about), message=free)
+        elif result in _FAULTS:
+            make = warning if check.kind == "read" and result in ("missing", "empty") else error
+            yield make(_CHECK, check.about, _FAULTS[result], why=_WHY[check.kind])
+        else:
+            yield unknown(_CHECK, check.about, "could not be looked for")

@@ -1,0 +1,421 @@
+"""What is imported, as the parts that a use case is made of: bases, and components as overlays.
+
+    environments/dev/kustomization.yaml        bases/NAME-dev/kustomization.yaml
+      resources: [../../base]            ->      resources: [../NAME-base]
+      components: [../../simulator]              components: [../../overlays/programs/NAME-simulator]
+      patches: [{path: patch.yaml}]              patches: [{path: patch.yaml}]
+
+A kustomization is a part if it says no more than a part may, also by the older names of fields. Of one that says more,
+and of a use case that composes to something else, what kustomize builds is the part. Manifests without a kustomization
+are one part. Files stay as they are, but for edits at the fields that are bound.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from posixpath import dirname, join, normpath, relpath
+
+from packyard.core.errors import InputError, Problem, every, refuse
+from packyard.core.kubernetes import kustomization
+from packyard.core.kubernetes.kinds import LOCAL, is_local
+from packyard.core.yaml import layout, make, proof
+from packyard.core.yaml.document import parse_text, source_of, walk
+from packyard.core.yaml.edit import Edit, exchange
+from packyard.core.yaml.node import Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.sources import Sources
+from packyard.core.yaml.span import embedded
+from packyard.core.yaml.values import double_quoted, to_value
+from packyard.using.kustomize import selector
+from packyard.using.setters import comment
+from packyard.using.setters.kpt.tagged import MARK
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import Krmfile, parse_krmfile
+from packyard.using.setters.packages import DEFINITIONS, KPTFILE
+from packyard.writing.authoring.import_ import kpt, use_cases
+from packyard.writing.authoring.import_.bind import Binder
+from packyard.writing.authoring.import_.meaning import Word
+from packyard.writing.authoring.import_.note import LOST, Note
+from packyard.writing.authoring.import_.placeholders import PLACEHOLDER
+from packyard.writing.authoring.import_.use_cases import kustomizations
+
+#: Builds a folder as kustomize does: YAML.
+Build = Callable[[str], bytes]
+
+_BASES, _OVERLAYS = "bases", "overlays/programs"
+_BUILT = "built.yaml"
+_MERGES, _OPERATIONS = "patchesStrategicMerge", "patchesJson6902"
+_OF_PATCHES = ("patches", _MERGES, _OPERATIONS)
+_KEPT = ("replacements", "labels", "images")
+_FIELDS = {"apiVersion", "kind", *kustomization.LISTED, *_OF_PATCHES, *_KEPT}
+
+
+class _BeyondPartError(Exception):
+    """A kustomization says more than a part may."""
+
+
+@dataclass(slots=True)
+class Part:
+    """A base or a component: what it builds on, its own files, and what its kustomization says beside."""
+
+    source: str
+    kind: str = "Kustomization"
+    folder: str = ""  # in the workspace, once it is named
+    resources: list[Part] = field(default_factory=list)
+    components: list[Part] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+    documents: dict[str, list[Document]] = field(default_factory=dict)
+    inline: list[tuple[Entry, Document]] = field(default_factory=list)  # patches in its kustomization
+    listed: list[Item] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)  # patches and replacements
+    head: Sequence[Comment] = ()
+    krmfile: Krmfile | None = None
+    kptfile: Source | None = None
+    words: dict[str, Word] = field(default_factory=dict)
+
+    def all(self) -> Iterator[Part]:
+        """Yield all that it builds on, and the part itself."""
+        for part in (*self.resources, *self.components):
+            yield from part.all()
+        yield self
+
+    def read(self) -> list[Document]:
+        """Return what may have bound fields."""
+        return [*(each for some in self.documents.values() for each in some), *(each for _, each in self.inline)]
+
+    def bind(self, binder: Binder) -> None:
+        """Write setter comments into its files, and take the words that these reach."""
+        edits, self.words = binder.bind(self.read(), self.krmfile)
+        left = iter(edits)
+        for path, documents in self.documents.items():
+            own = [edit for _ in documents for edit in next(left)]
+            source = documents[0].source if documents else None
+            if source and own:
+                self.files[path] = proof.apply_to_file(self.files[path], source, own, documents) or self.files[path]
+        for entry, document in self.inline:
+            if own := next(left):
+                entry.value = make.literal(proof.apply_to_text(document.source, own, [document]).lstrip("\n"), "")
+        if self.kptfile:
+            binder.notes += kpt.functions(self.kptfile)
+
+    def write(self, says: str) -> dict[str, bytes]:
+        """Return its files; ``says`` is what it is, where its author says nothing."""
+        root = make.mapping("", {"apiVersion": kustomization.VERSIONS[self.kind], "kind": self.kind})
+        listed = [_listing(relpath(part.folder, self.folder)) for part in self.resources]
+        listed += [make.like(item, make.clone) for item in self.listed]
+        components = [_listing(relpath(part.folder, self.folder)) for part in self.components]
+        for key, items in (("resources", listed), ("components", components)):
+            root.entries += [make.entry(key, make.sequence("", items))] if items else []
+        root.entries += self.entries
+        head = self.head or [Comment(f"# {says}", 0, 0, own_line=True)]
+        return {kustomization.FILE: layout.write(root, head=head), **self.files}
+
+
+@dataclass(frozen=True, slots=True)
+class UseCase:
+    """A use case that is one part with all that it builds on, and the objects that are there before the import."""
+
+    folder: str
+    path: str
+    part: Part
+    namespace: str
+    objects: Sequence[object]
+
+
+class Tree:
+    """The use cases of a folder, and what they build on; ``only`` are files and folders in it, or nothing for all."""
+
+    def __init__(self, folder: Path, build: Build, only: Sequence[str]) -> None:
+        self.sources, self.only = Sources(folder), only
+        unknown = [path for path in only if not self.sources.exists(path)]
+        refuse(Problem("no such file or folder", file=self.sources.shown(path)) for path in unknown)
+        self.folders = self._leaves()
+        self._wide, self._below = Sources(Path("/")), os.path.relpath(folder.resolve(), "/")
+        self._build = build
+        self._built: dict[str, bytes] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Take nothing yet."""
+        self.notes: list[Note] = []
+        self._taken: dict[tuple[str, str], Part | None] = {}
+
+    def use_case(self, folder: str, path: str, fault: str = "") -> UseCase:
+        """Take a use case; with a fault of the parts that it was made of, as it is built."""
+        if not kustomizations(self.sources, folder):
+            return self._of_manifests(folder, path)
+        text, place = self._text(folder), self._place(folder)
+        file = self._file(place)
+        root = _root(self._wide, file) if file else None
+        namespace = root.text("namespace") if root else ""
+        if PLACEHOLDER.search(namespace):
+            todo = "nothing: users name theirs, by kustomize edit set namespace or kubectl apply -n"
+            case = f"{self.sources.shown(folder)}: {namespace}"
+            self.notes.append(Note(LOST, "namespaces that envsubst gave", todo, (case,)))
+            text = re.sub(rf"(?m)^ *namespace: {re.escape(namespace)}\n".encode(), b"", text)
+            namespace = ""
+        shown = f"{self.sources.shown(folder)} as built"
+        objects = [to_value(each.root) for each in parse_text(source_of(text, shown)) if each.root is not None]
+        try:
+            if fault:
+                raise _BeyondPartError(fault)
+            return UseCase(folder, path, self._copy(place, "Kustomization", is_leaf=True), namespace, objects)
+        except _BeyondPartError as error:
+            return UseCase(folder, path, self._of_text(place, text, str(error)), "", objects)
+
+    def left(self) -> Iterator[Note]:
+        """Find files that were not read: they are in no use case, nor in what one builds on."""
+        read = {path for question, path, _ in self._wide.facts if question == "bytes"}
+        for path in self.sources.list("", "**/*"):
+            is_kept = self._place(path) in read or "/." in f"/{path}"
+            if not is_kept and _is_file(self.sources, path):
+                todo = "write fragments of the README from what it said, or put it below files/ of the package"
+                yield Note(LOST, "files beside the use cases", todo, (self.sources.shown(path),))
+
+    def _leaves(self) -> list[str]:
+        """Return the folders of use cases, or of manifests without any kustomization."""
+        folders = use_cases.leaves(self.sources)
+        if not folders and self._manifests(""):
+            folders = [""]
+        bare = {each for each in folders if not kustomizations(self.sources, each)}
+        return [each for each in folders if self._is_wanted(each, has_files=each in bare)]
+
+    def _is_wanted(self, path: str, *, has_files: bool = False) -> bool:
+        """Say whether a folder or file is asked for; one that ``has_files`` may hold what is."""
+        holds = use_cases.holds
+        return not self.only or any(holds(each, path) or (has_files and holds(path, each)) for each in self.only)
+
+    def _manifests(self, folder: str) -> list[str]:
+        """Return the YAML files below a folder that are not hidden, and asked for."""
+        files = [file for end in ("yaml", "yml") for file in self.sources.list(folder, f"**/*.{end}")]
+        visible = [each for each in files if "/." not in f"/{each}" and self.sources.is_file(each)]
+        return [each for each in visible if self._is_wanted(each)]
+
+    def _of_manifests(self, folder: str, path: str) -> UseCase:
+        """Take all files below a folder that are not for functions of kpt alone."""
+        place = self._place(folder)
+        kptfile = join(place, KPTFILE)
+        part = Part(place, krmfile=self._krmfile(place))
+        part.kptfile = self._wide.text(kptfile) if self._wide.is_file(kptfile) else None
+        documents = dict(zip(names := self._manifests(folder), every(self.sources.documents, names), strict=True))
+        refuse(fault for some in documents.values() for each in some if (fault := _fault(each)))
+        objects: list[object] = []
+        for name, some in documents.items():
+            own = [to_value(each.root) for each in some if not _is_local(each.root)]
+            if own:
+                self._add(part, relpath(name, folder or "."))
+                part.listed.append(_listing(relpath(name, folder or ".")))
+            objects += own
+        return UseCase(folder, path, part, "", objects)
+
+    def _place(self, folder: str) -> str:
+        """Return where a folder is below the root of the disk."""
+        return normpath(join(self._below, folder))
+
+    def _text(self, folder: str) -> bytes:
+        if folder not in self._built:
+            self._built[folder] = self._build(folder or ".")
+        return self._built[folder]
+
+    def _file(self, folder: str) -> str:
+        files = kustomizations(self._wide, folder)
+        return files[0] if len(files) == 1 else ""
+
+    def _take(self, folder: str, kind: str) -> Part:
+        """Take a part that another one builds on: as it is, or for a base as it is built."""
+        key = folder, kind
+        if key not in self._taken:
+            self._taken[key] = None  # where kustomizations build on each other in a circle
+            try:
+                self._taken[key] = self._copy(folder, kind)
+            except _BeyondPartError as error:
+                if kind == "Component":
+                    raise
+                text = self._text(relpath(folder or ".", self._below or "."))
+                self._taken[key] = self._of_text(folder, text, str(error))
+        part = self._taken[key]
+        if part is None:
+            raise _BeyondPartError(f"{self._wide.shown(folder)} builds on itself")
+        return part
+
+    def _of_text(self, folder: str, text: bytes, reason: str) -> Part:
+        """Take what kustomize builds of a folder, which keeps no comments."""
+        files = [
+            path for place in self._folders(folder) for path in self._wide.list(place) if _is_file(self._wide, path)
+        ]
+        has_setters = any(comment.is_marked(data) or MARK in data for data in map(self._wide.read, files))
+        lost = "comments and setters" if has_setters else "comments"
+        what = f"kustomizations taken as kustomize builds them, without their {lost}"
+        todo = "write as patches what should go on, and bind the fields again that users set"
+        self.notes.append(Note(LOST, what, todo, (f"{self._wide.shown(folder)}: {reason}",)))
+        shown = f"{self._wide.shown(folder)} as built"
+        text = proof.rewrite(text, shown, _plain)
+        return Part(
+            folder,
+            files={_BUILT: text},
+            documents={_BUILT: _documents(source_of(text, shown))},
+            listed=[_listing(_BUILT)] if text.strip() else [],
+        )
+
+    def _folders(self, folder: str) -> Iterator[str]:
+        """Yield the folder of a kustomization, and those of all that it builds on, single files as well."""
+        todo, seen = [folder], set[str]()
+        while todo:
+            place = todo.pop()
+            if place in seen or place.startswith("..") or not self._wide.is_folder(place):
+                continue
+            seen.add(place)
+            yield place
+            for file in kustomizations(self._wide, place):
+                named = kustomization.referred(use_cases.root(self._wide, file))
+                paths = [normpath(join(place, text)) for text in named if "://" not in text]
+                todo += [dirname(path) if _is_file(self._wide, path) else path for path in paths]
+
+    def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> Part:
+        file = self._file(folder)
+        root = _root(self._wide, file) if file else None
+        if root is None:
+            raise _BeyondPartError("it has no kustomization, or several")
+        _check(root, kind, is_leaf=is_leaf)
+        head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
+        part = Part(folder, kind, head=head, krmfile=self._krmfile(folder))
+        for key in kustomization.LISTED:
+            for item in _items(root, key):
+                self._list(part, key, item)
+        patches = [_patch(key, item) for key in _OF_PATCHES for item in _items(root, key)]
+        kept = {key: [make.like(item, make.clone) for item in _items(root, key)] for key in _KEPT}
+        for each in (*patches, *kept["replacements"]):
+            if path := each.value.scalar("path"):
+                self._add(part, path.value)
+            if (text := each.value.scalar("patch")) and (entry := each.value.entry("patch")):
+                part.inline += [(entry, one) for one in _documents(embedded(text))]
+        for key, items in (("patches", patches), *kept.items()):
+            part.entries += [make.entry(key, make.sequence("", items))] if items else []
+        return part
+
+    def _list(self, part: Part, key: str, item: Item) -> None:
+        """Take what a kustomization lists: a part, or a file of objects."""
+        text = item.value.value if isinstance(item.value, Scalar) else ""
+        path = normpath(join(part.source, text))
+        if not text or "://" in text or path.startswith("..") or not self._wide.exists(path):
+            raise _BeyondPartError(f"it names {text!r} in {key}")
+        if not self._wide.is_folder(path):
+            self._add(part, text)
+            if key == "components" or not all(_is_object(each.root) for each in part.documents[normpath(text)]):
+                raise _BeyondPartError(f"{text} holds more than objects")
+            part.listed.append(item)
+        elif key == "components":
+            part.components.append(self._take(path, "Component"))
+        else:
+            part.resources.append(self._take(path, "Kustomization"))
+
+    def _add(self, part: Part, text: str) -> None:
+        """Add a file of a part, which lies beside its kustomization or below."""
+        path, name = normpath(join(part.source, text)), normpath(text)
+        if name.startswith(("..", "/")) or not self._wide.is_file(path):
+            raise _BeyondPartError(f"{text} does not lie beside the kustomization")
+        self._wide.documents(path)  # refuses a key that stands twice
+        part.files[name], part.documents[name] = self._wide.read(path), _documents(self._wide.text(path))
+
+    def _krmfile(self, folder: str) -> Krmfile | None:
+        """Read the definitions of a folder; kpt 0.x has them in its Kptfile."""
+        for name in (KRMFILE, KPTFILE):
+            path = join(folder, name)
+            if self._wide.is_file(path) and (name == KRMFILE or DEFINITIONS in self._wide.read(path)):
+                return parse_krmfile(self._wide.text(path))
+        return None
+
+
+def name(parts: Iterable[Part], stem: str) -> None:
+    """Give parts folders in a workspace: that of a package, and as much of their own as tells them apart."""
+    taken: set[str] = set()
+    alone = len(parts := [*parts]) == 1
+    for part in parts:
+        above = _OVERLAYS if part.kind == "Component" else _BASES
+        steps = [re.sub(r"[^a-z0-9]+", "-", step.lower()).strip("-") for step in part.source.split("/")]
+        steps = [step for step in steps if step] or ["base"]
+        names = ["-".join([stem, *steps[-length:]]) for length in range(1, len(steps) + 1)]
+        names = [*([stem] if alone else []), *names, *(f"{names[-1]}-{number}" for number in range(2, len(taken) + 3))]
+        part.folder = next(path for each in names if (path := f"{above}/{each}") not in taken)
+        taken.add(part.folder)
+
+
+def _plain(document: Document) -> Iterator[Edit]:
+    """Write blocks that need an indentation indicator, which no part can hold, in quotes."""
+    for node in walk(document.root):
+        if isinstance(node, Scalar) and node.style in "|>" and node.lexeme[1:2].isdigit():
+            yield from exchange(node, double_quoted(node.value), node.value)
+
+
+def _listing(text: str) -> Item:
+    return Item(make.scalar(text, ""), 0)
+
+
+def _documents(source: Source) -> list[Document]:
+    return [each for each in parse_text(source) if each.root is not None]
+
+
+def _root(sources: Sources, file: str) -> MappingNode | None:
+    documents = sources.documents(file)
+    root = documents[0].root if len(documents) == 1 else None
+    return root if isinstance(root, MappingNode) else None
+
+
+def _items(root: Node, key: str) -> list[Item]:
+    listed = root.get(key)
+    return list(listed.items) if isinstance(listed, SequenceNode) else []
+
+
+def _check(root: MappingNode, kind: str, *, is_leaf: bool) -> None:
+    """Refuse a kustomization that says more than a part may."""
+    if root.text("kind", "Kustomization") != kind:
+        raise _BeyondPartError(f"it is a {root.text('kind')}")
+    for entry in root.entries:
+        is_text = entry.name in ("apiVersion", "kind", *(["namespace"] if is_leaf else []))
+        if not is_text and not (entry.name in _FIELDS and isinstance(entry.value, SequenceNode)):
+            raise _BeyondPartError(f"packyard does not compose {entry.name}")
+
+
+def _patch(key: str, item: Item) -> Item:
+    """Return a patch by the fields of today."""
+    if isinstance(item.value, MappingNode) and key != _MERGES:
+        patch = Item(make.clone(item.value), 0)
+    elif isinstance(item.value, Scalar) and key == _MERGES:
+        field = "patch" if "\n" in item.value.value else "path"
+        patch = Item(make.mapping("", {field: make.clone(item.value)}), 0)
+    else:
+        raise _BeyondPartError(f"{key} has an entry that is no patch")
+    patch.head = list(item.head)
+    return patch
+
+
+def _is_object(root: Node | None) -> bool:
+    if not isinstance(root, MappingNode) or root.get("items") is not None:
+        return False
+    version, kind, _, name = selector.identity(root)
+    return bool(version and kind and name)
+
+
+def _fault(document: Document) -> Problem | None:
+    """Say why a document is no object."""
+    root = document.root
+    if _is_object(root):
+        return None
+    hint = "complete it, or name the files and folders that hold objects: --only PATH"
+    message = "is not an object that kustomize builds: apiVersion, kind and metadata.name are needed"
+    return root.problem(message, hint) if root else None
+
+
+def _is_local(root: Node | None) -> bool:
+    value = root.scalar("metadata", "annotations", LOCAL) if root else None
+    return is_local(value.value if value else None)
+
+
+def _is_file(sources: Sources, path: str) -> bool:
+    try:
+        return sources.is_file(path)
+    except InputError:  # a link that leads out
+        return True

@@ -1,0 +1,161 @@
+"""What a container is to find, as its command, its variables and its mounts say, and how its pod looks for that."""
+
+from __future__ import annotations
+
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packyard.running import probe
+from packyard.running.probe import Check
+from running.patients import deployed, pod, rendered
+
+COMMANDS = {
+    "a program": (["tensorboard", "--logdir", "/x"], ["program tensorboard"]),
+    "Python": (["python3", "-u", "train.py", "x.csv"], ["program python3", "file train.py"]),
+    "a script": (["bash", "scripts/$(SCRIPT)"], ["program bash"]),
+    "a script by its name": (["bash", "$(HERE)/run.sh"], ["program bash", "file $(HERE)/run.sh"]),
+    "MPI": (["mpirun", "-np", "2", "python3", "/a.py"], ["program mpirun", "file /a.py"]),
+    "a shell's own": (["/bin/sh", "-euc", "exec python3 a.py; ls b.sh", "a"], ["program /bin/sh"]),
+    "on what the run brings": (
+        ["python3", "/programs/a.py", "/programs-too/a.py"],
+        ["program python3", "file /programs-too/a.py"],
+    ),
+    "the image's own": ([], []),
+    "a parameter of Argo": (["python3", "{{inputs.parameters.file}}/a.py"], ["program python3"]),
+    "no texts": ([1, None, {"a": "b"}], []),
+}
+VOLUMES = [
+    {"name": "data", "nfs": {}},
+    {"name": "tmp", "emptyDir": {}},
+    {"name": "claim", "persistentVolumeClaim": {}},
+]
+
+
+@pytest.mark.parametrize(("command", "expected"), COMMANDS.values(), ids=COMMANDS)
+def test_programs_and_files_follow_from_the_command(command: list[Any], expected: list[str]) -> None:
+    assert found({"command": command, "volumeMounts": [{"name": "tmp", "mountPath": "/programs"}]}) == expected
+
+
+def found(container: dict[str, Any], *objects: dict[str, Any]) -> list[str]:
+    checks = probe.find(container, VOLUMES, probe.values_of(container, objects))
+    return [f"{each.kind} {each.word}" for each in checks]
+
+
+def test_folders_follow_from_variables_and_mounts() -> None:
+    data = {"DATA": "/data/set", "RESULTS": "/data/out/x", "SCRATCH": "/tmp/x", "NEAR": "/database", "N": 1}
+    variables = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "run"}, "data": data}
+    mounts = [
+        {"name": "data", "mountPath": "/data/", "readOnly": True},
+        {"name": "claim", "mountPath": "/data/out"},
+        {"name": "claim", "mountPath": "/other"},
+        {"name": "tmp", "mountPath": "/tmp"},
+    ]
+    key = {"configMapKeyRef": {"name": "run", "key": "DATA"}}
+    container = {
+        "envFrom": [{"configMapRef": {"name": "run"}}, {"secretRef": {"name": "x"}}],
+        "env": [{"name": "BELOW", "value": "$(DATA)/$$(a)"}, {"name": "SAME", "valueFrom": key}, {"name": "FIELD"}],
+        "volumeMounts": mounts,
+    }
+    expected = ["read $(DATA)", "write $(RESULTS)", "read $(BELOW)", "read $(SAME)"]
+    assert found(container, variables) == expected
+
+
+def test_names_follow_from_addresses() -> None:
+    env = [{"name": "A", "value": "http://u:p@a.example:9000/x https://10.0.0.5/ ftp://no.example"}]
+    container = {"command": ["curl", "https://$(HOST)/x"], "env": [*env, {"name": "HOST", "value": "b.example"}]}
+    assert found(container) == ["program curl", "name a.example", "name b.example"]
+
+
+def test_what_is_looked_for_is_bounded() -> None:
+    env = [{"name": f"A{number}", "value": f"http://a{number}.example"} for number in range(1000)]
+    assert len(found({"command": ["a"], "env": env})) == 60
+
+
+def test_a_probe_stands_alone_and_nothing_selects_it() -> None:
+    """What the run brings is not there yet: variables are written out, its volumes empty, its account left out."""
+    spec = pod(
+        main_envFrom=[{"configMapRef": {"name": "run"}}, {"secretRef": {"name": "there"}}],
+        main_env=[{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "own", "key": "a"}}}],
+        serviceAccountName="own",
+        nodeSelector={"pool": "a"},
+        volumes=[
+            {"name": "programs", "configMap": {"name": "run"}},
+            {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
+            {"name": "new", "persistentVolumeClaim": {"claimName": "own"}},
+        ],
+    )
+    kinds = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")
+    names = dict.fromkeys(kinds, "own") | {"ConfigMap": "run"}
+    brought = [{"apiVersion": "v1", "kind": kind, "metadata": {"name": names[kind]}} for kind in kinds]
+    brought[0]["data"] = {"EPOCHS": "3"}
+    run = [deployed("run", spec), deployed("other", spec), *brought]
+    (job,) = probe.make(rendered(run), "abcde", seconds=60).jobs
+    assert job["kind"] == "Job"
+    template = job["spec"]["template"]
+    assert set(template["metadata"]["labels"]) == {"app.kubernetes.io/managed-by", "packyard/purpose", "packyard/run"}
+    made = template["spec"]
+    assert (made["nodeSelector"], made.get("serviceAccountName")) == ({"pool": "a"}, None)
+    assert made["securityContext"] == spec["securityContext"]
+    assert made["volumes"] == [
+        {"name": "programs", "emptyDir": {}},
+        spec["volumes"][1],
+        {"name": "new", "emptyDir": {}},
+    ]
+    (container,) = made["containers"]
+    assert container["env"] == [{"name": "EPOCHS", "value": "3"}]
+    assert container["envFrom"] == [{"secretRef": {"name": "there"}}]
+
+
+def looked_for(folder: Path, *checks: str) -> list[str]:
+    """Run the script of a probe's pods, and return what it says of each check."""
+    script = files("packyard.running").joinpath("probe.sh").read_text("utf-8")
+    words = [part for each in checks for part in each.split(" ", 1)]
+    command = ["/bin/sh", "-c", script, "probe.sh", "name", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return [line.split()[1] for line in done.stdout.splitlines()]
+
+
+def test_the_script_says_what_is_there_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/a").write_text("data")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "none.py").touch()
+    checks = {
+        "program sh": "found",
+        "program no-such-program": "missing",
+        "file full/a": "found",
+        "file gone.py": "missing",
+        "file none.py": "empty",
+        "file full": "folder",
+        "read full": "found",
+        "read empty": "empty",
+        "read gone": "missing",
+        "write empty/new/run": "found",
+        "write full/a/run": "file",
+    }
+    before = sorted(tmp_path.rglob("*"))
+    assert dict(zip(checks, looked_for(tmp_path, *checks), strict=True)) == checks
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_says_what_it_could_not_look_at() -> None:
+    checks = [Check("program", "mpirun", "mpirun")] * 4
+    ended = {"exitCode": 128, "reason": "StartError", "message": 'exec: "/bin/sh": no such file or directory'}
+    (said,) = probe.read(checks, ended, "a:1")
+    assert (said.severity, said.about) == ("unknown", "image a:1")
+    assert '"/bin/sh": no such file' in said.message
+    lines = probe.read(checks, {"message": "0 found\n\x1b[31m1 found\n2 owned\n99 found\n-1 found\n3"}, "a:1")
+    assert [each.severity for each in lines] == ["passed", "passed", "unknown", "unknown", "unknown"]
+
+
+def test_what_a_program_reads_may_still_come() -> None:
+    checks = [Check("read", "/data", "DATA /data"), Check("file", "/a.py", "/a.py")]
+    said = probe.read(checks, {"message": "0 missing\n1 missing\n"}, "a:1")
+    assert [f"{each.severity}: {each}" for each in said][1:] == [
+        "warning: DATA /data: is not there",
+        "error: /a.py: is not there",
+    ]

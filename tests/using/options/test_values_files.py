@@ -1,0 +1,183 @@
+"""`packyard set -f`: values and options of files in unpacked packages, what stays, and all of it or nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import reading
+import tiny
+from tiny import inside
+from using.options import optioned
+
+SITE = """\
+# What all packages get here.
+options: [queue, spread]
+PVC_NAME: team-data
+QUEUE_NAME: team-a
+SPREAD_ELSE: DoNotSchedule
+WORKERS: 4
+NFS_SERVER: 10.0.0.5
+"""
+
+
+@pytest.fixture
+def mlops(tmp_path: Path) -> Path:
+    """The folder of use cases, with a file beside the package and two files in it."""
+    tiny.write(tmp_path / "site.yaml", SITE)
+    root = optioned.package(tmp_path)
+    tiny.write(root / "presets/large.yaml", "# Large.\nWORKERS: 16\n")
+    tiny.write(root / "presets/small.yaml", "# Small.\nWORKERS: 1\n")
+    return root / optioned.PREFIX
+
+
+def site(text: str, mlops: Path) -> None:
+    tiny.write(mlops.parents[2] / "site.yaml", text)
+
+
+def apply(mlops: Path, *words: str, code: int = 0) -> tuple[str, str]:
+    """Write the file beside the package into it, and return what is printed."""
+    process = inside("set", *words, "-f", f"{mlops.parents[2]}/site.yaml", cwd=mlops)
+    assert process.returncode == code, process.stderr
+    return process.stdout, process.stderr
+
+
+def refused(mlops: Path, *words: str) -> str:
+    before = reading.files(mlops)
+    process = inside("set", *words, cwd=mlops)
+    assert (process.returncode, process.stdout) == (1, "")
+    assert reading.files(mlops) == before
+    return process.stderr
+
+
+def done(mlops: Path, *words: str) -> str:
+    process = inside(*words, cwd=mlops)
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+def values(mlops: Path, directory: str) -> dict[str, str]:
+    listed = json.loads(done(mlops, "setters", directory, "-o", "json"))
+    return {row["name"]: row["value"] for part in listed for row in part["setters"]}
+
+
+def test_gives_a_use_case_options_and_their_values(mlops: Path) -> None:
+    out, err = apply(mlops, "multi-node/claim", "--keep")
+    assert "multi-node/claim/kustomization.yaml: enabled queue, spread\n" in out
+    assert "options/queue/queue.yaml:6: " in out
+    assert "set already, or not here: NFS_SERVER\n" in err
+    assert values(mlops, "multi-node/claim") == {
+        "IMAGE": "example.com/train:1",
+        "PVC_NAME": "team-data",
+        "RUN_NAME": "run",
+        "WORKERS": "4",
+        "QUEUE_NAME": "team-a",
+        "SPREAD_ELSE": "DoNotSchedule",
+    }
+    assert values(mlops, "single-node/claim")["PVC_NAME"] == ""
+    assert "setter 'NFS_SERVER' is in no package" in apply(mlops, "multi-node/claim", code=1)[1]
+
+
+def test_twice_is_once_and_one_undo_takes_all_of_it_back(mlops: Path) -> None:
+    before = reading.files(mlops)
+    apply(mlops, ".", "-R", "--keep")
+    after = reading.files(mlops)
+    assert {path for path in after if after[path] != before[path]} >= {
+        "single-node/claim/kustomization.yaml", "multi-node/claim/kustomization.yaml", "volume/claim.yaml",
+        "options/Krmfile", "options/queue/queue.yaml", "options/spread/mpi-job.yaml",
+    }  # fmt: skip
+    apply(mlops, ".", "-R", "--keep")
+    assert reading.files(mlops) == after
+    done(mlops, "undo", ".")
+    assert reading.files(mlops) == before
+
+
+def test_a_dry_run_writes_nothing_and_prints_what_patch_makes_of_it(mlops: Path, tmp_path: Path) -> None:
+    before = reading.files(mlops)
+    out, _ = apply(mlops, ".", "-R", "--keep", "--dry-run")
+    assert reading.files(mlops) == before
+    copy = tmp_path / "copy"
+    shutil.copytree(mlops, copy)
+    subprocess.run(["git", "apply", "-p1"], cwd=copy, input=out, text=True, check=True)
+    apply(mlops, ".", "-R", "--keep")
+    assert reading.files(copy) == reading.files(mlops)
+
+
+def test_what_somebody_set_or_edited_stays_with_keep_alone(mlops: Path) -> None:
+    site("options: [queue]\nPVC_NAME: team-data\nQUEUE_NAME: team-a\nWORKERS: 4\n", mlops)
+    done(mlops, "set", "multi-node/claim", "WORKERS=9")
+    done(mlops, "enable", "single-node/claim", "queue")
+    done(mlops, "set", "single-node/claim", "QUEUE_NAME=mine", "--set-by", "jane")
+    tiny.replace(mlops / "volume/Krmfile", 'value: "workdisk"', 'value: "by-hand"')
+    _, err = apply(mlops, ".", "-R", "--keep")
+    assert "set already, or not here: QUEUE_NAME, WORKERS\n" in err
+    assert values(mlops, "multi-node/claim")["WORKERS"] == "9"
+    assert values(mlops, "options")["QUEUE_NAME"] == "mine"
+    assert values(mlops, "volume")["PVC_NAME"] == "by-hand"
+    apply(mlops, ".", "-R")
+    assert values(mlops, "multi-node/claim")["WORKERS"] == "4"
+    assert values(mlops, "options")["QUEUE_NAME"] == "team-a"
+    assert values(mlops, "volume")["PVC_NAME"] == "team-data"
+
+
+def test_an_option_that_fits_nowhere_is_refused_and_with_keep_named(mlops: Path) -> None:
+    site("options: [dataset-bucket, queue, dataset-claim]\nSPREAD_ELSE: DoNotSchedule\n", mlops)
+    reason = "option 'dataset-claim' cannot be used together with 'dataset-bucket'"
+    assert reason in refused(mlops, "single-node/claim", "-f", f"{mlops.parents[2]}/site.yaml")
+    assert reason in apply(mlops, "single-node/claim", "--keep")[1]
+    lines = (mlops / "single-node/claim/kustomization.yaml").read_text()
+    assert lines.endswith("components:\n- ../../options/dataset-bucket\n- ../../options/queue\n")
+    assert values(mlops, "options")["SPREAD_ELSE"] == "ScheduleAnyway"
+
+
+def test_what_is_refused_leaves_options_off_too(mlops: Path) -> None:
+    site("options: [queue]\nPVC_NAME: fine\nWORKERS: many\nQUEUE_NAME: [a, b]\n", mlops)
+    err = refused(mlops, ".", "-R", "-f", f"{mlops.parents[2]}/site.yaml")
+    assert "WORKERS takes a whole number, not 'many'" in err
+    assert "QUEUE_NAME takes one value, not 2" in err
+
+
+@pytest.mark.parametrize("text", ["queue", "{a: b}", "[a, {b: c}]"])
+def test_options_are_a_list_of_names(mlops: Path, text: str) -> None:
+    site(f"options: {text}\n", mlops)
+    assert "site.yaml:1: options " in refused(mlops, ".", "-R", "-f", f"{mlops.parents[2]}/site.yaml")
+
+
+def test_programs_are_told_what_is_enabled(mlops: Path) -> None:
+    own, options = json.loads(apply(mlops, "multi-node/claim", "--keep", "-o", "json")[0])
+    assert (own["package"], own["counts"], own["enabled"]) == (
+        ".",
+        {"PVC_NAME": 1, "WORKERS": 1},
+        ["queue", "spread"],
+    )
+    assert (options["package"], options["enabled"]) == ("../../options", [])
+
+
+def test_a_later_file_counts_and_words_before_all(mlops: Path) -> None:
+    large, small = ("-f", "presets/large.yaml"), ("-f", "presets/small.yaml")
+    for words, expected in ((large, "16"), ((*large, *small), "1"), ((*small, *large, "WORKERS=5"), "5")):
+        done(mlops, "set", "multi-node/claim", *words)
+        assert values(mlops, "multi-node/claim")["WORKERS"] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("presets/lareg.yaml", "presets/lareg.yaml: no such file (did you mean 'presets/large.yaml'?)"),
+        ("zzz", "zzz: no such file (the package has presets/large.yaml, presets/small.yaml)"),
+        ("presets/linked.yaml", "presets/linked.yaml: no such file"),
+        ("../presets/large.yaml", "../presets/large.yaml: no such file"),
+    ],
+)
+def test_a_file_that_is_not_here_is_refused_with_those_that_the_package_has(
+    mlops: Path, name: str, expected: str
+) -> None:
+    (mlops.parents[1] / "presets/linked.yaml").symlink_to("/etc/passwd")
+    assert expected in refused(mlops, "multi-node/claim", "-f", name)
+    (mlops.parents[1] / "presets").rename(mlops.parent / "elsewhere")
+    (mlops.parents[1] / "presets").symlink_to(mlops.parent / "elsewhere")
+    refused(mlops, "multi-node/claim", "-f", "presets/large.yaml")

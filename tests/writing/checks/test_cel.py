@@ -1,0 +1,31 @@
+"""Expressions of strangers have bounds of time and memory, and the next ones are answered nevertheless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from packyard.writing.checks.cel import Evaluator, NoAnswer
+
+LONG = "'a'" + f".replace('a', '{'a' * 100}')" * 3
+TURNS = f"[{','.join(map(str, range(90)))}]"
+HOSTILE = {
+    "time": f"cel.bind(x, {LONG}, {TURNS}.all(a, {TURNS}.all(b, x.replace('a', 'b') != '')))",
+    "memory": LONG + f".replace('a', '{'a' * 1000}')",
+}
+
+
+@pytest.fixture
+def evaluator() -> Iterator[Evaluator]:
+    evaluator = Evaluator()
+    yield evaluator
+    evaluator.close()
+
+
+@pytest.mark.parametrize("expression", HOSTILE.values(), ids=HOSTILE)
+def test_what_takes_too_much_has_no_answer_and_the_others_have(expression: str, evaluator: Evaluator) -> None:
+    asked = [(0, "self.a + 1"), (0, expression), (0, "self.a + 2")]
+    first, hostile, last = evaluator.ask([{"self": {"a": 1}}], asked)
+    assert isinstance(hostile, NoAnswer)
+    assert (first, last) == (2, 3)
