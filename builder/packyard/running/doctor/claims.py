@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from packyard.core.kubernetes import claims as of_claims
-from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.lenient import Object, is_ending, mapping, name_of, text
-from packyard.core.kubernetes.requests import amounts
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, warning
 from packyard.running.doctor.wanted import PodSet
+from packyard.running.runs import claims as of_claims
+from packyard.running.runs.claims import CLAIM
+from packyard.running.runs.requests import amounts
 
 _CHECK, _CLASS, _VOLUME = "storage", "StorageClass", "PersistentVolume"
 _ONE_POD, _ONE_NODE, _READ_ONLY = "ReadWriteOncePod", "ReadWriteOnce", "ReadOnlyMany"

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from packyard.core.kubernetes import claims, requests
-from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import Object, mapping, name_of, type_of
-from packyard.core.kubernetes.requests import Amounts, amounts, number
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed
 from packyard.running.doctor.wanted import PodSet
+from packyard.running.runs import claims, requests
+from packyard.running.runs.claims import CLAIM
+from packyard.running.runs.requests import Amounts, amounts, number
 
 _CHECK, _KIND = "quota", "ResourceQuota"
 _ONE = 10**9  # of what is counted, in the unit of quantities

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from packyard.core.kubernetes import claims, pods
-from packyard.core.kubernetes.claims import CLAIM
+from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import KUEUE
 from packyard.core.kubernetes.lenient import (
     Object,
@@ -22,7 +21,8 @@ from packyard.core.kubernetes.lenient import (
     owners_of,
     text,
 )
-from packyard.running.runs import look, trouble
+from packyard.running.runs import claims, look, trouble
+from packyard.running.runs.claims import CLAIM
 from packyard.running.runs.kubectl import Kubectl
 
 #: The label that names the queue of a workload.
