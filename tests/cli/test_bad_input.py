@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import json
 import os
 import re
 import shutil
 import socket
-import tarfile
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
-from packyard.core.digest import Digest
-from sharing.examples import list_otherwise
 from tiny import TREES, composing, packyard
 
 PACKAGE_FILE = "packages/bert/package.yaml"
@@ -141,14 +137,6 @@ def test_a_fault_of_an_author_is_refused_at_its_place(tiny: Path, path: str, old
     build_refused(tiny, says)
 
 
-def test_every_fault_of_package_yaml_at_once(tiny: Path) -> None:
-    edit(tiny, PACKAGE_FILE, "setters:", "seters:")
-    edit(tiny, PACKAGE_FILE, "base: single-node", "base: singel-node")
-    edit(tiny, PACKAGE_FILE, "[nfs]", "[nsf]")
-    errors = build_refused(tiny, "seters")
-    assert [f"package.yaml:{line}:" in errors for line in (9, 13, 14)] == [True, True, True]
-
-
 def test_an_option_that_fits_no_use_case_of_any_package(tiny: Path) -> None:
     (tiny / "overlays/options").mkdir()
     shutil.copytree(tiny / "overlays/storage/nfs", tiny / "overlays/options/debug")
@@ -170,38 +158,6 @@ def test_two_packages_whose_objects_have_one_name(tiny: Path) -> None:
     place = r"bases/single-node/job\.yaml:4:9: warning: another use case has Job 'train' too"
     assert re.search(place + r".*\[shared-name\] \(also at bart/\S+/job\.yaml:4; ", done.stdout)
     assert "  composed: bert/quickstart/mlops/single-node/nfs/job.yaml:4" in done.stdout
-
-
-def test_two_definitions_of_one_setter(tiny: Path) -> None:
-    shutil.copytree(tiny / "overlays/storage/nfs", tiny / "overlays/programs/more")
-    edit(tiny, "overlays/programs/more/Krmfile", '"/nfs"', '"/other"')
-    edit(tiny, PACKAGE_FILE, "storage: [nfs]", "storage: [nfs]\n    programs: [more]")
-    build_refused(tiny, r"storage/nfs/Krmfile:5:5: NFS_PATH: has another definition in .*programs/more/Krmfile:5")
-
-
-SOURCES = [PACKAGE_FILE, "packyard.yaml", _BASE, "bases/single-node/job.yaml", "bases/single-node/Krmfile", _PATCH]
-
-
-@pytest.mark.parametrize("path", SOURCES)
-def test_yaml_that_does_not_parse_or_is_no_utf_8(tiny: Path, path: str) -> None:
-    lines = (tiny / path).read_bytes().splitlines(keepends=True)
-    for wrong, says in ((b"broken: ]\n", r":\d+: "), (b"# Gr\xfc\xdfe\n", ".*UTF-8")):
-        (tiny / path).write_bytes(b"".join(lines) + wrong)
-        refused(
-            tiny.parent, "build", "--out", "out", "--version", "1", "--workspace", tiny,
-            says=rf"{re.escape(path)}:{len(lines) + 1}{says}",
-        )  # fmt: skip
-
-
-@pytest.mark.parametrize("path", SOURCES)
-def test_yaml_with_duplicate_keys(tiny: Path, path: str) -> None:
-    lines = (tiny / path).read_text().splitlines(keepends=True)
-    number = next(number for number, line in enumerate(lines, start=1) if re.match(r"  op|  path|kind", line))
-    lines.insert(number, lines[number - 1])
-    (tiny / path).write_text("".join(lines))
-    key = lines[number].strip().partition(":")[0]
-    words = ("build", "--out", "out", "--version", "1", "--workspace", tiny)
-    refused(tiny.parent, *words, says=rf"{re.escape(path)}:{number + 1}:\d+: .*{key}")
 
 
 def test_an_output_directory_that_holds_something_else(built: Path, tiny: Path, tmp_path: Path) -> None:
@@ -244,40 +200,6 @@ def test_a_bundle_whose_bytes_do_not_match(channel: Path, tmp_path: Path) -> Non
         refused(tmp_path, "get", "bert", "--from", channel, "--into", "got", says=r"bert.* expected .*, found ")
 
 
-def archive(*names: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> bytes:
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as file:
-        for name in names:
-            member = tarfile.TarInfo(name)
-            member.type, member.linkname = kind, link
-            file.addfile(member)
-    return stream.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("data", "says"),
-    [
-        (archive("bert/README.md", "bert/../../escaped"), r"\.\./escaped"),
-        (archive("bert/README.md", "/tmp/escaped"), "/tmp/escaped"),
-        (archive("../escaped"), r"\.\./escaped"),
-        (archive("bert/link", kind=tarfile.SYMTYPE, link="/etc"), "bert/link"),
-        (archive("bert/link", kind=tarfile.LNKTYPE, link="../escaped"), "bert/link"),
-        (archive("bert/device", kind=tarfile.CHRTYPE), "bert/device"),
-    ],
-    ids=["dot-dot", "absolute", "no-top", "symbolic-link", "hard-link", "device"],
-)
-def test_an_archive_that_tries_to_escape(data: bytes, says: str, channel: Path, tmp_path: Path) -> None:
-    """From a channel that lists it with the digest that it has, and says nothing of how it was made."""
-    (channel / "1.0" / "bert.tar.gz.intoto.json").unlink()
-    (channel / "1.0" / "bert.tar.gz").write_bytes(data)
-    (channel / "1.0" / "bert.tar.gz.sha256").write_text(f"{Digest.of(data).hex}  bert.tar.gz\n")
-    digests = {"digest": Digest.of(data), "tar": Digest.of(gzip.decompress(data))}
-    list_otherwise(channel, "bert", "1.0", size=len(data), **digests)
-    (tmp_path / "got").mkdir()
-    error = refused(tmp_path, "get", "bert", "--from", channel, "--into", "got", says=says)
-    assert "expected sha256" not in error, "refused for its digest, not for what is in it"
-
-
 def test_no_network(tmp_path: Path) -> None:
     with socket.socket() as taken:  # a port that nobody listens on
         taken.bind(("127.0.0.1", 0))
@@ -285,10 +207,6 @@ def test_no_network(tmp_path: Path) -> None:
         for words in (("get", "bert", "--into", tmp_path), ("list",)):
             error = refused(tmp_path, *words, "--from", url, says=re.escape(url))
             assert len(error.splitlines()) <= 2
-
-
-def test_a_name_server_that_knows_no_such_host(tmp_path: Path) -> None:
-    refused(tmp_path, "get", "bert", "--from", "http://models.invalid", says=r"models\.invalid")
 
 
 def test_a_channel_that_is_none(tmp_path: Path) -> None:
@@ -372,17 +290,6 @@ def test_setting_in_files_that_are_broken(built: Path, path: str, text: bytes) -
 def test_wrong_usage(built: Path, words: tuple[str, ...]) -> None:
     error = refused(built, *words, says="packyard", code=2)
     assert "packyard biuld" not in error
-
-
-@pytest.mark.parametrize("name", ["../bert", "Bert", ""])
-def test_names_that_are_none(tmp_path: Path, name: str) -> None:
-    refused(tmp_path, "get", name, "--into", tmp_path, says="is not a name")
-
-
-@pytest.mark.parametrize("version", ["latest", "../1", "1/2"])
-def test_versions_that_are_none(tiny: Path, version: str, tmp_path: Path) -> None:
-    for words in (("build", "--out", "out"), ("publish", "--to", "channel")):
-        refused(tmp_path, *words, f"--version={version}", "--workspace", tiny, says="is not a version")
 
 
 def test_what_was_refused_can_be_read_by_machines_too(built: Path) -> None:

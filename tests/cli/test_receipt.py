@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import real
 import tiny
 from packyard.core.bundle import bundle, receipt
 from packyard.core.bundle.archive import Member
@@ -192,17 +190,6 @@ def test_a_channel_counts_as_named_where_a_bundle_was_fetched_by_its_address(tmp
         assert version() == "1.1.0"
         forget(tmp_path)
         refused("upgrade", "p")
-
-
-@pytest.mark.nightly
-def test_kustomize_passes_over_it(address: str) -> None:
-    done("get", "p", "--from", address)
-    Path("p/run/kustomization.yaml").write_text("resources: [cm.yaml]\n")
-    for program in ("kustomize-3", "kustomize-5"):
-        built = subprocess.run([real.program(program), "build", "p/run"], capture_output=True, text=True, check=True)
-        assert "steps: 1.0.0" in built.stdout
-    tree = subprocess.run([real.program("kustomize-3"), "cfg", "tree", "p"], capture_output=True, text=True, check=True)
-    assert ".packyard.json" not in tree.stdout
 
 
 def test_a_channel_counts_as_named_where_it_is_configured(

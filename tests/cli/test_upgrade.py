@@ -219,20 +219,6 @@ def test_a_use_case_that_has_another_name_keeps_all_that_was_done_in_it(here: Pa
     assert contents(here / "p") == before
 
 
-def test_a_conflict_in_a_use_case_that_has_another_name_is_told_where_the_file_is(here: Path) -> None:
-    pack(
-        here,
-        "1.1",
-        {path.replace("run/pvc", "run/bench"): text.replace("name: run}", "name: x}") for path, text in NEXT.items()},
-    )
-    pack(here, "1.0", {path.replace("run/pvc", "run/serve"): text for path, text in FILES.items()})
-    shutil.rmtree("p")
-    tiny.untar("1.0.tar.gz", here)
-    edit("p/run/serve/cm.yaml", "name: run}", "name: mine}")
-    told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
-    assert "p/run/serve/cm.yaml:3: this line is changed here and by 1.1" in told
-
-
 def test_twice_is_once_and_undo_takes_it_back(here: Path) -> None:
     done("set", USE_CASE, "WORKERS=8")
     before = contents(here / "p")
@@ -256,6 +242,7 @@ def test_a_dry_run_is_a_diff_and_changes_nothing(here: Path) -> None:
     assert '-  one: "1"\n+  one: "11"\n' in diff
     assert "--- /dev/null\n+++ b/p/bin/start.sh\n" in diff
     assert "+  workers" not in diff
+    assert "packyard.json" not in diff
 
 
 def test_a_downgrade_is_the_same_with_another_word(here: Path) -> None:
@@ -326,14 +313,6 @@ def test_a_dry_run_prints_what_can_be_merged_beside_the_conflicts() -> None:
     assert "b/p/run/nfs/cm.yaml" not in found.stdout
 
 
-@pytest.mark.usefixtures("here")
-def test_a_dry_run_leads_with_what_is_new_and_leaves_packyard_json_out() -> None:
-    found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--dry-run")
-    assert found.stderr.startswith("p upgraded from 1.0 to 1.1\n  new default: WORKERS 2 -> 4\n")
-    assert "+++ b/p/run/nfs/cm.yaml" in found.stdout
-    assert "packyard.json" not in found.stdout
-
-
 def test_an_edited_file_that_the_new_version_renamed_is_a_conflict_that_names_both(here: Path) -> None:
     edit("p/run/nfs/cm.yaml", 'three: "3"', 'three: "33"')
     files = {path.replace("nfs/cm.yaml", "nfs/settings.yaml"): text for path, text in NEXT.items()}
@@ -382,39 +361,6 @@ def test_a_rule_that_breaks_is_a_conflict_and_theirs_gives_up_its_values(here: P
     assert "eight is too many" in told
     upgrade("--conflicts=theirs")
     assert done("setters", USE_CASE, "--set", "--output", "yaml") == "NEW: mine\n"
-
-
-def test_a_program_that_was_edited_stays_edited_where_use_cases_share_a_file_now(here: Path) -> None:
-    """The new version has it in a file beside the use cases; of the ConfigMap in the use case a patch is left."""
-    config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: programs}\n"
-    before = {**FILES, "run/nfs/programs.yaml": config_map + "data:\n  run.py: |\n    print(1)\n    print(2)\n"}
-    before["run/nfs/kustomization.yaml"] = KUSTOMIZATION + "- programs.yaml\n"
-    shared = "components: [../programs/tune]\npatches: [{path: programs.yaml}]\n"
-    generator = "configMapGenerator:\n- {name: programs, files: [run.py]}\n"
-    after = {
-        **FILES,
-        "run/programs/tune/kustomization.yaml": COMPONENT.partition("labels")[0] + generator,
-        "run/programs/tune/run.py": "print(1)\nprint(3)\n",
-        "run/nfs/programs.yaml": config_map + "data: {instance: one}\n",
-        "run/nfs/kustomization.yaml": KUSTOMIZATION + shared,
-    }
-    shutil.rmtree("p")
-    tiny.untar(pack(here, "2.0", before))
-    pack(here, "2.1", after)
-    edit("p/run/nfs/programs.yaml", "print(2)", "print('mine')")
-    words = ("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz")
-    assert "p/run/nfs/programs.yaml:4: lines 4 to 7 are changed here and by 2.1" in refused(*words)
-    done(*words, "--conflicts=ours")
-    (programs,) = (item for item in yaml.safe_load_all(done("render", USE_CASE)) if "run.py" in item["data"])
-    assert programs["data"]["run.py"] == "print(1)\nprint('mine')\n"
-    assert re.fullmatch(r"programs-\w{10}", programs["metadata"]["name"])
-
-
-def test_an_option_of_a_use_case_that_is_gone_is_not_said_to_be_kept(here: Path) -> None:
-    pack(here, "1.1", {path: text for path, text in NEXT.items() if not path.startswith("run/nfs/")})
-    done("enable", USE_CASE, "queue")
-    assert json.loads(upgrade("--conflicts=theirs", "--output", "json"))[0]["options"] == []
-    assert not Path(USE_CASE).exists()
 
 
 def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `make docs` writes into docs/reference.md: every verb, and the fields of what it prints for programs.
+"""What `make docs` writes into docs/generated/reference.md: every verb, and the fields of what it prints for programs.
 
 Both are made from what the verbs declare: `tests/documents/test_json.py` holds the page to it, and runs the verbs.
 """
@@ -13,7 +13,7 @@ from packyard.cli import rows
 from packyard.cli.rows import Field, Rows
 from packyard.cli.verbs import GROUPS, VERBS
 
-PAGE = pages.DOCS / "reference.md"
+PAGE = pages.DOCS / "generated/reference.md"
 END = "a test holds it. -->\n"
 JSON = (
     "With `-o json` (`--output json`) each result is one JSON list of objects. If the command is refused, it prints",

@@ -1,4 +1,4 @@
-"""docs/reference.md has every verb; what each prints with ``-o json`` is what it declares, and what the table says."""
+"""The reference has every verb; what each prints with ``-o json`` is what it declares, and what the table says."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {message} ({hint})")
 
 From this follow ``-o`` with its help and completion, JSON, the lines or the table for people, and what
-docs/reference.md says of the verb. A field is called as JSON has it, and is the attribute of that name in snake case,
+the reference in docs/ says of the verb. A field is called as JSON has it, and is that attribute in snake case,
 or of the path behind ``=``: ``name, useCase, digest=bundle.digest, setBy?, pods (name, restarts)``. ``?`` makes null of
 what is empty, and the fields of a list's items are in brackets; a tuple has its fields in this order, a text or a path
 is the only one, and a mapping, or what an object returns as its ``document``, is printed as it is.
