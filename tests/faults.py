@@ -25,6 +25,7 @@ import pytest
 import reading
 import sample
 from packyard.core.errors import PackyardError
+from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 
 #: How often a process is killed; `make fuzz` asks for a thousand times.
@@ -207,9 +208,9 @@ def content(root: Path) -> dict[str, bytes]:
     return {path: data for path, data in reading.files(root).items() if path not in left}
 
 
-def recover(root: Path) -> None:
+def recover(root: Path, log: StepLog | None = None) -> None:
     """Do with an interrupted change what the next command does."""
-    with Tree(root).locked():
+    with Tree(root).locked(log):
         pass
 
 

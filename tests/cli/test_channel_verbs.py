@@ -84,7 +84,7 @@ def test_copies_the_versions_that_are_named(channel: Path, tmp_path: Path) -> No
         ["1.0/bert.tar.gz", "published"],
         ["1.1/gpt.tar.gz", "published"],
     ]
-    assert re.search(r"^bert 1\.0: .*so the publisher is unknown", copied.stderr, re.MULTILINE)
+    assert re.search(r"^bert 1\.0: .*so its publisher is unknown", copied.stderr, re.MULTILINE)
     assert [row["status"] for row in json.loads(done(*copy, "-o", "json"))] == ["unchanged", "unchanged"]
     assert (tmp_path / "public/1.0/bert.tar.gz").read_bytes() == (channel / "1.0/bert.tar.gz").read_bytes()
 

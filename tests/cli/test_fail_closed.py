@@ -29,8 +29,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def channel(home: Path) -> Path:
     """A channel that is signed, and whose key is trusted."""
     (home / "k.pub.pem").write_bytes(KEY.public.to_pem())
-    done("keys", "trust", home / "k.pub.pem")
     publish(home, home / "channel", **PEM)
+    done("keys", "trust", home / "k.pub.pem", home / "channel")
     return home / "channel"
 
 
@@ -69,7 +69,6 @@ def test_publish_and_copy_say_that_nothing_is_signed(home: Path) -> None:
 
 
 def test_no_verb_follows_a_signed_index_by_an_unsigned_one(home: Path, channel: Path) -> None:
-    done("keys", "revoke", KEY.public.id)
     shutil.rmtree(home / "CONFIG")  # of somebody who trusts nobody, and has no key
     before = (channel / "index/index.json").read_bytes()
     publish(home, home / "plain", version="2.0")

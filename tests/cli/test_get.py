@@ -89,7 +89,7 @@ def test_says_which_version_of_which_channel_it_is_and_why(
     process = packyard("get", "bert", "--into", tmp_path / "2")
     why = "the latest version that is not a pre-release"
     assert re.match(rf"bert@1\.1 from {channel} \(PACKYARD_CHANNEL\), {why}\n", process.stderr)
-    assert "so the publisher is unknown (packyard keys trust FILE)" in process.stderr.splitlines()[1]
+    assert "It is signed by nobody, so its publisher is unknown" in process.stderr.splitlines()[1]
 
 
 @pytest.mark.parametrize(("into", "folder"), [(".", "bert"), ("./x", "x/bert"), ("x", "x/bert"), ("../x", "../x/bert")])

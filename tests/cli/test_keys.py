@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pty
@@ -24,18 +25,88 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "config" / "packyard"
 
 
-def test_a_key_is_made_trusted_listed_and_revoked(home: Path) -> None:
-    key_id = done("keys", "new", "release", PACKYARD_KEY_PASSPHRASE="secret").strip()
-    file = home / "keys" / "release.pub.pem"
-    assert done("keys", "trust", file, "--channel", "https://example.com/") == key_id + "\n"
-    expected = [
-        {"id": key_id, "name": "release", "use": "signs", "channels": []},
-        {"id": key_id, "name": "release", "use": "trusted", "channels": ["https://example.com"]},
-    ]
-    assert json.loads(done("keys", "list", "-o", "json")) == expected
-    assert done("keys", "revoke", "release") == key_id + "\n"
-    assert {row["use"] for row in json.loads(done("keys", "list", "-o", "json"))} == {"revoked"}
-    assert key_id in done("keys", "list")
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return tiny.workspace(tmp_path / "sources")
+
+
+@pytest.fixture
+def channel(sources: Path, tmp_path: Path) -> Path:
+    """A channel that the key ``lab`` signs from its second version on."""
+    channel = tmp_path / "our channel"
+    done("publish", "--workspace", sources, "--version", "1.0", "--to", channel)
+    done("keys", "new", "lab", "--no-passphrase")
+    done("publish", "--workspace", sources, "--version", "1.1", "--to", channel)
+    return channel
+
+
+def _strip(channel: Path) -> None:
+    """Take the signature from an index."""
+    file = channel / "index/index.json"
+    file.write_bytes(base64.b64decode(json.loads(file.read_bytes())["payload"]))
+
+
+def test_a_key_is_trusted_for_the_channel_that_it_signs_until_that_is_let_go(
+    home: Path, channel: Path, sources: Path, tmp_path: Path
+) -> None:
+    unsigned = tmp_path / "unsigned"
+    nobody = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": ""}
+    done("publish", "--workspace", sources, "--version", "1.0", "--to", unsigned, **nobody)
+    told = packyard("keys", "trust", home / "keys/lab.pub.pem", channel)
+    (row,) = json.loads(done("keys", "list", "-o", "json"))[1:]
+    assert told.stdout == row["id"] + "\n"
+    assert f"{channel}: signed: required, by lab ({row['id']})" in told.stderr
+    assert (row["use"], row["channel"]) == ("trusted", str(channel))
+    assert f"{channel} (--from), signed by lab" in packyard("list", "--from", channel).stderr
+    assert f"{unsigned} (--from), not signed" in packyard("list", "--from", unsigned).stderr
+    _strip(channel)
+    way_out = f"packyard keys untrust '{channel}'"
+    publish = ("publish", "--workspace", sources, "--version", "1.2", "--to", channel)
+    for words in (("list", "--from", channel), ("get", "p", "--from", channel), publish):
+        refused = packyard(*words)
+        assert refused.returncode == 1
+        assert way_out in refused.stderr
+    left = packyard("keys", "untrust", channel)
+    assert (left.returncode, left.stdout) == (0, "")
+    assert "the next index that it shows is taken for the first" in left.stderr
+    assert f"{channel} (--from), not signed" in packyard("list", "--from", channel).stderr
+    again = packyard("keys", "untrust", tmp_path / "our chanel")
+    assert again.returncode == 1
+    assert "nobody is trusted for it, and nothing is remembered" in again.stderr
+
+
+def test_a_key_is_trusted_for_no_channel_that_it_has_not_signed(home: Path, channel: Path, tmp_path: Path) -> None:
+    done("keys", "new", "other", "--no-passphrase")
+    refused = packyard("keys", "trust", "other", channel)
+    rows = {row["name"]: row["id"] for row in json.loads(done("keys", "list", "-o", "json"))}
+    assert f"is signed by {rows['lab']}, and not by other ({rows['other']})" in refused.stderr
+    done("copy", channel, tmp_path / "stripped", "--key", "lab")
+    _strip(tmp_path / "stripped")
+    done("keys", "untrust", tmp_path / "stripped")
+    refused = packyard("keys", "trust", "lab", tmp_path / "stripped")
+    assert "is not signed, by lab" in refused.stderr
+    assert not (home / "keys/channels").exists()
+
+
+def test_who_trusts_the_new_key_of_a_channel_is_served_nothing_by_the_stolen_one(channel: Path, sources: Path) -> None:
+    publish = ("publish", "--workspace", sources, "--to", channel, "--version")
+    done("keys", "trust", "lab", channel)
+    done("keys", "new", "lab-2", "--no-passphrase")
+    done("yank", "p@1.1", "--reason", "not ours", "--in", channel, "--key", "lab", "--key", "lab-2")
+    told = packyard("keys", "trust", "lab-2", channel).stderr
+    assert "is not trusted there any more" in told
+    done(*publish, "1.2", "--key", "lab-2")
+    refused = packyard(*publish, "1.3", "--key", "lab")
+    assert "which you do not trust for this channel" in refused.stderr
+    assert f"packyard keys untrust '{channel}'" in refused.stderr
+    assert "signed by lab-2" in packyard("get", "p@1.0", "--from", channel, "--into", channel.parent / "got").stderr
+
+
+def test_publishing_again_signs_with_a_key_that_has_not_signed_yet(channel: Path, sources: Path) -> None:
+    done("keys", "new", "lab-2", "--no-passphrase")
+    publish = ("publish", "--workspace", sources, "--to", channel, "--version", "1.1")
+    done(*publish, "--key", "lab", "--key", "lab-2")
+    done("keys", "trust", "lab-2", channel)
 
 
 def test_an_unencrypted_key_takes_an_explicit_choice(home: Path) -> None:
@@ -81,13 +152,15 @@ def test_the_passphrase_is_asked_twice_on_a_terminal_and_not_shown(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "name ACTION; type packyard keys new NAME, packyard keys trust FILE"),
-        (("make",), "ACTION is new, trust, list, revoke or untrust, not 'make'"),
+        ((), "name ACTION; type packyard keys new NAME, packyard keys trust KEY CHANNEL"),
+        (("make",), "ACTION is new, trust, list or untrust, not 'make'"),
         (("new",), "name the key, for example for your team: packyard keys new NAME"),
-        (("trust",), "name the file with the publisher's public key: packyard keys trust FILE"),
-        (("revoke",), "name a key that packyard keys list shows: packyard keys revoke ID"),
+        (
+            ("trust", "lab.pub.pem"),
+            "name the publisher's public key and the channel that it signs",
+        ),
+        (("untrust",), "name one channel: packyard keys untrust CHANNEL"),
         (("list", "x"), "lists all keys, and takes no"),
-        (("new", "x", "--channel", "y"), "--channel is for"),
         (("list", "--no-passphrase"), "--no-passphrase is for"),
     ],
 )
@@ -126,27 +199,6 @@ def test_config_refuses_a_field_that_nobody_knows(home: Path) -> None:
     assert "config.yaml:1:1: chanel: is not a known key (did you mean 'channel'?)" in process.stderr
 
 
-def test_the_configuration_requires_one_of_its_keys_for_a_channel(home: Path, tmp_path: Path) -> None:
-    def publish(name: str) -> Path:
-        done("keys", "new", name, "--no-passphrase")
-        done("keys", "trust", home / "keys" / f"{name}.pub.pem")
-        done("publish", "--version", "1.0", "--to", tmp_path / name, "--key", name, "--workspace", source)
-        return tmp_path / name / "1.0/p.tar.gz"
-
-    source = tiny.workspace(tmp_path / "source")
-    ours, theirs = publish("ours"), publish("theirs")
-    assert "signed by theirs" in done("verify", theirs, "--from", tmp_path / "theirs")
-    rows = {row["name"]: row["id"] for row in json.loads(done("keys", "list", "-o", "json"))}
-    (home / "config.yaml").write_text(f"trust:\n  {tmp_path}/theirs/: [{rows['ours']}]\n")
-    process = packyard("verify", theirs, "--from", tmp_path / "theirs")
-    assert process.returncode == 1
-    assert f"is signed by {rows['theirs']}, which you do not trust" in process.stderr
-    assert "signed by ours" in done("verify", ours, "--from", tmp_path / "ours")
-    shown = {row["name"]: row for row in json.loads(done("config", "-o", "json"))}
-    expected = {"name": f"trust {tmp_path}/theirs", "value": rows["ours"], "origin": f"{home}/config.yaml:2"}
-    assert shown[f"trust {tmp_path}/theirs"] == expected
-
-
 def test_a_channel_that_was_not_signed_is_signed_as_publishing_md_says(home: Path, tmp_path: Path) -> None:
     root, channel = tiny.workspace(tmp_path / "sources"), tmp_path / "channel"
 
@@ -160,7 +212,7 @@ def test_a_channel_that_was_not_signed_is_signed_as_publishing_md_says(home: Pat
     words = ("publish", "--workspace", root, "--version", "1.1", "--to", channel, "--key", "ci")
     told = packyard(*words).stderr
     assert "the index is signed from now on; the signature vouches for p\n" in told
-    done("keys", "trust", home / "keys/ci.pub.pem", "--channel", channel)
+    done("keys", "trust", home / "keys/ci.pub.pem", channel)
     assert "listed by the channel, signed by ci" in packyard("get", "p", "--from", channel, "--into", tmp_path).stderr
     assert done("fsck", channel) == ""
     done("copy", channel, tmp_path / "mirror", "p@1.0", "--key", "ci")

@@ -69,12 +69,12 @@ def test_json_of_nothing_says_how_much_was_looked_at(root: Path) -> None:
         ("new p --base one", "exists already (choose another name, or change its package.yaml)"),
         ("new x --base zzz", "no base 'zzz' (packyard new --list shows them)"),
         ("new x --base one --set A", "--set takes NAME=VALUE, such as --set IMAGE=busybox:1.36, not 'A'"),
-        ("keys", "name ACTION; type packyard keys new NAME, packyard keys trust FILE, packyard keys list"),
-        ("keys tru", "ACTION is new, trust, list, revoke or untrust, not 'tru' (did you mean 'trust'?)"),
+        ("keys", "name ACTION; type packyard keys new NAME, packyard keys trust KEY CHANNEL, packyard keys list"),
+        ("keys tru", "ACTION is new, trust, list or untrust, not 'tru' (did you mean 'trust'?)"),
         ("keys new", "packyard keys new NAME"),
-        ("keys trust", "packyard keys trust FILE"),
-        ("keys trust missing.pem", "missing.pem: no such file"),
-        ("keys list x", "takes no 'x': packyard keys list"),
+        ("keys trust", "packyard keys trust KEY CHANNEL"),
+        ("keys trust missing.pem channel", "missing.pem: no such file"),
+        ("keys list x", "takes no names: packyard keys list"),
     ],
 )
 def test_words_of_authors_and_publishers_that_do_not_fit(

@@ -12,8 +12,6 @@ from packyard.core.errors import InputError
 from packyard.sharing import configuration
 from packyard.sharing.configuration import Configuration, identity, normal
 
-ID = "sha256:" + "ab" * 32
-
 
 def _read(folder: Path, text: str) -> Configuration:
     (folder / "config.yaml").write_text(text)
@@ -30,22 +28,17 @@ def test_an_empty_mapping_configures_nothing(tmp_path: Path) -> None:
 
 
 def test_reads_each_value_and_where_it_stands(tmp_path: Path) -> None:
-    text = f"""\
+    text = """\
 apiVersion: packyard/v1
 kind: Configuration
 channel: https://models.example.com  # ours
-trust:
-  https://models.example.com/: [{ID}]
-  /srv/models: [{ID}]
 cacheLimit: 1.5Gi
 """
     found = _read(tmp_path, text)
     assert found.channel == "https://models.example.com"
-    assert found.trust == {"https://models.example.com": (ID,), "/srv/models": (ID,)}
     assert found.cache_limit == 3 << 29
     lines = {name: place.removeprefix(f"{tmp_path}/config.yaml:") for name, place in found.places.items()}
-    assert (lines["channel"], lines["cacheLimit"]) == ("3", "7")
-    assert (lines["trust https://models.example.com"], lines["trust /srv/models"]) == ("5", "6")
+    assert (lines["channel"], lines["cacheLimit"]) == ("3", "4")
 
 
 @pytest.mark.parametrize(
@@ -54,14 +47,6 @@ cacheLimit: 1.5Gi
         ("chanel: /srv/x\n", r":1:1: chanel: is not a known key \(did you mean 'channel'\?\)"),
         ("channel: models\n", r":1:10: channel: 'models' must be an address, or the whole path of a folder"),
         ("channel: [a]\n", ":1:10: channel: must be a text"),
-        ("trust: x\n", ":1:8: trust: must be a mapping"),
-        ("trust: {https://x: abc}\n", "trust.https://x: must be a list"),
-        ("trust: {https://x: []}\n", "trust.https://x: must list the ids of keys"),
-        (
-            "trust: {https://x: [abc]}\n",
-            "trust.https://x: 'abc' is not a digest.* packyard keys list|packyard keys list",
-        ),
-        (f"trust: {{x: [{ID}]}}\n", "trust.x: 'x' must be an address"),
         ("cacheLimit: many\n", ":1:13: cacheLimit: 'many' must be a number of bytes, such as 500Mi or 2Gi"),
         ("cacheLimit: -1\n", "must be a number of bytes"),
         ("apiVersion: packyard/v2\n", ":1:13: apiVersion: must be packyard/v1"),
@@ -173,5 +158,4 @@ def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
     (example,) = re.findall(r"```yaml\n(# config\.yaml\n.*?)```", page, re.DOTALL)
     found = _read(tmp_path, example)
     assert found.channel == "https://models.example.com"
-    assert list(found.trust) == ["https://models.example.com"]
     assert found.cache_limit == 2 << 30

@@ -87,7 +87,7 @@ def test_tells_what_is_proved_and_what_is_not(source: DirectoryStore, target: Di
     ]
     assert [proof.is_proved for proof in told] == [True, False]
     assert f"signed by {KEY.public.id}" in told[0].describe()
-    assert "so the publisher is unknown" in told[1].describe()
+    assert "so its publisher is unknown" in told[1].describe()
 
 
 def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_it(

@@ -132,15 +132,13 @@ def test_refuses(attack: str) -> None:
     assert reason in str(refused.value)
 
 
-def test_refuses_a_signature_by_a_revoked_key() -> None:
-    with pytest.raises(IntegrityError, match=f"is signed by {KEY.public.id}, which is revoked"):
-        _open(SIGNED, Trust.of(KEY.public, revoked=[KEY.public.id]))
-
-
-def test_a_revoked_key_beside_a_trusted_one_does_no_harm() -> None:
-    trust = Trust.of(KEY.public, OTHER.public, revoked=[OTHER.public.id])
-    opened = _open(envelope.sign(PAYLOAD, TYPE, [OTHER, KEY]), trust)
-    assert (opened.signers, opened.others) == ((KEY.public.id,), (OTHER.public.id,))
+def test_a_refusal_names_the_commands_that_trust_and_let_go_of_the_channel() -> None:
+    trusted = Trust.of(KEY.public, channel="/srv/our models")
+    for keys, says in (([], "is not signed"), ([OTHER], f"is signed by {OTHER.public.id}, which you do not trust")):
+        with pytest.raises(IntegrityError, match=says) as refused:
+            _open(envelope.sign(PAYLOAD, TYPE, keys), trusted)
+        assert refused.value.problems[0].hint.endswith(": packyard keys untrust '/srv/our models'")
+        assert ("packyard keys trust FILE '/srv/our models'" in refused.value.problems[0].hint) == bool(keys)
 
 
 def test_every_changed_byte_is_found() -> None:

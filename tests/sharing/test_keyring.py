@@ -1,4 +1,4 @@
-"""The folder with keys: who can read them, whom a user trusts, and what a revocation does."""
+"""The folder with keys: who can read them, and whom a user trusts for a channel."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.errors import ConflictError, InputError, UnavailableError
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing.trust.keyring import Keyring
 from packyard.sharing.trust.keys import SigningKey
 
 ADDRESS = "https://models.example.com"
 PUBLISHER = SigningKey.new().public
-PEM = PUBLISHER.to_pem()
 
 
 @pytest.fixture
@@ -44,18 +44,18 @@ def test_a_new_private_key_is_encrypted_and_readable_by_the_user_alone(ring: Key
 def test_there_are_no_keys_below_what_is_no_folder_and_a_folder_that_cannot_be_read_is_an_error(
     ring: Keyring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert Keyring(Path("/dev/null/packyard/keys")).trusted() == []
+    assert Keyring(Path("/dev/null/packyard/keys")).trusted(ADDRESS) == ()
     ring.folder.mkdir()
-    (ring.folder / "trusted").touch()
-    with pytest.raises(UnavailableError, match="trusted: Not a directory"):
-        ring.trusted()
+    (ring.folder / "channels").touch()
+    with pytest.raises(UnavailableError, match="channels: Not a directory"):
+        ring.trusted(ADDRESS)
 
     def denied(path: object) -> list[str]:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     monkeypatch.setattr(os, "listdir", denied)
-    with pytest.raises(UnavailableError, match="trusted: Permission denied"):
-        Keyring(tmp_path / "others").trusted()
+    with pytest.raises(UnavailableError, match="channels: Permission denied"):
+        Keyring(tmp_path / "others").trusted(ADDRESS)
 
 
 def test_an_unencrypted_key_asks_for_no_passphrase(ring: Keyring) -> None:
@@ -96,8 +96,9 @@ def test_an_unknown_name_is_refused_with_the_nearest(ring: Keyring) -> None:
 
 
 def test_without_a_folder_nobody_is_trusted(ring: Keyring) -> None:
-    assert ring.trusted() == []
-    assert not ring.trust_for(ADDRESS).is_required
+    assert ring.channels() == []
+    assert ring.trusted(ADDRESS) == ()
+    assert not ring.untrust(ADDRESS)
 
 
 @pytest.mark.usefixtures("clean_environment")
@@ -105,87 +106,42 @@ def test_a_key_for_a_bucket_is_trusted_at_the_server_where_that_was_said(
     ring: Keyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "https://zoo.example.com")
-    ring.trust(PEM, file="publisher.pem", channel="s3://zoo/v")
-    assert ring.trust_for("s3://zoo/v/").get(PUBLISHER.id) == PUBLISHER
+    ring.trust("s3://zoo/v", [PUBLISHER])
+    assert ring.trusted("s3://zoo/v/") == (PUBLISHER,)
     monkeypatch.delenv("AWS_ENDPOINT_URL")
-    assert not ring.trust_for("s3://zoo/v").is_required
+    assert ring.trusted("s3://zoo/v") == ()
 
 
-def test_a_key_is_trusted_for_all_channels_or_for_some(ring: Keyring) -> None:
-    ring.trust(PEM, file="dir/release.pub.pem", channel=ADDRESS + "/")
-    (known,) = ring.trusted()
-    assert (known.name, known.channels) == ("release", (ADDRESS,))
-    assert ring.trust_for(f"{ADDRESS}/").get(PUBLISHER.id) == PUBLISHER
-    assert not ring.trust_for("https://other.example.com").is_required
-    ring.trust(PEM, file="x", channel="s3://bucket")
-    assert ring.trusted()[0].channels == (ADDRESS, "s3://bucket")
-    ring.trust(PEM, file="x")
-    assert ring.trusted()[0].channels == ()
-    assert ring.trust_for("https://other.example.com").is_required
-    ring.trust(PEM, file="x", channel=ADDRESS)
-    assert ring.trusted()[0].channels == ()
+def test_keys_are_trusted_for_one_channel_until_it_is_let_go(ring: Keyring, tmp_path: Path) -> None:
+    (tmp_path / "release.pub.pem").write_bytes(PUBLISHER.to_pem())
+    key = ring.named(str(tmp_path / "release.pub.pem"))
+    assert (key, key.name) == (PUBLISHER, "release")
+    ring.trust(f"{ADDRESS}/", [key])
+    assert ring.trusted(ADDRESS)[0].name == "release"
+    assert ring.trusted("https://other.example.com") == ()
+    own = ring.new("own", None)[0].public
+    assert ring.named("own") == own
+    ring.trust(ADDRESS, [own])
+    assert ring.trusted(ADDRESS) == (own,), "others take the place of those before"
+    assert [channel.identity for channel in ring.channels()] == [ADDRESS]
+    assert ring.untrust(ADDRESS)
+    assert ring.trusted(ADDRESS) == ()
 
 
-def test_the_configuration_requires_keys_among_those_that_are_trusted(ring: Keyring) -> None:
-    other = SigningKey.new().public
-    ring.trust(PEM, file="a.pem")
-    ring.trust(other.to_pem(), file="b.pem")
-    trust = ring.trust_for(ADDRESS, [other.id])
-    assert (trust.get(PUBLISHER.id), trust.get(other.id)) == (None, other)
-    missing = SigningKey.new().public.id
-    with pytest.raises(InputError, match=f"requires the key {missing} for {ADDRESS}, which is not here"):
-        ring.trust_for(ADDRESS, [other.id, missing])
+@pytest.mark.parametrize("change", [b"", b'"required"', b'"key": "', b"[", b'"channel": "'])
+def test_a_damaged_file_of_a_channel_is_refused_and_not_taken_for_none(ring: Keyring, change: bytes) -> None:
+    ring.trust(ADDRESS, [PUBLISHER])
+    (file,) = (ring.folder / "channels").iterdir()
+    file.write_bytes(file.read_bytes().replace(change, b"x") if change else b"")
+    for act in (lambda: ring.trusted(ADDRESS), ring.channels):
+        with pytest.raises(IntegrityError, match=r"remove the file, and trust the key again"):
+            act()
+    assert ring.untrust(ADDRESS)
 
 
-@pytest.mark.parametrize("by", ["id", "hex", "short", "name"])
-def test_a_revoked_key_is_trusted_nowhere_and_signs_nothing(ring: Keyring, by: str) -> None:
-    key, file = ring.new("release", None)
-    ring.trust(file.read_bytes(), file="release.pub.pem")
-    key_id = key.public.id
-    text = {"id": key_id, "hex": key_id.hex, "short": key_id.hex[:8], "name": "release"}[by]
-    assert ring.find(text) == key_id
-    ring.revoke(key_id)
-    trust = ring.trust_for(ADDRESS)
-    assert trust.get(key_id) is None
-    assert trust.is_required
-    with pytest.raises(InputError, match="which is revoked"):
-        ring.signing("release", _never)
-    with pytest.raises(ConflictError, match="to trust it again, remove"):
-        ring.trust(file.read_bytes(), file="release.pub.pem")
-
-
-def test_a_key_that_is_not_here_is_revoked_by_its_whole_id(ring: Keyring) -> None:
-    ring.revoke(ring.find(PUBLISHER.id))
-    assert ring.revoked() == {PUBLISHER.id}
-    with pytest.raises(InputError, match="is not a key that is known here"):
-        ring.find("sha256:" + "0" * 63)
-    with pytest.raises(InputError, match="is not a key that is known here"):
-        ring.find("../x")
-
-
-def test_a_name_of_two_keys_revokes_neither(ring: Keyring) -> None:
-    ring.trust(PEM, file="release.pem")
-    ring.trust(SigningKey.new().public.to_pem(), file="release.pem")
-    with pytest.raises(InputError, match="names several keys"):
-        ring.find("release")
-    assert not ring.revoked()
-
-
-def test_a_file_that_was_put_there_under_another_keys_name_is_refused(ring: Keyring) -> None:
-    ring.trust(PEM, file="a.pem")
-    file = ring.folder / "trusted" / f"{PUBLISHER.id.hex}.pem"
-    file.write_bytes(SigningKey.new().public.to_pem())
-    with pytest.raises(InputError, match="must be named for the key in it"):
-        ring.trusted()
-
-
-def test_a_file_name_with_signs_gives_no_line_to_the_file(ring: Keyring) -> None:
-    found = ring.trust(PEM, file="dir/a\nChannel: evil.pem")
-    assert (found.name, found.channels) == ("key", ())
-    assert ring.trusted() == [found]
-
-
-def test_an_address_with_a_line_break_is_refused(ring: Keyring) -> None:
-    with pytest.raises(InputError, match="is not the address of a channel"):
-        ring.trust(PEM, file="a.pem", channel="https://example.com\nName: x")
-    assert ring.trusted() == []
+def test_a_file_that_was_put_there_for_another_channel_is_refused(ring: Keyring) -> None:
+    ring.trust(ADDRESS, [PUBLISHER])
+    (file,) = (ring.folder / "channels").iterdir()
+    file.rename(ring.folder / "channels" / f"{Digest.of(b'https://other.example.com').hex}.json")
+    with pytest.raises(IntegrityError, match=r"is about https://models\.example\.com, for which it has another name"):
+        ring.trusted("https://other.example.com")

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 import real
 from packyard.core.errors import InputError
-from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, Trust, is_encrypted
+from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypted
 
 KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 
@@ -143,12 +143,3 @@ def test_refuses_what_is_not_one_public_key(data: bytes, reason: str) -> None:
 def test_refuses_what_is_not_a_private_key(data: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         SigningKey.parse(data, None, file="key.pem")
-
-
-def test_a_revoked_key_is_not_trusted_and_a_signature_is_still_required() -> None:
-    trust = Trust.of(KEY.public)
-    assert trust.get(KEY.public.id) == KEY.public
-    revoked = Trust.of(KEY.public, revoked=[KEY.public.id])
-    assert revoked.get(KEY.public.id) is None
-    assert revoked.is_required
-    assert not Trust().is_required

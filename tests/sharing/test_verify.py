@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,15 +21,15 @@ from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import bundle
 from sharing.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, REVISION, SBOM, SIGNED, TRUST
 
-NAMES = {KEY.public.id: "release"}
+NAMED = Trust.of(replace(KEY.public, name="release"))
 
 
 def test_says_what_a_trusted_signature_proves() -> None:
-    proof = with_sbom(verify_bundle(BERT, SIGNED, TRUST, what="x"), SBOM, what="x")
+    proof = with_sbom(verify_bundle(BERT, SIGNED, NAMED, what="x"), SBOM, what="x")
     assert (proof.signers, proof.others, proof.has_sbom, proof.is_proved) == ((KEY.public.id,), (), True, True)
     assert proof.provenance == MADE
     short = KEY.public.id[:19]
-    assert proof.describe(NAMES) == (
+    assert proof.describe() == (
         "bert 1.0: files are intact. Built by packyard 0.1.0 from commit 0123456789ab, "
         f"signed by release ({short}…); the SBOM belongs to it"
     )
@@ -36,9 +37,12 @@ def test_says_what_a_trusted_signature_proves() -> None:
 
 def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
     said = verify_bundle(BERT, SIGNED, NOBODY, what="x").describe()
-    assert f"Not proved: built by packyard 0.1.0 from commit 0123456789ab; signed by {KEY.public.id}" in said
-    assert "so the publisher is unknown (packyard keys trust FILE)" in said
-    assert "nobody signed that" in verify_bundle(BERT, MADE.to_bytes([]), NOBODY, what="x").describe()
+    assert "Not proved: built by packyard 0.1.0 from commit 0123456789ab. It is signed by " in said
+    assert f"{KEY.public.id}, which you do not trust (packyard keys trust FILE CHANNEL), so its publisher" in said
+    assert (
+        "It is signed by nobody, so its publisher is unknown"
+        in verify_bundle(BERT, MADE.to_bytes([]), NOBODY, what="x").describe()
+    )
     assert "it has no provenance" in verify_bundle(BERT, None, NOBODY, what="x").describe()
 
 
@@ -60,10 +64,10 @@ def test_a_bundle_without_provenance_is_refused_where_a_signature_is_required() 
 
 def test_a_signed_index_that_lists_it_proves_it_without_signed_provenance() -> None:
     for attested in (None, MADE.to_bytes([]), MADE.to_bytes([OTHER])):
-        proof = verify_bundle(BERT, attested, TRUST, what="x", listed_by=[KEY.public.id])
+        proof = verify_bundle(BERT, attested, NAMED, what="x", listed_by=[KEY.public.id])
         assert proof.is_proved
-        assert "listed by the channel, signed by release" in proof.describe(NAMES)
-        assert "so the publisher is unknown" not in proof.describe()
+        assert "listed by the channel, signed by release" in proof.describe()
+        assert "so its publisher is unknown" not in proof.describe()
 
 
 def test_a_signed_index_excuses_no_forged_signature() -> None:
@@ -72,11 +76,11 @@ def test_a_signed_index_excuses_no_forged_signature() -> None:
         verify_bundle(BERT, forged, TRUST, what="x", listed_by=[KEY.public.id])
 
 
-def test_provenance_by_a_revoked_key_is_refused_unless_a_signed_index_lists_the_bundle() -> None:
-    revoked = Trust.of(KEY.public, revoked=[KEY.public.id])
-    with pytest.raises(IntegrityError, match="which is revoked"):
-        verify_bundle(BERT, SIGNED, revoked, what="x")
-    proof = verify_bundle(BERT, SIGNED, revoked, what="x", listed_by=[OTHER.public.id])
+def test_provenance_by_a_key_that_was_stolen_is_refused_unless_a_signed_index_lists_the_bundle() -> None:
+    new = Trust.of(OTHER.public)
+    with pytest.raises(IntegrityError, match="which you do not trust"):
+        verify_bundle(BERT, SIGNED, new, what="x")
+    proof = verify_bundle(BERT, SIGNED, new, what="x", listed_by=[OTHER.public.id])
     assert (proof.signers, proof.others) == ((), (KEY.public.id,))
 
 

@@ -242,7 +242,7 @@ def masked(text: str) -> str:
     import re
 
     text = re.sub(r"(\w://)[^/?#\s]*@", r"\1***@", text)
-    secrets = r"([?&][\w-]*(?:token|secret|signature|password|credential|key)[\w-]*=)[^&\s]*"
+    secrets = r"([?&][\w-]*(?:token|secret|signature|password|credential|key)[\w-]*=)(?!\*\*\*)[^&\s]*"
     text = re.sub(secrets, r"\1***", text, flags=re.IGNORECASE)
     return re.sub(r"(\bauthorization\"?\s*[:=]\s*)[^\n]*", r"\1***", text, flags=re.IGNORECASE)
 

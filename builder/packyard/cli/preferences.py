@@ -20,7 +20,7 @@ from packyard.sharing import configuration
 from packyard.sharing.configuration import Configuration
 from packyard.sharing.index.offline import Memory
 from packyard.sharing.trust.keyring import Keyring
-from packyard.sharing.trust.keys import NOBODY, Trust
+from packyard.sharing.trust.keys import Trust
 
 #: The variable that names a channel.
 CHANNEL = "PACKYARD_CHANNEL"
@@ -89,8 +89,8 @@ def is_used(address: str) -> bool:
     if address == CARRIED:
         return True
     configured = configured_values()
-    named = filter(None, (os.environ.get(CHANNEL), configured.channel, *configured.trust))
-    if configuration.normal(address) in map(configuration.normal, named):
+    named = filter(None, (os.environ.get(CHANNEL), configured.channel))
+    if configuration.normal(address) in map(configuration.normal, named) or trust(address).keys:
         return True
     remembered = memory(address)
     files = (remembered.file if remembered else None, noted("used", address))
@@ -117,26 +117,22 @@ def note(file: Path) -> None:
         file.touch()
 
 
-def trust(address: str | None) -> Trust:
-    """Return the keys that the user trusts for a channel, or, for a file from anywhere, for any channel."""
+def trust(address: str) -> Trust:
+    """Return the keys that the user trusts for a channel."""
     ring = keyring()
-    if ring is None:
-        return NOBODY
-    if address is None:
-        return ring.trust_for(None)
-    return ring.trust_for(address, configured_values().trust.get(configuration.normal(address), ()))
+    return Trust.of(*(ring.trusted(address) if ring else ()), channel=masked(address))
+
+
+def trusted_anywhere() -> Trust:
+    """Return the keys that the user trusts for any channel: of a file from anywhere, none of them is required."""
+    ring = keyring()
+    return Trust.of(*(key for channel in (ring.channels() if ring else ()) for key in channel.keys)).optional()
 
 
 def memory(address: str) -> Memory | None:
     """Return what is remembered of the last index that a channel had; None for a user without a home folder."""
     file = noted("channels", address)
     return Memory(file=file.with_suffix(".json")) if file else None
-
-
-def key_names() -> dict[str, str]:
-    """Return the names of the keys that the user trusts, by their ids."""
-    ring = keyring()
-    return {each.key.id: each.name for each in ring.trusted()} if ring else {}
 
 
 def keyring() -> Keyring | None:

@@ -1,8 +1,6 @@
 """What a user configures for all commands: ``config.yaml``, which people write.
 
     channel: https://models.example.com                  the channel of `get`, unless it is given
-    trust:                                               who has to have signed what a channel has: one of these keys
-      https://models.example.com: [sha256:…]
     cacheLimit: 2Gi                                      how much of what was fetched is kept
 
 A file that is missing configures nothing. Flags and environment, which come first, are for the command line.
@@ -12,17 +10,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packyard.core.digest import Digest
-from packyard.core.errors import InputError
-
 if TYPE_CHECKING:
     from packyard.core.yaml.fields import Fields
-    from packyard.core.yaml.node import Entry, Node
+    from packyard.core.yaml.node import Node
 
 FILE = "config.yaml"
 _PORTS = {"https": ":443", "http": ":80"}
@@ -30,13 +25,9 @@ _PORTS = {"https": ":443", "http": ":80"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """The values of the file; ``places`` says where each stands: ``channel`` in ``…/config.yaml:3``.
-
-    The addresses of ``trust`` are those of `normal`: in a bucket, they count for every server of that bucket's name.
-    """
+    """The values of the file; ``places`` says where each stands: ``channel`` in ``…/config.yaml:3``."""
 
     channel: str = ""
-    trust: Mapping[str, tuple[Digest, ...]] = field(default_factory=dict)
     cache_limit: int | None = None
     places: Mapping[str, str] = field(default_factory=dict)
 
@@ -54,7 +45,6 @@ def read(folder: Path) -> Configuration:
             fields.fault(_node(fields, key), key, f"must be {wanted}")
     configuration = Configuration(
         channel=_address(fields, "channel", fields.text("channel", "")),
-        trust=_trust(fields),
         cache_limit=_size(fields, "cacheLimit"),
         places=dict(_places(fields)),
     )
@@ -98,23 +88,6 @@ def identity(address: str) -> str:
     return f"{normal(address)} at {normal(server)}" if server else normal(address)
 
 
-def _trust(fields: Fields) -> dict[str, tuple[Digest, ...]]:
-    trusted = fields.child("trust")
-    by_address = {}
-    for entry in _entries(trusted):
-        assert trusted
-        texts = trusted.texts(entry.name)
-        if not texts:
-            trusted.fault(entry.value, entry.name, "must list the ids of keys, one of which must have signed")
-        for text in texts:
-            try:
-                Digest.parse(text)
-            except InputError as error:
-                trusted.fault(entry.value, entry.name, str(error), "packyard keys list shows the ids of keys")
-        by_address[normal(_address(trusted, entry.name, entry.name))] = tuple(map(Digest, texts))
-    return by_address
-
-
 def _address(fields: Fields, key: str, text: str) -> str:
     if text and "://" not in text and not Path(text).is_absolute():
         fields.fault(_node(fields, key), key, f"{text!r} must be an address, or the whole path of a folder")
@@ -132,19 +105,9 @@ def _size(fields: Fields, key: str) -> int | None:
 
 
 def _places(fields: Fields) -> Iterator[tuple[str, str]]:
-    """Yield where the fields stand, and the addresses of ``trust``."""
-    for entry in _entries(fields):
-        yield entry.name, _place(fields, entry)
-    for entry in _entries(fields.child("trust")):
-        yield f"trust {normal(entry.name)}", _place(fields, entry)
-
-
-def _place(fields: Fields, entry: Entry) -> str:
-    return f"{fields.file}:{entry.key.source.locate(entry.key.start)[0]}"
-
-
-def _entries(fields: Fields | None) -> Sequence[Entry]:
-    return fields.node.entries if fields and fields.node else ()
+    """Yield where the fields stand."""
+    for entry in fields.node.entries if fields.node else ():
+        yield entry.name, f"{fields.file}:{entry.key.source.locate(entry.key.start)[0]}"
 
 
 def _node(fields: Fields, key: str) -> Node | None:

@@ -21,7 +21,8 @@ import real
 from core.files.krmfiles import FIELD, FILES, make_package
 from faults import SOMEBODY, WRITING, Faulty, Outcome, become, forked, leftovers, recover
 from packyard.core.errors import ConflictError
-from packyard.core.files.history import History
+from packyard.core.files import undo as undoing
+from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.setters.change import change_setters
 from tiny import COMMAND, environment
@@ -44,7 +45,7 @@ class Case:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(mode=0o755)
         make_package(self.root)
-        (self.folder / "history").mkdir()
+        (self.folder / "packyard/steps").mkdir(parents=True)
         self.arrange()
 
     def arrange(self) -> None:
@@ -57,6 +58,10 @@ class Case:
         """Return where the bytes of each file are."""
         names = sorted(path.relative_to(self.root).as_posix() for path in self.root.rglob("*") if path.is_file())
         return {name: self.root / name for name in names if ".packyard-" not in name}
+
+    def log(self, title: str = "") -> StepLog:
+        """Return the step log of the process."""
+        return StepLog(self.folder / "packyard/steps", title)
 
     def content(self) -> dict[str, bytes]:
         return {name: file.read_bytes() for name, file in self.files().items()}
@@ -115,7 +120,7 @@ class Foreign(Case):
     """The files are another user's, who lets all write."""
 
     def arrange(self) -> None:
-        for folder in (self.root, self.root / "sub", self.folder / "history"):
+        for folder in (self.root, self.root / "sub", self.folder / "packyard/steps"):
             os.chown(folder, SOMEBODY, SOMEBODY)
         for file in self.files().values():
             file.chmod(0o666)
@@ -137,22 +142,19 @@ KINDS = {"plain": Case, "linked": Linked, "noted": Noted, "mounted": Mounted, "f
 
 def set_to(value: str) -> Callable[[Case], object]:
     def command(case: Case) -> None:
-        history = History(case.folder / "history")
-        change_setters(
-            case.root, {"V": [value]}, keep=lambda before, after: history.record(case.root, value, before, after)
-        )
+        change_setters(case.root, {"V": [value]}, log=case.log(value))
 
     return command
 
 
 def undo(case: Case) -> None:
-    History(case.folder / "history").undo(case.root)
+    undoing.undo(case.log(), case.root)
 
 
 def rearrange(case: Case) -> None:
     """Make a file, remove one, and change two."""
     tree = Tree(case.root)
-    with tree.locked():
+    with tree.locked(case.log()):
         read = {name: tree.read(name) for name in FILES}
         changed = {name: data.replace(b": a", b": b") for name, data in read.items()}
         tree.write({**changed, "sub/three.yaml": None, "sub/new.yaml": FIELD.encode()})
@@ -227,10 +229,10 @@ def go_on(case: Case, states: Sequence[dict[str, bytes]], edited: str, *, back: 
     assert case.content() == looks
     stopped = ""
     try:
-        recover(case.root)
+        recover(case.root, case.log())
     except ConflictError as error:
         stopped = str(error)
-        Tree(case.root).settle(back=back)
+        Tree(case.root).settle(case.log(), back=back)
     assert not stopped or (edited and "--finish" in stopped and "--take-back" in stopped), stopped
     assert edited or case.content() in states
     assert not leftovers(case.root)
@@ -263,7 +265,7 @@ def test_the_same_of_the_whole_command_by_what_the_kernel_is_asked(call: str, ki
             traced = [*trace, "-e", f"inject={call}:{way}:when={at}", *COMMAND, "set", case.root, "V=b"]
             process = subprocess.run(
                 traced,
-                env=environment(XDG_STATE_HOME=str(open_dir / "state")),
+                env=environment(XDG_STATE_HOME=str(case.folder)),
                 capture_output=True,
                 text=True,
                 check=False,

@@ -15,6 +15,8 @@ from core.files.krmfiles import FIELD, field_values, make_package, one_setter
 from core.files.packages import set_to
 from faults import forked
 from packyard.core.errors import UnavailableError
+from packyard.core.files import exclusive
+from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.setters.change import change_setters
 from tiny import COMMAND, environment
@@ -50,6 +52,23 @@ def test_a_file_system_without_locks_is_refused_by_the_folders_name(
     ):
         set_to(root, "b")
     assert field_values(root) == {"a"}
+
+
+def test_a_folder_that_another_command_has_is_waited_for_with_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_package(tmp_path / "package")
+    monkeypatch.setattr(exclusive, "_SILENCE", 1)
+    handle = os.open(root, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        os.close(handle)
+
+    with Tree(root).locked(StepLog(None, tell=tell)):
+        assert told == [f"{root}: another command is changing this folder; waiting until it ends"]
 
 
 @pytest.mark.nightly

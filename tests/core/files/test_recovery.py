@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
@@ -12,9 +14,8 @@ import pytest
 from core.files.krmfiles import FIELD, FILES, field_values, make_package, one_setter
 from core.files.packages import edit, set_to
 from faults import Faulty, content, forked, leftovers, recover
-from packyard.core.errors import ConflictError
-from packyard.core.files.tree import Tree
 from packyard.using.setters.change import change_setters
+from reading import files
 from tiny import packyard
 
 
@@ -84,19 +85,6 @@ def test_a_change_of_a_folder_above_is_finished_by_a_command_on_a_folder_below(t
     assert not leftovers(root)
 
 
-def test_new_files_that_vanished_after_a_crash_stop_the_next_command(tmp_path: Path) -> None:
-    root = make_package(tmp_path / "package")
-    interrupt(root)
-    for file in leftovers(root):
-        if "new" in file.name:
-            file.unlink()
-    with pytest.raises(ConflictError, match="the new ones of an interrupted command are gone"):
-        set_to(root, "c")
-    Tree(root).settle(back=True)
-    assert field_values(root) == {"a"}
-    assert not leftovers(root)
-
-
 @pytest.mark.parametrize("at", [1, 2], ids=["prepared", "decided"])
 def test_a_command_that_dies_while_it_recovers_leaves_nothing_that_the_next_one_does_not_find(
     at: int, tmp_path: Path
@@ -113,3 +101,68 @@ def test_a_command_that_dies_while_it_recovers_leaves_nothing_that_the_next_one_
         if outcome.code != -9:
             break
     assert dies_at > 2
+
+
+READERS = {
+    "render": ("render",),
+    "setters": ("setters", "package"),
+    "explain": ("explain", "package", "V"),
+    "lint": ("lint", "package"),
+    "list-setters": ("cfg", "list-setters", "package"),
+    "set --dry-run": ("set", "package", "V=c", "--dry-run"),
+    "undo --dry-run": ("undo", "package", "--dry-run"),
+    "enable": ("enable", "package"),
+}
+
+
+@pytest.mark.parametrize("verb", READERS)
+def test_who_only_reads_says_that_a_change_is_pending_and_changes_nothing(verb: str, tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    (root / "kustomization.yaml").write_text("resources: []\n", "utf-8")
+    interrupt(root)
+    before = files(tmp_path)
+    words = [word if word != "package" else root for word in READERS[verb]]
+    told = packyard(*words, cwd=root).stderr
+    assert "an interrupted change is pending" in told
+    assert f"packyard undo --finish {root}" in told
+    assert "Traceback" not in told
+    assert files(tmp_path) == before
+
+
+def test_who_cannot_see_the_step_is_told_whose_change_is_open_and_goes_on(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    interrupt(root)
+    for command in (("setters", root), ("set", root, "V=c")):
+        told = packyard(*command, XDG_STATE_HOME=str(tmp_path / "others"))
+        assert (told.returncode, "Traceback" in told.stderr) == (0, False), told.stderr
+        assert re.search(r"\.packyard-open: a change of these files was not finished by '.* on .*, step /", told.stderr)
+    assert field_values(root) == {"c"}
+
+
+@pytest.mark.parametrize("text", [b"", b"\0\x1b[2J" * 99, b"x" * 100_000, b"\xff"])
+def test_a_notice_that_a_package_brings_is_shown_in_one_clean_line_and_never_obeyed(
+    text: bytes, tmp_path: Path
+) -> None:
+    root = make_package(tmp_path / "package")
+    (root / ".packyard-open").write_bytes(text)
+    told = packyard("set", root, "V=c")
+    assert told.returncode == 0, told.stderr
+    (line,) = (line for line in told.stderr.splitlines() if "was not finished" in line)
+    assert line.isprintable()
+    assert len(line) < 3000
+    assert (field_values(root), (root / ".packyard-open").read_bytes()) == ({"c"}, text)
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir, lambda file: file.symlink_to("nowhere")])
+def test_a_notice_that_is_no_file_is_not_waited_for(put: Callable[[Path], None], tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    put(root / ".packyard-open")
+    told = packyard("set", root, "V=c")
+    assert (told.returncode, field_values(root)) == (0, {"c"}), told.stderr
+
+
+def test_without_a_home_a_set_says_what_that_costs(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    told = packyard("set", root, "V=c", HOME="", XDG_STATE_HOME="")
+    assert (told.returncode, field_values(root)) == (0, {"c"}), told.stderr
+    assert "no history is kept without a home folder; `packyard undo` cannot undo this change" in told.stderr

@@ -136,7 +136,7 @@ def test_a_file_that_appears_where_one_is_to_be_made_is_not_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make_package(tmp_path / "package")
-    at_call(monkeypatch, replace, "_carry_out", lambda: (root / "new.yaml").write_text("mine", "utf-8"))
+    at_call(monkeypatch, replace, "_take_place", lambda: (root / "new.yaml").write_text("mine", "utf-8"))
     tree = Tree(root)
     tree.read("one.yaml")
     with pytest.raises(ConflictError, match=r"new\.yaml: was changed by somebody else"):

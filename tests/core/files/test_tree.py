@@ -10,7 +10,8 @@ import pytest
 from core.files.krmfiles import FIELD, field_values, make_package
 from faults import Faulty, forked, recover
 from packyard.core.errors import ConflictError, InputError, UnavailableError
-from packyard.core.files.history import History
+from packyard.core.files import undo
+from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.setters import resourcefiles
 from packyard.using.setters.change import change_setters
@@ -92,15 +93,15 @@ def test_links_may_lead_to_other_files_of_the_bundle_that_a_folder_is_of(tmp_pat
 
 def test_names_that_are_no_text_are_set_and_taken_back(tmp_path: Path) -> None:
     root = make_package(tmp_path / "top" / os.fsdecode(b"\xff"))
-    history = History(tmp_path / "history")
+    log = StepLog(tmp_path / "steps", "set")
     change_setters(
         tmp_path / "top",
         {"V": ["b"]},
         recursive=True,
-        keep=lambda before, after: history.record(tmp_path / "top", "", before, after),
+        log=log,
     )
     assert field_values(root) == {"b"}
-    history.undo(tmp_path / "top")
+    undo.undo(log, tmp_path / "top")
     assert field_values(root) == {"a"}
     interrupted = forked(lambda: change_setters(root, {"V": ["c"]}), Faulty(3, None, names=("rename",)))
     assert interrupted.code == -9

@@ -12,6 +12,7 @@ import pytest
 from core.files.krmfiles import FILES, field_values, make_package
 from faults import SOMEBODY, Outcome, become, forked, leftovers
 from packyard.cli.main import main
+from packyard.core.files import paths
 
 pytestmark = pytest.mark.nightly  # only root can be another user
 
@@ -89,11 +90,21 @@ def test_a_file_that_may_not_be_read_is_refused_by_name(root: Path, name: str, w
 
 
 def test_a_history_that_may_not_be_read_is_refused_by_name(root: Path, open_dir: Path) -> None:
-    (open_dir / "state/packyard/history").mkdir(parents=True)
+    (open_dir / "state/packyard/steps").mkdir(parents=True)
     (open_dir / "state").chmod(0o700)
     refused = somebody("undo", root, XDG_STATE_HOME=str(open_dir / "state"))
     assert refused.code == 1
-    assert f"{open_dir}/state/packyard/history: Permission denied" in refused.text
+    assert f"{open_dir}/state/packyard/steps: Permission denied" in refused.text
     done = somebody("set", root, "V=b", XDG_STATE_HOME=str(open_dir / "state"))
     assert (done.code, field_values(root)) == (0, {"b"}), done
-    assert "no history could be kept: Permission denied" in done.text
+    assert f"no history is kept in {open_dir}/state/packyard/steps: Permission denied" in done.text
+
+
+def test_root_sees_what_lies_above_in_the_package_of_another_user(open_dir: Path) -> None:
+    root = make_package(open_dir / "bundle/use-case")
+    (open_dir / "bundle/packyard.json").write_text('{"files": {"use-case/Krmfile": ""}}', "utf-8")
+    for path in (open_dir / "bundle", *(open_dir / "bundle").rglob("*")):
+        os.chown(path, SOMEBODY, SOMEBODY)
+    assert paths.root_of(root) == str(open_dir / "bundle")
+    os.chown(open_dir / "bundle", SOMEBODY + 1, SOMEBODY + 1)
+    assert paths.root_of(root) == str(root)

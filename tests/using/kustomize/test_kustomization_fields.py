@@ -133,8 +133,9 @@ def test_the_composer_refuses_every_other_field_by_its_name(tmp_path: Path) -> N
         write(tmp_path / field, field, "Component")
         with pytest.raises(InputError) as caught:
             parts.read(Sources(tmp_path / field), "part", "Component")
-        names = [f"{step.removesuffix('[]')}: is not a known key" for step in field.split(".")]
-        assert any(name in str(problem) for problem in caught.value.problems for name in names), field
+        steps = [step.removesuffix("[]") for step in field.split(".")]
+        said = (f"{step}: {what}" for step in steps for what in ("is not a known key", "packyard does not compose it"))
+        assert any(each in str(problem) for each in said for problem in caught.value.problems), field
 
 
 def test_lint_knows_every_field(tmp_path: Path) -> None:

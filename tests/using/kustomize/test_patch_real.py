@@ -226,7 +226,10 @@ def test_comments_travel_and_are_replaced_as_the_design_says(served5: Served, tm
         (inline(_MAIN + "        $patch: replace\n"), "versions of kustomize differ on"),
         (inline("- op: remove\n  path: /x", "target: {labelSelector: a==b=c}"), "must be a label selector"),
         (inline("- op: remove\n  path: /x", "target: {labels: a}"), "labels: is not a known key"),
-        (inline("- op: remove\n  path: /x", DEPLOYMENT) + "namePrefix: a-\n", "namePrefix: is not a known key"),
+        (
+            inline("- op: remove\n  path: /x", DEPLOYMENT) + "namePrefix: a-\n",
+            "namePrefix: packyard does not compose it",
+        ),
     ],
 )
 def test_refuses_what_it_cannot_do_by_file_and_line(tmp_path: Path, entry: str, message: str) -> None:

@@ -149,3 +149,45 @@ def test_a_workspace_says_how_severe_a_rule_is_and_why(root: Path) -> None:
     ]:
         file.write_text(f"{before}lint: {{{text}}}\n")
         assert says in tiny.refused("lint", "--workspace", root)
+
+
+POD = """apiVersion: v1
+kind: Pod
+metadata:
+  name: run # {"$openapi":"INSTANCE_NAME"}
+spec:
+  containers:
+  - name: main
+    image: tools:1 # {"$openapi":"IMAGE"}
+    volumeMounts: [{name: models, mountPath: /models}]
+  volumes: [{name: models, emptyDir: {}}]
+"""
+
+
+def test_an_author_is_told_at_a_line_of_his_own_what_his_parts_do_in_silence(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "LICENSE", "free")
+    for path, text in {
+        "packyard.yaml": "{apiVersion: packyard/v1, kind: Workspace, name: w, prefix: u, license: LICENSE, "
+        "libraries: [builtin]}",
+        "bases/one/kustomization.yaml": "# Runs.\nresources: [pod.yaml]\n",
+        "bases/one/pod.yaml": POD,
+        "packages/p/package.yaml": """apiVersion: packyard/v1
+kind: Package
+model: {name: m, framework: f, category: c, precision: p, mode: training}
+useCases:
+  one: {base: one, storage: [user-allocated-pvc]}
+""",
+    }.items():
+        tiny.write(tmp_path / path, text)
+    said = [line for line in linted(tmp_path) if "[volume-never-mounted]" in line or "[replaced-value]" in line]
+    assert said[0].startswith(
+        "bases/one/pod.yaml:8:12: warning: 'tools:1' does not ship, but '': IMAGE has this value in "
+    )
+    assert said[1:] == [
+        "packages/p/package.yaml:5: warning: useCases.one: no container of the base one mounts the volume 'storage' "
+        "[volume-never-mounted] (mount it there, or leave out the storage user-allocated-pvc)"
+    ]
+    tiny.replace(tmp_path / "packages/p/package.yaml", "  one:", "  more-than-13-characters:")
+    (error,) = (line for line in linted(tmp_path) if "error" in line)
+    assert error.startswith("packages/p/package.yaml:5: error: setters.RUN_NAME: ")
+    assert error.endswith("(call the use case otherwise, or give it setters: {RUN_NAME: …})")

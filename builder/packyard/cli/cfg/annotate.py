@@ -10,7 +10,7 @@ from packyard.cli import output, state
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.core.errors import InputError, UsageError
-from packyard.using.setters.resourcefiles import find_folders, rewrite, root_of
+from packyard.using.setters.resourcefiles import find_folders, rewrite
 from packyard.writing.authoring import annotate
 
 FLAGS = Declared({"recurse-subpackages": False}, ("kv", "kind", "apiVersion", "name", "namespace"))
@@ -41,8 +41,7 @@ def run(words: Sequence[str]) -> int:
         blocks.check_folder(folder)
     folders = find_folders(Path(folder), recursive=parsed.switches["recurse-subpackages"])
     try:
-        keep = state.keep(root_of(Path(folder)), f"cfg annotate {' '.join(pairs)}")
-        rewrite(Path(folder), folders, change, keep=keep)
+        rewrite(Path(folder), folders, change, log=state.log(f"cfg annotate {' '.join(pairs)}"))
     except InputError as error:
         raise UsageError(str(error)) from error
     message = "added annotations in the package"

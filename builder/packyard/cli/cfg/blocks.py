@@ -73,8 +73,7 @@ def change(
         return planned
 
     try:
-        keep = state.keep(Path(folder), title)
-        change_packages(Path(folder), plan_one, recursive=recursive, keep=keep, kpt=kpt)
+        change_packages(Path(folder), plan_one, recursive=recursive, log=state.log(title), kpt=kpt)
     except InputError:
         if not recursive and _is_package(folder):
             output.line(header(folder, ""))

@@ -25,9 +25,9 @@ def init(words: Sequence[str]) -> int:
         raise UnavailableError(f"open {folder / NAME}: no such file or directory")
     if not folder.is_dir() or tree.has(NAME) or (folder / NAME).is_symlink():
         raise UsageError("directory already initialized with a Krmfile")
-    with tree.locked(below=False):
+    with tree.locked(state.log("cfg init"), below=False):
         try:
-            tree.write({NAME: EMPTY}, state.keep(folder, "cfg init"), mode=0o600)  # the mode that kustomize gives it
+            tree.write({NAME: EMPTY}, mode=0o600)  # the mode that kustomize gives it
         except ConflictError as error:
             raise UsageError("directory already initialized with a Krmfile") from error
     return 0

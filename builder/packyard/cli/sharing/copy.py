@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import output, preferences, progress
+from packyard.cli import output, progress
 from packyard.cli.channels import BUNDLES, fetching, open_channel, publisher, row, show
 from packyard.cli.sharing import signing
 from packyard.sharing.publishing.copy import copy
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     for each in copied:
         if each.proof:
-            output.note(each.proof.describe(preferences.key_names()))
+            output.note(each.proof.describe())
     show([row(each.entry, each.status) for each in copied], arguments.output)
     signing.tell_unsigned(keys)
     return 0

@@ -1,116 +1,134 @@
-"""Make keys that sign what you publish, and say whose signatures you trust.
+"""Make keys that sign what you publish, and say who has to have signed what a channel has.
 
-packyard keys new NAME        a private key, and NAME.pub.pem for users
-packyard keys trust FILE      trust a publisher's public key
-packyard keys list            your keys, and those that you trust
-packyard keys revoke ID       no longer trust a key
-packyard keys untrust CHANNEL forget which channel it was, and who signed it
+packyard keys new NAME            a private key, and NAME.pub.pem for users
+packyard keys trust KEY CHANNEL   require that a channel is signed by its
+                                  publisher's key: a file, or a key of yours
+packyard keys list                your keys, and those that you trust
+packyard keys untrust CHANNEL     require no signature of it any more, and
+                                  forget what it had
 
-If you trust a key for a channel, `get` refuses packages there that no trusted key signed.
+Several keys are given as KEY KEY CHANNEL: one of them has to have signed. They take the place of those before.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from shlex import quote
 
 from packyard.cli import declare, output, preferences
+from packyard.cli.channels import open_channel
+from packyard.cli.output import masked
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
-from packyard.core.errors import UsageError
-from packyard.core.files import regular
-from packyard.sharing.trust.keyring import Keyring, TrustedKey
-from packyard.sharing.trust.keys import LIMIT
+from packyard.core.errors import InputError, Problem, UsageError, suggest
+from packyard.sharing.configuration import identity
+from packyard.sharing.index import access
+from packyard.sharing.trust.keyring import Keyring
+from packyard.sharing.trust.keys import PublicKey, Trust
 
-ROWS = Rows("key", "id, name, use, channels", line="{id}")
-EXAMPLE = "packyard keys new NAME, packyard keys trust FILE, packyard keys list"
-LISTED = Rows("key", ROWS.fields, columns="NAME, USE, CHANNELS, ID")
+ROWS = Rows("key", "id, name, use, channel", line="{id}")
+EXAMPLE = "packyard keys new NAME, packyard keys trust KEY CHANNEL, packyard keys list"
+LISTED = Rows("key", ROWS.fields, columns="NAME, USE, CHANNEL, ID")
 #: What the verb does, by its first word.
-ACTIONS = ("new", "trust", "list", "revoke", "untrust")
+ACTIONS = ("new", "trust", "list", "untrust")
+
+_Row = dict[str, object]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s {new NAME|trust FILE|list|revoke ID|untrust CHANNEL} [flags]"
+    parser.usage = "%(prog)s {new NAME|trust KEY CHANNEL|list|untrust CHANNEL} [flags]"
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}")
-    parser.add_argument("what", metavar="NAME|FILE|ID|CHANNEL", nargs="?", help="the name, file or id of a key")
-    declare.value(parser, "--channel ADDRESS", "trust the key for this channel only")
+    parser.add_argument("what", metavar="NAME|KEY|CHANNEL", nargs="*", help="the name or file of a key, and a channel")
     declare.switch(parser, "--no-passphrase", "do not encrypt the new private key")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what is asked with the user's keys."""
     action, what = arguments.action, arguments.what
-    if arguments.channel and action != "trust":
-        raise UsageError(f"packyard keys {action}: --channel is for `packyard keys trust FILE --channel ADDRESS`")
     if arguments.no_passphrase and action != "new":
         raise UsageError(f"packyard keys {action}: --no-passphrase is for `packyard keys new NAME --no-passphrase`")
-    if (what is None) != (action == "list"):
-        if action == "list":
-            raise UsageError(f"packyard keys list: lists all keys, and takes no {what!r}: packyard keys list")
-        raise UsageError(f"packyard keys {action}: {_ACTIONS[action][1]}")
-    ring = preferences.own_keyring()
-    rows = _list(ring) if action == "list" else [_ACTIONS[action][0](ring, arguments)]
-    (LISTED if action == "list" else ROWS).show(rows, arguments.output, cells={"CHANNELS": _for})
+    act, least, most, usage = _ACTIONS[action]
+    if not least <= len(what) <= most:
+        raise UsageError(f"packyard keys {action}: {usage}")
+    rows = act(preferences.own_keyring(), arguments)
+    (LISTED if action == "list" else ROWS).show(rows, arguments.output)
     return 0
 
 
-def _new(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
+def _new(ring: Keyring, arguments: argparse.Namespace) -> list[_Row]:
+    (name,) = arguments.what
     secret = None if arguments.no_passphrase else signing.new_passphrase()
-    key, file = ring.new(arguments.what, secret)
-    output.note(f"give {file} to users, who run: packyard keys trust {quote(file.name)}")
-    return {"id": key.public.id, "name": arguments.what, "use": "signs", "channels": []}
+    key, file = ring.new(name, secret)
+    output.note(f"give {file} to users, who run: packyard keys trust {quote(file.name)} CHANNEL")
+    return [{"id": key.public.id, "name": name, "use": "signs", "channel": ""}]
 
 
-def _trust(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
-    data = regular.read(arguments.what, limit=LIMIT)
-    key = ring.trust(data, file=arguments.what, channel=arguments.channel or "")
-    row = _row(key, "trusted")
-    output.note(f"{key.name} is trusted for {_for(row)}; compare its id with the publisher's by another way")
-    return row
+def _trust(ring: Keyring, arguments: argparse.Namespace) -> list[_Row]:
+    *names, channel = arguments.what
+    keys = list({key.id: key for key in map(ring.named, names)}.values())
+    trusted = Trust.of(*keys, channel=masked(channel))
+    _check_signed(channel, trusted)
+    before = {key.id for key in ring.trusted(channel)}
+    ring.trust(channel, keys)
+    said = ", ".join(f"{key.name} ({key.id})" for key in keys)
+    output.note(f"{trusted.channel}: signed: required, by {said}; compare the id with the publisher's by another way")
+    for key_id in sorted(before - trusted.keys.keys()):
+        output.note(f"{key_id} is not trusted there any more")
+    output.note(f"to let go: {trusted.let_go}")
+    return _rows(keys, identity(channel))
 
 
-def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
-    key_id = ring.find(arguments.what)
-    ring.revoke(key_id)
-    output.note("its signatures count no longer, whatever they sign")
-    return {"id": key_id, "name": "", "use": "revoked", "channels": []}
+def _check_signed(channel: str, trusted: Trust) -> None:
+    """Refuse a channel that none of these keys has signed."""
+    index = access.read(open_channel(channel), trusted.optional(), preferences.memory(channel))
+    if index.signers:
+        return
+    keys = " or ".join(f"{key.name} ({key.id})" for key in trusted.keys.values())
+    if index.others:
+        hint = "ask its publisher by another way which key it is: that with this id, and no other, is the one to trust"
+        problem = f"is signed by {' and '.join(index.others)}, and not by {keys}"
+    else:
+        hint = f"ask its publisher to sign it: packyard publish --key NAME --to {quote(trusted.channel)}"
+        problem = f"is not signed, by {keys} or any other key"
+    raise InputError(Problem(problem, file=trusted.channel, hint=hint))
 
 
-def _untrust(_: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
-    if memory := preferences.memory(arguments.what):
+def _untrust(ring: Keyring, arguments: argparse.Namespace) -> list[_Row]:
+    (channel,) = arguments.what
+    memory = preferences.memory(channel)
+    is_remembered = memory is not None and memory.file.exists()
+    if not ring.untrust(channel) and not is_remembered:
+        hint = suggest(identity(channel), [each.identity for each in ring.channels()])
+        hint = hint or "packyard keys list shows the channels for which you trust keys"
+        raise InputError(Problem("nobody is trusted for it, and nothing is remembered", file=channel, hint=hint))
+    if memory:
         memory.forget()
-    output.note("the next index that it shows is taken for the first")
-    return {"id": "", "name": "", "use": "forgotten", "channels": [arguments.what]}
+    output.note(f"{channel}: no signature is required; the next index that it shows is taken for the first")
+    return []
 
 
-def _list(ring: Keyring) -> list[dict[str, object]]:
-    revoked = ring.revoked()
-    rows: list[dict[str, object]] = []
-    for name in ring.signing_names():
-        key_id = ring.public(name).id
-        rows.append({"id": key_id, "name": name, "use": "revoked" if key_id in revoked else "signs", "channels": []})
-    rows += [_row(each, "revoked" if each.key.id in revoked else "trusted") for each in ring.trusted()]
-    unknown = revoked - {row["id"] for row in rows}
-    return rows + [{"id": key, "name": "", "use": "revoked", "channels": []} for key in sorted(unknown)]
+def _list(ring: Keyring, _: argparse.Namespace) -> list[_Row]:
+    own: list[_Row] = [
+        {"id": ring.public(name).id, "name": name, "use": "signs", "channel": ""} for name in ring.signing_names()
+    ]
+    return own + [row for channel in ring.channels() for row in _rows(channel.keys, channel.identity)]
 
 
-def _row(key: TrustedKey, use: str) -> dict[str, object]:
-    return {"id": key.key.id, "name": key.name, "use": use, "channels": list(key.channels)}
+def _rows(keys: Sequence[PublicKey], channel: str) -> list[_Row]:
+    return [{"id": key.id, "name": key.name, "use": "trusted", "channel": channel} for key in keys]
 
 
-def _for(row: Mapping[str, object]) -> str:
-    channels = row["channels"]
-    if row["use"] != "trusted":
-        return ""
-    return ", ".join(channels) if isinstance(channels, list) and channels else "all channels"
-
-
-#: What does an action, and what is said where its argument is missing.
-_ACTIONS: dict[str, tuple[Callable[[Keyring, argparse.Namespace], dict[str, object]], str]] = {
-    "new": (_new, "name the key, for example for your team: packyard keys new NAME"),
-    "trust": (_trust, "name the file with the publisher's public key: packyard keys trust FILE"),
-    "revoke": (_revoke, "name a key that packyard keys list shows: packyard keys revoke ID"),
-    "untrust": (_untrust, "name the channel: packyard keys untrust CHANNEL"),
+#: What does an action, how many words it takes at least and at most, and what is said where these are others.
+_ACTIONS: dict[str, tuple[Callable[[Keyring, argparse.Namespace], list[_Row]], int, int, str]] = {
+    "new": (_new, 1, 1, "name the key, for example for your team: packyard keys new NAME"),
+    "trust": (
+        _trust,
+        2,
+        16,
+        "name the publisher's public key and the channel that it signs: packyard keys trust KEY CHANNEL",
+    ),
+    "list": (_list, 0, 0, "lists all keys, and takes no names: packyard keys list"),
+    "untrust": (_untrust, 1, 1, "name one channel: packyard keys untrust CHANNEL"),
 }

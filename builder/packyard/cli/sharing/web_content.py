@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from packyard.cli import bundles, output, preferences, use_cases
+from packyard.cli import bundles, output, use_cases
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.using import show
@@ -20,6 +20,7 @@ from packyard.core.kubernetes.lenient import Object, mapping
 from packyard.core.yaml.document import parse_file, source_of
 from packyard.core.yaml.values import to_value
 from packyard.sharing.entry import IndexEntry
+from packyard.sharing.fetching.verify import Proof
 from packyard.sharing.index import summary
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.package import Package as Listed
@@ -30,11 +31,11 @@ from packyard.using.kustomize import builtin
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
 from packyard.using.setters import listing, patterns, refusal
+from packyard.using.setters.check import items_of
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.exact import is_number
 from packyard.using.setters.krmfile import NAME, parse_krmfile
+from packyard.using.setters.numbers import is_number
 from packyard.using.setters.rules import rule
-from packyard.using.setters.value import items_of
 
 _README = "README.md"
 
@@ -88,16 +89,14 @@ def _shown(entry: IndexEntry, offer: Offer, source: Setting) -> Version:
         yanked=entry.yanked,
         row=row,
         needs=show.needs(requires, offer.bundle.manifest, row["kubernetes"]),
-        signed=_signed([*row["signers"], *row["listedBy"]]),
+        signed=_signed(offer.proof),
         readme=readme.decode("utf-8", "replace"),
         cases=_use_cases(offer, cases),
     )
 
 
-def _signed(ids: list[str]) -> str:
-    names = preferences.key_names()
-    signers = (f"{names[each]} ({each})" if each in names else each for each in dict.fromkeys(ids))
-    return f"by {', '.join(signers)}" if ids else "by no key that whoever wrote this page trusts"
+def _signed(proof: Proof | None) -> str:
+    return proof.publisher if proof and proof.is_proved else "by no key that whoever wrote this page trusts"
 
 
 def _use_cases(offer: Offer, cases: list[BundledUseCase]) -> list[UseCase]:

@@ -3,9 +3,6 @@
 The file is $XDG_CONFIG_HOME/packyard/config.yaml, by default ~/.config/packyard/config.yaml:
 
   channel: https://models.example.com  where `packyard get` looks
-  trust:                               one of these keys must have signed what
-                                       that channel has
-    https://models.example.com: [sha256:…]
   cacheLimit: 2Gi                      how much of what was fetched is kept
 """
 
@@ -42,8 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
     configured = preferences.configured_values()
     yield "channel", preferences.channel(flag) or Setting("", _DEFAULT)
-    for address, keys in configured.trust.items():
-        yield f"trust {address}", Setting(", ".join(keys), configured.places[f"trust {address}"])
     limit = configured.cache_limit
     yield "cacheLimit", Setting(str(limit), configured.places["cacheLimit"]) if limit is not None else _limit()
     seconds = os.environ.get(TIMEOUT)

@@ -20,7 +20,8 @@ from packyard.cli import declare, output, state, unified
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
-from packyard.core.files.tree import Keep, Tree
+from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
 from packyard.using.kustomize.builtin import try_components
 from packyard.using.options import folder as folders
 from packyard.using.options import usecases
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         _list(directory, arguments)
         return 0
     verb = "disable" if arguments.off else "enable"
-    outcomes = _switch(arguments, directory, names, state.keep(directory, f"{verb} {' '.join(names)}"))
+    outcomes = _switch(arguments, directory, names, state.log(f"{verb} {' '.join(names)}"))
     options = {here: [option for option in read_options(here) if option.name in names] for here in outcomes}
     is_text = ROWS.show([_row(here, each, verb, options[here]) for here, each in outcomes.items()], arguments.output)
     for here, outcome in outcomes.items() if is_text else ():
@@ -82,19 +83,19 @@ def _names(directory: Path) -> set[str]:
     return {name for path in (directory, *map(Path, usecases.below(directory))) for name in folders.names(path)}
 
 
-def _switch(arguments: argparse.Namespace, directory: Path, names: list[str], keep: Keep) -> dict[Path, Switched]:
+def _switch(arguments: argparse.Namespace, directory: Path, names: list[str], log: StepLog) -> dict[Path, Switched]:
     """Enable or disable options in DIR, or in the use cases below; return what that changed, by their directories."""
     dry_run: bool = arguments.dry_run
     below = [os.path.relpath(path, directory) for path in usecases.below(directory)]
     if arguments.off:
         places = below if arguments.recurse_subpackages else [""]
-        switched = disable_below(directory, places, names, dry_run=dry_run, keep=keep)
+        switched = disable_below(directory, places, names, dry_run=dry_run, log=log)
     elif arguments.recurse_subpackages:
-        switched, misfits = enable_below(directory, below, names, _trial, dry_run=dry_run, keep=keep)
+        switched, misfits = enable_below(directory, below, names, _trial, dry_run=dry_run, log=log)
         for problem in misfits.values():
             output.note(str(problem))
     else:
-        switched = {"": enable(directory, names, _trial(directory), dry_run=dry_run, keep=keep)}
+        switched = {"": enable(directory, names, _trial(directory), dry_run=dry_run, log=log)}
     return {directory / path: each for path, each in switched.items()}
 
 

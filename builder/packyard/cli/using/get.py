@@ -184,7 +184,7 @@ def _unpacked(
         "indexSeen": fetched.number,
         "channelReached": is_reached(store),
     }
-    return row, fetched.proof.describe(preferences.key_names())
+    return row, fetched.proof.describe()
 
 
 def _lock(file: str, name: str, new: Pin) -> Lock:

@@ -73,11 +73,12 @@ def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[Summary], bool
         return f"the workspace {arguments.workspace}", [*_of_sources(workspaces.find(arguments), "")], None, None
     if source.is_carried:
         return str(source), [*_of_sources(workspaces.carried(), __version__)], None, None
-    from packyard.cli.channels import is_reached, listed, open_to_read
+    from packyard.cli.channels import is_reached, listed, open_to_read, signed
 
     store = open_to_read(source.value)
     index = listed(source.value, store)
-    return str(source), [*index.summaries()], is_reached(store), index.number
+    where = f"{source}, {signed(source.value, index)}"
+    return where, [*index.summaries()], is_reached(store), index.number
 
 
 def _of_sources(here: Workspace, version: str) -> Iterator[Summary]:

@@ -121,7 +121,7 @@ def _change(
             recursive=recursive,
             set_by=parsed.text("set-by"),
             dry_run=dry_run,
-            keep=state.keep(beside.root_dir if beside else directory, _title(values, unset, options)),
+            log=state.log(_title(values, unset, options)),
             beside=beside,
             shipped=_shipped,
             replaced=lambda package: _replaced(enabled, package),

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packyard.cli import bundles, declare, output, preferences, use_cases
 from packyard.cli.bundles import Offer
@@ -30,6 +30,9 @@ from packyard.core.kubernetes import images, operators
 from packyard.sharing.entry import IndexEntry
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
+
+if TYPE_CHECKING:
+    from packyard.sharing.fetching.verify import Proof
 
 ROWS = Rows(
     "package",
@@ -87,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     if wanted:
         lines = [line for case in cases for line in _told_case(offer.bundle, case, names, command)]
     else:
-        lines = [*_told(row, offer.bundle, cases, names, source, command)]
+        lines = [*_told(row, offer, cases, names, command)]
     for line in lines:
         output.line(line)
     return 0
@@ -136,10 +139,9 @@ def _case(case: BundledUseCase) -> tuple[object, ...]:
 
 def _told(
     row: Row,
-    bundle: Bundle,
+    offer: Offer,
     cases: Sequence[BundledUseCase],
     names: Mapping[str, str],
-    source: Setting,
     command: _Command,
 ) -> Iterator[str]:
     """Yield what people read of a package."""
@@ -153,11 +155,11 @@ def _told(
     yield ""
     yield from _labelled("options", ", ".join(option.name for option in row["options"]))
     requires = {each for case in cases for each in case.requires}
-    yield from _labelled("cluster", needs(requires, bundle.manifest, row["kubernetes"]))
+    yield from _labelled("cluster", needs(requires, offer.bundle.manifest, row["kubernetes"]))
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
-    yield from _labelled("signed", _signed(row, source))
+    yield from _labelled("signed", _signed(offer.proof))
     yield from _labelled("versions", _versions(row["versions"]))
     yield from _labelled("from", row["source"])
     yield f"{'next':<{_LABEL}}{command('get')}"
@@ -197,12 +199,8 @@ def _in_words(requirement: str) -> str:
     return f"{_KINDS.get(kind, kind)} {name}"
 
 
-def _signed(row: Row, source: Setting) -> str:
-    if source.is_carried:
-        return "packed here, from the sources that packyard carries"
-    names = preferences.key_names()
-    signers = dict.fromkeys([*row["signers"], *row["listedBy"]])
-    return ", ".join(names.get(each, each) for each in signers) or "by no key that you trust (packyard keys trust FILE)"
+def _signed(proof: Proof | None) -> str:
+    return proof.publisher if proof else "packed here, from the sources that packyard carries"
 
 
 def _versions(versions: Sequence[tuple[str, str]]) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
 
@@ -22,13 +22,11 @@ from packyard.cli import declare, output, state, unified
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError, UsageError
-from packyard.core.files.history import History, UndoStep, content
+from packyard.core.files import undo
+from packyard.core.files.steps import Contents, Step, StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder, option_setters
 from packyard.using.upgrade import onefile
-
-#: Files by their paths below the root of a step; None for one that goes.
-Contents = Mapping[str, "bytes | None"]
 
 ROWS = Rows("change", "title, files (file, change)")
 LIST = Rows("change", "step, title, time, files", when="--list", columns="STEP, CHANGE=title, TIME, FILES")
@@ -57,22 +55,21 @@ def run(arguments: argparse.Namespace) -> int:
     if steps > 1 and (arguments.dry_run or arguments.redo):
         flag = "--redo" if arguments.redo else "--dry-run"
         raise UsageError(f"packyard undo: {flag} is for one step; type packyard undo {flag}")
-    changes = _history()
+    log, places = _log(), (directory, *_also(directory))
     if arguments.dry_run:
         state.tell_pending(Tree(directory))
-        step = (changes.undone if arguments.redo else changes.last)(directory, *_also(directory))
-        return _show([(step, step.taken_back(Tree(Path(step.root)), _merged))], arguments, directory)
+        step = (undo.undone if arguments.redo else undo.last)(log, *places)
+        return _show([(step, undo.taken_back(step, Tree(Path(step.root)), _merged))], arguments, directory)
     if arguments.redo:
-        step = changes.redo(directory, *_also(directory), merge=_merged)
-        return _show([(step, step.before)], arguments, directory, "done again")
-    there = sum(1 for _ in changes.done(directory, *_also(directory))) if steps > 1 else 1
+        return _show([undo.redo(log, *places, merge=_merged)], arguments, directory, "done again")
+    there = sum(1 for _ in undo.done(log, *places)) if steps > 1 else 1
     if steps > there:
         hint = f"packyard undo {quote(str(directory))} --list shows them"
         raise InputError(
             Problem(f"has {output.counted(there, 'change')} to undo, not {steps}", file=str(directory), hint=hint)
         )
-    undone = [changes.undo(directory, *_also(directory), merge=_merged) for _ in range(steps)]
-    return _show([(step, step.before) for step in undone], arguments, directory, "undone")
+    undone = [undo.undo(log, *places, merge=_merged) for _ in range(steps)]
+    return _show(undone, arguments, directory, "undone")
 
 
 def _steps(words: list[str]) -> tuple[Path, int]:
@@ -85,21 +82,21 @@ def _steps(words: list[str]) -> tuple[Path, int]:
 
 
 def _list(directory: Path, form: str) -> int:
-    steps = _history().done(directory, *_also(directory))
-    LIST.show([(number, step.title, _time(step), len(step.before)) for number, step in enumerate(steps, 1)], form)
+    steps = undo.done(_log(), directory, *_also(directory))
+    LIST.show([(number, step.title, _time(step), len(step.sizes)) for number, step in enumerate(steps, 1)], form)
     return 0
 
 
-def _time(step: UndoStep) -> str:
+def _time(step: Step) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime))
 
 
-def _history() -> History:
-    """Return the history of changes; without a home folder there is none."""
-    kept = state.history()
-    if kept is None:
+def _log() -> StepLog:
+    """Return the step log; without a home folder there is none."""
+    log = state.log()
+    if log.folder is None:
         raise UnavailableError("no history is kept without a home folder (set HOME, or XDG_STATE_HOME)")
-    return kept
+    return log
 
 
 def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None) -> bytes | None:
@@ -114,22 +111,22 @@ def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None
 
 
 def _show(
-    steps: list[tuple[UndoStep, Mapping[str, bytes | None]]],
+    steps: list[tuple[Step, Contents]],
     arguments: argparse.Namespace,
     directory: Path,
     word: str = "",
 ) -> int:
     """Print steps with the bytes that their files get, as a diff where nothing was written."""
-    if not ROWS.show([(step.title, list(_files(step))) for step, _ in steps], arguments.output):
+    if not ROWS.show([(step.title, list(_files(step, files))) for step, files in steps], arguments.output):
         return 0
     for step, files in steps:
         if not word:
             root_dir = os.path.realpath(directory)
             tree = Tree(Path(step.root))
-            changes = {step.path(name): (content(tree, name), data) for name, data in files.items()}
+            changes = {step.path(name): (undo.content(tree, name), data) for name, data in files.items()}
             unified.diffs(directory, {os.path.relpath(path, root_dir): both for path, both in changes.items()})
             continue
-        for name in sorted(step.before):
+        for name in sorted(files):
             output.line(os.path.relpath(step.path(name)))
         output.note(f"{word}: {step.title}")
     return 0
@@ -144,15 +141,15 @@ def _also(directory: Path) -> list[Path]:
         return []
 
 
-def _files(step: UndoStep) -> Iterator[tuple[str, str]]:
+def _files(step: Step, files: Contents) -> Iterator[tuple[str, str]]:
     """Yield the files, and what becomes of each."""
-    for name, data in sorted(step.before.items()):
-        change = "removed" if data is None else "added" if step.after[name] is None else "changed"
+    for name, data in sorted(files.items()):
+        change = "removed" if data is None else "added" if step.sizes[name][1] is None else "changed"
         yield os.path.relpath(step.path(name)), change
 
 
 def _settle(tree: Tree, arguments: argparse.Namespace) -> int:
-    finished, left = tree.settle(back=arguments.take_back)
+    finished, left = tree.settle(state.log(), back=arguments.take_back)
     if not finished and not left:
         raise InputError(Problem("has no interrupted change", file=str(tree.root_dir)))
     files = [(os.path.relpath(file), "changed") for file in finished]

@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     theirs = offer.bundle
     if arguments.dry_run:
         state.tell_pending(Tree(folder))
-    keep = state.keep(folder, f"upgrade {base.name} {base.version} to {theirs.version}")
-    outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, keep=keep, receipt=received)
+    log = state.log(f"upgrade {base.name} {base.version} to {theirs.version}")
+    outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, log=log, receipt=received)
     conflicts = () if decision else outcome.merged.conflicts
     if not conflicts:
         _tell(folder, base, theirs, outcome, decision)

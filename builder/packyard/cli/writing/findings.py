@@ -63,13 +63,13 @@ def _fix(findings: Sequence[Finding], folder: Path) -> int:
         if finding.fix and not path.startswith(".."):
             by_file.setdefault(path, []).append(finding)
     files, fixed = dict[str, bytes | None](), list[Finding]()
-    with tree.locked():
+    with tree.locked(state.log("lint --fix")):
         for path, of_file in by_file.items():
             new, gone = fix_file(tree.read(path), of_file[0].file, of_file)
             if gone:
                 files[path] = new
                 fixed += gone
-        tree.write(files, state.keep(folder, "lint --fix"))
+        tree.write(files)
     for finding in fixed:
         output.note(f"{finding.file}:{finding.line}: fixed [{finding.rule}]")
     return len(fixed)

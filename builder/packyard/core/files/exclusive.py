@@ -9,32 +9,33 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from time import sleep
 
 from packyard.core.errors import Problem, UnavailableError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-#: Tenths of a second to wait for a folder that other users may lock: they must not be able to stop everybody.
-_PATIENCE = 50
+#: Tenths of a second to wait in silence for one's own folder, and in all for one that other users may lock: they must
+#: not be able to stop everybody.
+_SILENCE, _PATIENCE = 10, 50
 
 
 @contextmanager
-def held(root: str) -> Iterator[None]:
-    """Lock a real folder for one writer, and wait while another one has it."""
+def held(root: str, tell: Callable[[str], object] = lambda _: None) -> Iterator[None]:
+    """Lock a real folder for one writer; say so where another one has it for long, and wait for that."""
     handles: list[int] = []
     try:
         for folder in _above(root):  # from the top, as every writer does: no deadlock
             with suppress(OSError):  # if we cannot open or lock it, no other writer of this user can
                 handles.append(os.open(folder, _FOLDER))
-                _share(handles[-1])
+                _share(handles[-1], folder, tell)
         try:
             handles.append(os.open(root, _FOLDER))
         except OSError as error:
             raise UnavailableError(Problem(error.strerror or str(error), file=root)) from error
         try:
-            fcntl.flock(handles[-1], fcntl.LOCK_EX)
+            _lock(handles[-1], fcntl.LOCK_EX, root, tell)
         except OSError as error:
             message = f"cannot be locked for one writer at a time: {error.strerror or error}; nothing was changed"
             hint = "some file systems have no locks: work on a copy elsewhere"
@@ -50,16 +51,28 @@ def _above(folder: str) -> list[str]:
     return ["/".join(parts[: number + 1]) or "/" for number in range(len(parts))]
 
 
-def _share(handle: int) -> None:
+def _share(handle: int, folder: str, tell: Callable[[str], object]) -> None:
     """Lock a folder in shared mode; wait without limit for one's own, only for a while for those of others."""
     state = os.fstat(handle)
     if state.st_uid == os.geteuid() and not state.st_mode & stat.S_IWOTH:
-        fcntl.flock(handle, fcntl.LOCK_SH)
-        return
-    for _ in range(_PATIENCE):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
+        _lock(handle, fcntl.LOCK_SH, folder, tell)
+    else:
+        _try(handle, fcntl.LOCK_SH, _PATIENCE)
+
+
+def _lock(handle: int, kind: int, folder: str, tell: Callable[[str], object]) -> None:
+    """Wait for a lock, after a second with a word about it."""
+    if not _try(handle, kind, _SILENCE):
+        tell(f"{folder}: another command is changing this folder; waiting until it ends")
+        fcntl.flock(handle, kind)
+
+
+def _try(handle: int, kind: int, times: int) -> bool:
+    """Try to lock, so many times a tenth of a second apart."""
+    for number in range(times):
+        if number:
             sleep(0.1)
-        else:
-            return
+        with suppress(BlockingIOError):
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
+            return True
+    return False

@@ -1,7 +1,7 @@
 """Changing an existing file: a new one with its owner, mode and attributes takes its name, or it is written through.
 
 A file is written through where it has a second name, is a mount point, or has an owner that the new file cannot get.
-That is not one step: the caller keeps both contents until it is done, and `is_torn` recognizes what a crash left.
+That is not one step: the step log has both contents until it is done, and `is_torn` recognizes what a crash left.
 """
 
 from __future__ import annotations
@@ -62,16 +62,6 @@ def attributes(file: str | int) -> dict[str, bytes]:
         if error.errno in (errno.ENOTSUP, errno.ENODATA):
             return {}
         raise
-
-
-def can_stand_for(staged: str, file: str) -> bool:
-    """Return whether a staged file has the owner, mode and attributes of a file, so that it may replace it."""
-    ours, theirs = os.lstat(staged), os.lstat(file)
-    return (
-        theirs.st_nlink == 1
-        and (ours.st_uid, ours.st_gid, ours.st_mode) == (theirs.st_uid, theirs.st_gid, theirs.st_mode)
-        and attributes(staged) == attributes(file)
-    )
 
 
 def write_through(file: str, old: bytes, new: bytes) -> None:

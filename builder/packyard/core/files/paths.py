@@ -11,6 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from packyard.core.errors import InputError, PackyardError, Problem
 from packyard.core.files import regular
@@ -54,16 +55,19 @@ def is_inside(real: str, root: str) -> bool:
 
 
 def above(folder: str) -> Iterator[str]:
-    """Yield the folders above a real one, nearest first, as long as they belong to the user or root alone.
+    """Yield the folders above a real one, nearest first, as long as they belong to the user, to root or to its owner.
 
     A file in a folder that everybody may write, such as /tmp, may be anybody's.
     """
+    owners = {os.geteuid(), 0}
+    with suppress(OSError):
+        owners.add(os.stat(folder).st_uid)
     while (parent := os.path.dirname(folder)) != folder:
         try:
             state = os.stat(parent)
         except OSError:
             return
-        if state.st_uid not in (os.geteuid(), 0) or state.st_mode & stat.S_IWOTH:
+        if state.st_uid not in owners or state.st_mode & stat.S_IWOTH:
             return
         yield parent
         folder = parent

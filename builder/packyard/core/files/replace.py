@@ -1,11 +1,13 @@
-"""Replacing several files in one change: all of them, or none.
+"""Several files get new bytes as one change: all of them, or none.
 
-1. Write the draft of the journal, and stage the new files beside the old ones.
-2. Rename the draft to the journal: from now on the change is decided.
-3. Rename the new files to their places, and remove the journal.
+1. Each file is compared with what was read of it.
+2. The step is drafted (`steps`), and a `notice` of it put into the package.
+3. The new files are staged beside the old ones.
+4. All of that is on the disk: the step is decided, and the new files take their places, renamed or `inplace`.
+5. The step ends.
 
-If a step fails, the files get their old bytes back; if the process is killed, the next command continues (`recovery`).
-Ctrl-C, or another request to end, ends the first step, and waits for the end of the others.
+What fails gives every file its old bytes back. What a kill leaves before 4 is removed by the next command there, and
+finished from there on, unless a file was edited since: then the user chooses, by `settle`.
 """
 
 from __future__ import annotations
@@ -13,17 +15,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from packyard.core import ending
-from packyard.core.errors import ConflictError, PackyardError, Problem, UnavailableError
-from packyard.core.files import atomic, inplace, journal, recovery
-from packyard.core.files.journal import DRAFT, JOURNAL, JournalLine
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
+from packyard.core.files import atomic, inplace, notice, regular
+from packyard.core.files.steps import DRAFT, Step, StepLog, staged_names
 
 _THREADS = 8
 _CHANGED = "was changed by somebody else meanwhile; nothing was written"
+_EDITED = "was changed after an interrupted command; nothing was done"
 _FOR_CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -39,17 +42,18 @@ class FileChange(NamedTuple):
     mode: int = 0o644
 
 
-class _Step:
-    """A change on its way to the disk."""
+class _Move:
+    """A change of a file on its way to the disk."""
 
-    def __init__(self, change: FileChange, item: JournalLine) -> None:
+    def __init__(self, root: str, change: FileChange, staged: str) -> None:
+        self.file = os.path.join(root, change.path)
+        self.staged = f"{os.path.dirname(self.file)}/{staged}"
         self.name = change.name
         self.old = change.old
         self.new = change.new
         self.mode = change.mode
-        self.item = item
         #: The state of the file when it was compared with the old bytes; None where there was none.
-        self.seen: tuple[int, ...] | None = None
+        self.state: tuple[int, ...] | None = None
         #: Whether the staged file may replace the old one; otherwise that is written through.
         self.stands = True
 
@@ -58,65 +62,172 @@ class UnfinishedError(UnavailableError):
     """Some files have their new bytes and some their old ones; the next command continues from there."""
 
 
-def write(root: str, changes: Iterable[FileChange]) -> None:
-    """Replace the content of files below a real folder that is locked by `lock`: all of them, or none.
+def write(root: str, changes: Iterable[FileChange], log: StepLog) -> None:
+    """Replace the content of files below a real folder that is locked: all of them, or none.
 
     Owner, mode, attributes and hard links of a file stay. Raises `ConflictError` where a file
     was changed since it was read, and `UnavailableError` where one cannot be changed; then nothing is changed.
     `UnfinishedError` means that the change could be neither completed nor taken back.
     """
-    steps = _prepare(root, [change for change in changes if change.old != change.new])
-    if not steps:
+    changes = [change for change in changes if change.old != change.new]
+    token = os.urandom(8).hex()
+    moves = _prepare(root, dict(zip(staged_names(token), changes, strict=False)))
+    if not moves:
         return
+    both = {change.path: (change.old, change.new) for change in changes}
     try:
-        with ending.as_interrupt():
-            handle = journal.draft(root, [step.item for step in steps], [step.old or b"" for step in steps])
-            try:
-                _stage_and_carry_out(root, steps, handle)
-            finally:
-                os.close(handle)
+        with (
+            ending.as_interrupt(),
+            log.begin(root, token, both) as step,
+            notice.posted(root, str(step.file) if step else "") as posted,
+        ):
+            _write(moves, step, posted)
     except OSError as error:
-        raise _unavailable(error, steps, root) from error
+        raise _unavailable(error, moves, root) from error
 
 
-def _prepare(root: str, changes: Sequence[FileChange]) -> list[_Step]:
-    """Check that every file is as it was read and may be changed; return each once, even if it has two names."""
+def _write(moves: Sequence[_Move], step: Step | None, posted: str) -> None:
+    """Stage the new files, decide the step, and let them take their places; remove the notice that was ``posted``."""
+    is_made = False
+    try:
+        _stage_all(moves, [str(step.file)] if step else [])
+        with ending.later():
+            step = step and step.decide()
+            try:
+                _each(moves, _take_place)
+            except (OSError, PackyardError) as error:
+                _give_back(moves, error)
+                step = step and _undecided(step, error)
+                raise
+            is_made = True
+            with suppress(OSError):  # then the step stays open, and the next command ends it
+                _clear([move.staged for move in moves if move.new is None or not move.stands], posted)
+                if step:
+                    step.end()
+    except UnfinishedError:
+        raise
+    except BaseException:
+        if not is_made:
+            with suppress(OSError):
+                _clear([move.staged for move in moves], posted)
+                if step:
+                    step.drop()
+        raise
+
+
+def settle(step: Step, *, back: bool = False, forced: bool = False) -> tuple[list[str], list[str]]:
+    """Finish a dead writer's step, or take it back.
+
+    Files that were changed since then are left alone where that is ``forced``; otherwise `ConflictError` names them
+    all, and nothing is changed. Return the files that have the right bytes now, and those that were left alone.
+    """
+    with step.claimed() as is_open:
+        if not is_open:
+            return [], []
+        changes, edited = ({}, []) if step.state == DRAFT else _rest(step, back=back)
+        if edited and not forced:
+            raise ConflictError(*(Problem(_EDITED, file=file, hint=ways_out(step.root)) for file in edited))
+        try:
+            _settle(step, changes, back=back)
+        except OSError as error:
+            file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else step.root
+            what = "taken back" if back else "finished"
+            message = f"an interrupted change cannot be {what}: {error.strerror or error}"
+            raise UnavailableError(Problem(message, file=file, hint=ways_out(step.root))) from error
+        if back or step.state == DRAFT:
+            step.drop()
+        else:
+            step.end()
+        return sorted(step.path(path) for path in step.sizes if step.path(path) not in edited), sorted(edited)
+
+
+def _rest(step: Step, *, back: bool) -> tuple[dict[str, FileChange], list[str]]:
+    """Return what an open step has yet to change, and the files that were changed otherwise since."""
+    changes: dict[str, FileChange] = {}
+    edited: list[str] = []
+    before, after = step.contents()
+    for path, target in (before if back else after).items():
+        old, new, file = before[path], after[path], step.path(path)
+        try:
+            now = _content(file)
+        except InputError:  # it is a folder or a link now
+            edited.append(file)
+            continue
+        if now not in (old, new) and not _is_torn(now, old, new):
+            edited.append(file)
+        elif now != target:
+            changes[path] = FileChange(path, now, target, file)
+    return changes, edited
+
+
+def _settle(step: Step, changes: Mapping[str, FileChange], *, back: bool) -> None:
+    """Make changes that the step's writer did not, and remove what it left."""
+    names = step.staged()
+    for change in changes.values():
+        if change.old is None:
+            os.makedirs(os.path.dirname(change.name), exist_ok=True)
+    staged = {path: f"{os.path.dirname(step.path(path))}/{name}" for path, name in names.items()}
+    moved = {path for path, change in changes.items() if back and change.old is None and os.path.lexists(staged[path])}
+    for path, file in staged.items():
+        with suppress(FileNotFoundError):
+            if path in moved:  # the old file itself
+                os.rename(file, step.path(path))
+            else:
+                os.unlink(file)
+    moves = _prepare(step.root, {names[path]: change for path, change in changes.items() if path not in moved})
+    _stage_all(moves)
+    for move in moves:
+        _take_place(move)
+    _clear(move.staged for move in moves)
+    notice.remove(step.root, str(step.file.with_suffix(f".{DRAFT}")))
+
+
+def ways_out(folder: str) -> str:
+    """Return what to type where an interrupted change cannot be finished automatically."""
+    import shlex
+
+    quoted = shlex.quote(folder)
+    return (
+        f"to finish the change except for files changed since then: packyard undo --finish {quoted}; "
+        f"to take it back: packyard undo --take-back {quoted}"
+    )
+
+
+def _prepare(root: str, changes: Mapping[str, FileChange]) -> list[_Move]:
+    """Check that every file is as it was read and may be changed; return each once, even if it has two names.
+
+    ``changes`` are by the names under which new files are staged.
+    """
     problems: list[Problem] = []
     changed: list[Problem] = []
-    linked: dict[tuple[int, ...], _Step] = {}
-    steps: list[_Step] = []
-    for change, staged in zip(changes, journal.staged_names(), strict=False):
-        file = os.path.join(root, change.path)
-        old, new = (None if data is None else journal.digest(data) for data in (change.old, change.new))
-        item = JournalLine(file, old, new, len(change.old or b""), journal.beside(file, staged))
-        step = _Step(change, item)
-        steps.append(step)
+    linked: dict[tuple[int, ...], _Move] = {}
+    moves = [_Move(root, change, staged) for staged, change in changes.items()]
+    for move in moves:
         try:
-            _compare(step, linked)
+            _compare(move, linked)
         except ConflictError as error:
             changed += error.problems
         except OSError as error:
-            problems.append(Problem(f"{error.strerror or error}; nothing was changed", file=change.name))
-    folders = {root, *(os.path.dirname(step.item.file) for step in steps)}
+            problems.append(Problem(f"{error.strerror or error}; nothing was changed", file=move.name))
     problems += [
         Problem("no permission to write in this folder; nothing was changed", file=folder)
-        for folder in sorted(folders)
+        for folder in sorted({os.path.dirname(move.file) for move in moves})
         if not os.access(folder, os.W_OK | os.X_OK)
     ]
     if changed:
         raise ConflictError(*changed)
     if problems:
         raise UnavailableError(*problems)
-    return [step for step in steps if step.seen is None or linked.get(step.seen[:2], step) is step]
+    return [move for move in moves if move.state is None or linked.get(move.state[:2], move) is move]
 
 
-def _compare(step: _Step, linked: dict[tuple[int, ...], _Step]) -> None:
+def _compare(move: _Move, linked: dict[tuple[int, ...], _Move]) -> None:
     """Compare a writable file with what was read of it; ``linked`` collects the files that have several names."""
-    refusal = ConflictError(Problem(_CHANGED, file=step.name))
+    refusal = ConflictError(Problem(_CHANGED, file=move.name))
     try:
-        handle = os.open(step.item.file, _FOR_CHANGE)
+        handle = os.open(move.file, _FOR_CHANGE)
     except FileNotFoundError:
-        if step.old is not None:
+        if move.old is not None:
             raise refusal from None
         return
     except OSError as error:
@@ -125,16 +236,16 @@ def _compare(step: _Step, linked: dict[tuple[int, ...], _Step]) -> None:
         raise
     try:
         state = os.fstat(handle)
-        if not stat.S_ISREG(state.st_mode) or step.old is None or _read(handle, len(step.old)) != step.old:
+        if not stat.S_ISREG(state.st_mode) or move.old is None or _read(handle, len(move.old)) != move.old:
             raise refusal
     finally:
         os.close(handle)
-    step.seen = _seen(state)
-    if state.st_nlink > 1 and step.new is not None:
-        step.stands = False
-        other = linked.setdefault(step.seen[:2], step)
-        if other.new != step.new:
-            raise ConflictError(Problem(f"is {other.name} under another name, with other bytes", file=step.name))
+    move.state = _state(state)
+    if state.st_nlink > 1 and move.new is not None:
+        move.stands = False
+        other = linked.setdefault(move.state[:2], move)
+        if other.new != move.new:
+            raise ConflictError(Problem(f"is {other.name} under another name, with other bytes", file=move.name))
 
 
 def _read(handle: int, size: int) -> bytes:
@@ -145,125 +256,139 @@ def _read(handle: int, size: int) -> bytes:
     return data
 
 
-def _seen(state: os.stat_result) -> tuple[int, ...]:
+def _state(state: os.stat_result) -> tuple[int, ...]:
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
-def _stage_and_carry_out(root: str, steps: Sequence[_Step], handle: int) -> None:
-    """Stage the new files, rename the draft to the journal, and do what that says."""
-    staged = [step for step in steps if step.new is not None]
-    files = [f"{root}/{DRAFT}", *(step.item.staged for step in staged)]
-    is_decided = False
-    try:
-        _each(staged, _stage)
-        atomic.flush_all(files)
-        with ending.later():
-            os.rename(files[0], f"{root}/{JOURNAL}")
-            is_decided = True
-            _carry_out(root, steps, handle)
-    except BaseException:
-        for leftover in reversed(files) if not is_decided else ():
-            with suppress(OSError):
-                os.unlink(leftover)
-        raise
+def _stage_all(moves: Sequence[_Move], also: Sequence[str] = ()) -> None:
+    """Write the new files beside the old ones, and wait until they and some other files are on the disk."""
+    new = [move for move in moves if move.new is not None]
+    _each(new, _stage)
+    atomic.flush_all([*also, *(move.staged for move in new)])
 
 
-def _stage(step: _Step) -> None:
-    """Write the new file beside the old one."""
-    assert step.new is not None
-    same = inplace.stage(step.item.staged, step.new, step.item.file if step.seen else None, mode=step.mode)
-    step.stands = step.stands and same
+def _stage(move: _Move) -> None:
+    assert move.new is not None
+    same = inplace.stage(move.staged, move.new, move.file if move.state else None, mode=move.mode)
+    move.stands = move.stands and same
 
 
-def _carry_out(root: str, steps: Sequence[_Step], handle: int) -> None:
-    """Rename the new files to their places, or give all the old bytes back; then remove the journal."""
-    try:
-        atomic.flush(root)
-        _each(steps, _take_place)
-    except (OSError, PackyardError) as error:
-        try:
-            for step in steps:
-                recovery.give_back(step.item, handle)
-        except (OSError, PackyardError) as another:
-            message = f"{_why(error)}, and the files that were changed could not be put back: {_why(another)}"
-            raise UnfinishedError(Problem(message, file=root, hint=recovery.ways_out(root))) from another
-        _clear(root, steps)
-        raise
-    _clear(root, [step for step in steps if step.new is None or not step.stands])
-
-
-def _each(steps: Sequence[_Step], act: Callable[[_Step], None]) -> None:
+def _each(moves: Sequence[_Move], act: Callable[[_Move], None]) -> None:
     """Do something for every file, in threads if they are many.
 
     A rename on a network file system waits for the server, and on ext4 without a journal until the disk has discarded
     the old blocks: 600 of them took 0.4 s one by one, and 0.05 s in threads. There a new file is slow, too, where many
     were removed just before.
     """
-    if len(steps) <= atomic.MANY:
-        for step in steps:
-            act(step)
+    if len(moves) <= atomic.MANY:
+        for move in moves:
+            act(move)
         return
-    from threading import Thread
+    from concurrent.futures import ThreadPoolExecutor
 
-    errors: list[BaseException] = []
+    stopped: list[bool] = []
 
-    def some(part: Sequence[_Step]) -> None:
+    def some(part: Sequence[_Move]) -> None:
+        for move in part:
+            if not stopped:
+                act(move)
+
+    size = -(-len(moves) // _THREADS)  # neighbors together: renames in one folder wait for each other
+    with ThreadPoolExecutor(_THREADS) as pool:
         try:
-            for step in part:
-                if errors:
-                    return
-                act(step)
-        except Exception as error:
-            errors.append(error)
-
-    size = -(-len(steps) // _THREADS)  # neighbors together: renames in one folder wait for each other
-    threads = [Thread(target=some, args=(steps[at : at + size],)) for at in range(0, len(steps), size)]
-    try:
-        with ending.later():  # one that is half started cannot be joined
-            for thread in threads:
-                thread.start()
-        for thread in threads:
-            thread.join()
-    except KeyboardInterrupt as error:  # no thread may go on when the caller clears away
-        errors.append(error)
-        for thread in threads:
-            thread.join()
-    if errors:
-        raise errors[0]
+            with ending.later():  # a thread that is half started cannot be waited for
+                parts = pool.map(some, (moves[at : at + size] for at in range(0, len(moves), size)))
+            for _ in parts:
+                pass
+        except BaseException:
+            stopped.append(True)
+            raise
 
 
-def _take_place(step: _Step) -> None:
+def _take_place(move: _Move) -> None:
     """Rename the new file to its place, if the file there is still the one that was compared."""
-    item = step.item
     try:
-        state = _seen(os.lstat(item.file))
+        state = _state(os.lstat(move.file))
     except FileNotFoundError:
         state = None
-    if state != step.seen:
-        raise ConflictError(Problem(_CHANGED, file=step.name))
-    if step.new is None:
-        os.rename(item.file, item.staged)
+    if state != move.state:
+        raise ConflictError(Problem(_CHANGED, file=move.name))
+    if move.new is None:
+        os.rename(move.file, move.staged)
         return
-    if step.stands:
+    if move.stands:
         try:
-            os.rename(item.staged, item.file)
+            os.rename(move.staged, move.file)
         except OSError:  # a mount point, or a folder with the sticky bit
-            if step.old is None:
+            if move.old is None:
                 raise
-            step.stands = False
+            move.stands = False
         else:
             return
-    assert step.old is not None
-    inplace.write_through(item.file, step.old, step.new)
+    assert move.old is not None
+    inplace.write_through(move.file, move.old, move.new)
 
 
-def _clear(root: str, steps: Iterable[_Step]) -> None:
-    """Remove the staged files, then the journal; if that fails, the next command does it."""
-    with suppress(OSError):
-        for step in steps:
-            with suppress(FileNotFoundError):
-                os.unlink(step.item.staged)
-        os.unlink(f"{root}/{JOURNAL}")
+def _give_back(moves: Sequence[_Move], reason: Exception) -> None:
+    """Give every file its old bytes back, but one that somebody changed meanwhile."""
+    try:
+        for move in moves:
+            with suppress(InputError):  # it is a folder or a link now
+                _restore(move)
+    except (OSError, PackyardError) as error:
+        raise _unfinished(os.path.dirname(moves[0].file), reason, error) from error
+
+
+def _undecided(step: Step, reason: Exception) -> Step:
+    """Return a step of which everything was given back."""
+    try:
+        return step.undecide()
+    except OSError as error:
+        raise _unfinished(step.root, reason, error) from error
+
+
+def _unfinished(root: str, reason: Exception, error: Exception) -> UnfinishedError:
+    message = f"{_why(reason)}, and the change could not be taken back: {_why(error)}"
+    return UnfinishedError(Problem(message, file=root, hint=ways_out(root)))
+
+
+def _restore(move: _Move) -> None:
+    if move.new is None:
+        with suppress(FileNotFoundError):
+            os.rename(move.staged, move.file)
+        return
+    now = _content(move.file)
+    if now is None or now == move.old or (now != move.new and not _is_torn(now, move.old, move.new)):
+        return
+    if move.old is None:
+        os.unlink(move.file)
+        return
+    if os.path.lexists(move.staged):
+        inplace.write_through(move.file, now, move.old)
+        return
+    move.state, move.old, move.new = _state(os.lstat(move.file)), now, move.old
+    _stage_all([move])
+    _take_place(move)
+
+
+def _content(file: str) -> bytes | None:
+    """Return the bytes of a file, or None where there is none. A link is not followed."""
+    return regular.read(file, resolve=_no_link) if os.path.lexists(file) else None
+
+
+def _no_link(file: str) -> str:
+    raise InputError(Problem("is a link", file=file))
+
+
+def _is_torn(now: bytes | None, old: bytes | None, new: bytes | None) -> bool:
+    """Say whether a file was written through in part."""
+    return now is not None and old is not None and new is not None and inplace.is_torn(now, old, new)
+
+
+def _clear(files: Iterable[str], posted: str = "") -> None:
+    for file in (*files, *([posted] if posted else ())):
+        with suppress(FileNotFoundError):
+            os.unlink(file)
 
 
 def _why(error: Exception) -> str:
@@ -272,7 +397,7 @@ def _why(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _unavailable(error: OSError, steps: Sequence[_Step], root: str) -> UnavailableError:
-    names = {path: step.name for step in steps for path in (step.item.file, step.item.staged)}
+def _unavailable(error: OSError, moves: Sequence[_Move], root: str) -> UnavailableError:
+    names = {path: move.name for move in moves for path in (move.file, move.staged)}
     file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else root
     return UnavailableError(Problem(f"{_why(error)}; nothing was changed", file=names.get(file, file)))

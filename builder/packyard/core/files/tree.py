@@ -7,17 +7,14 @@ or the folder itself (`paths.root_of`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
-from packyard.core.files import exclusive, journal, paths, recovery, regular, replace
+from packyard.core.files import exclusive, notice, paths, regular, replace
 from packyard.core.files.replace import FileChange
-
-#: Called before a change with the bytes of every file, by its real path, before and after (None: no file). The context
-#: manager that it returns is open while files are written, and is left with an error if they were not.
-Keep = Callable[[Mapping[Path, "bytes | None"], Mapping[Path, "bytes | None"]], "AbstractContextManager[object] | None"]
+from packyard.core.files.steps import DRAFT, OPEN, StepLog
 
 _PATH_MAX = 4096
 
@@ -42,6 +39,7 @@ class Tree:
         self._listed: dict[str, tuple[list[str], list[str], set[str]]] = {}
         self._real = {"": os.path.realpath(root_dir).rstrip("/")}
         self._root = ""
+        self._log: StepLog | None = None
 
     def has_file(self, path: str) -> bool:
         """Return whether there is a regular file or a link to one; False in a folder that is a link out of the root."""
@@ -78,34 +76,46 @@ class Tree:
             ahead += [start + name for name in reversed(folders) if name not in links]
 
     @contextmanager
-    def locked(self, *, below: bool = True) -> Iterator[None]:
+    def locked(self, log: StepLog | None = None, *, below: bool = True) -> Iterator[None]:
         """Lock the root for one writer, and finish what killed writers left in this folder and those above and below.
 
-        Without ``below``, folders below are not searched; for commands that do not enter them either.
+        What is written goes into ``log``, which gets a warning of a change that another user left open. Without
+        ``below``, that is not looked for in the folders below; for commands that do not enter them either.
         """
         if not os.path.isdir(self.root_dir):
             raise InputError(Problem("is not a directory", file=os.fspath(self.root_dir)))
-        with exclusive.held(self.root):
-            for folder in self._with((journal.JOURNAL, journal.DRAFT), below=below):
-                recovery.recover(folder)
+        self._log = log = log or StepLog.of_user()
+        with exclusive.held(self.root, log.tell):
+            for step in log.at(self.root, DRAFT, OPEN):
+                replace.settle(step)
                 self._listed.clear()
                 self._read.clear()
+            for warning in self._warnings(below=below):
+                log.tell(warning)
             yield
 
-    def interrupted(self) -> list[str]:
-        """Return the folders, here, above or below, with an interrupted change; for commands that only read."""
-        return [folder for folder in self._with((journal.JOURNAL,)) if journal.is_pending(folder)]
+    def interrupted(self, log: StepLog) -> Iterator[str]:
+        """Yield what to say of each change that is open here, above or below; for commands that only read."""
+        for step in log.at(self.root, DRAFT, OPEN):
+            with step.claimed(wait=False) as is_dead:
+                if is_dead:
+                    yield (
+                        f"{step.root}: an interrupted change is pending: the next command that writes there finishes "
+                        f"it, or says why not; {replace.ways_out(step.root)}"
+                    )
+                    return
+        yield from self._warnings()
 
-    def settle(self, *, back: bool) -> tuple[list[str], list[str]]:
+    def settle(self, log: StepLog, *, back: bool) -> tuple[list[str], list[str]]:
         """Finish or take back what killed writers left, except for files that were changed since then.
 
         Return the files that have the right bytes now, and those that were left alone.
         """
         settled: list[str] = []
         skipped: list[str] = []
-        with exclusive.held(self.root):
-            for folder in self._with((journal.JOURNAL,)):
-                some, others = recovery.settle(folder, back=back)
+        with exclusive.held(self.root, log.tell):
+            for step in log.at(self.root, DRAFT, OPEN):
+                some, others = replace.settle(step, back=back, forced=True)
                 settled += some
                 skipped += others
         return settled, skipped
@@ -113,7 +123,6 @@ class Tree:
     def write(
         self,
         files: Mapping[str, bytes | None],
-        keep: Keep | None = None,
         *,
         mode: int = 0o644,
         executable: Collection[str] = (),
@@ -121,7 +130,7 @@ class Tree:
         """Replace the content of files that were read, all or none, while the tree is `locked`.
 
         A file that did not exist is created, with the folders above it; one whose content is None is removed, with the
-        folders below the root that it leaves empty. ``keep`` is called last before that. ``mode`` is that of new files.
+        folders below the root that it leaves empty. ``mode`` is that of new files.
         """
         changes: dict[str, FileChange] = {}
         for path, new in files.items():
@@ -135,11 +144,7 @@ class Tree:
                 )
         changes = {file: change for file, change in changes.items() if change.old != change.new}
         if changes:
-            files_by_path = {Path(file): change for file, change in changes.items()} if keep else {}
-            before = {file: change.old for file, change in files_by_path.items()}
-            after = {file: change.new for file, change in files_by_path.items()}
-            with (keep and keep(before, after)) or nullcontext():
-                self._replace(changes)
+            self._replace(changes)
 
     def _replace(self, changes: Mapping[str, FileChange]) -> None:
         """Write changes, with the folders that new files need and without those that are left empty."""
@@ -148,7 +153,7 @@ class Tree:
         try:
             for folder in {os.path.dirname(file) for file in added}:
                 os.makedirs(folder, exist_ok=True)
-            replace.write(self.root, changes.values())
+            replace.write(self.root, changes.values(), self._log or StepLog.of_user())
         except (OSError, PackyardError) as error:
             self._remove_empty(added)
             if isinstance(error, PackyardError):
@@ -169,23 +174,17 @@ class Tree:
         self._root = self._root or paths.root_of(self._real[""] or "/")
         return self._root
 
-    def _with(self, names: tuple[str, ...], *, below: bool = True) -> Iterator[str]:
-        """Yield the real folders above, from the top, then those below, that have a file with one of these names."""
-        here = self._real[""] or "/"
-        for folder in reversed(list(paths.above(here))):
-            if any(os.path.lexists(f"{folder}/{name}") for name in names):
-                yield folder
-        ahead = [""]
-        while ahead:
-            folder = ahead.pop()
-            try:
-                folders, files, links = self._list(folder)
-            except UnavailableError:  # the command reports it if it enters the folder
-                continue
-            if any(name in files or name in folders for name in names):
-                yield self._folder(folder) or "/"
-            start = f"{folder}/" if folder else ""
-            ahead += [start + name for name in reversed(folders) if below and name not in links]
+    def _warnings(self, *, below: bool = True) -> Iterator[str]:
+        """Yield what to say of the notices of open changes, here, above and below."""
+        real = self._real[""] or "/"
+        folders = [*paths.above(real)]
+        with suppress(UnavailableError):  # the command reports it if it enters the folder
+            for folder, names, files in self.walk():
+                if notice.NAME in files:
+                    folders.append(self._folder(folder) or "/")
+                if not below:
+                    names.clear()
+        yield from filter(None, map(notice.warning, folders))
 
     def _list(self, folder: str) -> tuple[list[str], list[str], set[str]]:
         if folder not in self._listed:

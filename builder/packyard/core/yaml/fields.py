@@ -128,11 +128,11 @@ class Fields:
         node = self._get(key)
         return None if node is None else Fields(node, self.file, self._path(key), self.problems)
 
-    def elsewhere(self, key: str, hint: str) -> None:
-        """Refuse a key that another file has, and say which."""
+    def elsewhere(self, key: str, hint: str, message: str = "does not stand here") -> None:
+        """Refuse a key that another file has, or another program, and say which."""
         if self.node and (node := self.node.get(key)) is not None:
             self._known.append(key)
-            self.fault(node, key, "does not stand here", hint)
+            self.fault(node, key, message, hint)
 
     def done(self) -> None:
         """Refuse keys that nobody asked for; the outermost mapping raises all faults."""

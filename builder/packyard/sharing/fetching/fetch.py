@@ -33,6 +33,7 @@ from packyard.sharing.index.access import OlderError
 from packyard.sharing.index.choose import Choice, choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.offline import Memory
+from packyard.sharing.index.package import Package
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.store import PATIENCE, MissingStoreError, NotFoundError, Store, pointing_to_fsck
 from packyard.sharing.trust import provenance
@@ -41,12 +42,11 @@ from packyard.sharing.trust.keys import NOBODY, Trust
 _UNLIMITED = 1 << 62  # bytes
 _AT_ADDRESS = "whose address was given; whether it was yanked is not known"
 _IS_RIGHT = "is this the address of a bundle in a channel? packyard list --from CHANNEL shows what a channel has"
-_UNSIGNED = "ask whoever publishes there to sign it: packyard publish --key NAME"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A bundle's file, why it was chosen, what is proved about it, and the versions that the channel lists.
+    """A bundle's file, why it was chosen, what is proved about it, and the package as the channel lists it.
 
     ``number`` is that of the index that lists it, 0 where none does.
     """
@@ -54,8 +54,13 @@ class Fetched:
     file: BinaryIO
     choice: Choice
     proof: Proof
-    versions: Sequence[IndexEntry] = ()
+    package: Package | None = None
     number: int = 0
+
+    @property
+    def versions(self) -> Sequence[IndexEntry]:
+        """The versions that the channel lists; a registry is asked for each."""
+        return self.package.entries if self.package else ()
 
     def unpack(self, into: Path, receipt: bytes | None = None) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
@@ -123,7 +128,7 @@ def _opened(store: Store, reference: Reference, how: Fetching, pin: Pin | None) 
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(choice.entry.version)  # removed meanwhile
             raise
-        yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries, number=index.number)
+        yield Fetched(file=file, choice=choice, proof=proof, package=package, number=index.number)
 
 
 def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool) -> Index | None:
@@ -180,7 +185,7 @@ def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fe
         with _plain(store, Reference.parse(bundle.reference), how, str(bundle), _AT_ADDRESS) as fetched:
             yield fetched
         return
-    from packyard.sharing.stores.oci.repositories import OCIStore
+    from packyard.sharing.stores.oci.channel import OCIStore
 
     registry, place = OCIStore(bundle.artifact.channel, patience=how.patience), bundle.artifact
     try:
@@ -198,8 +203,7 @@ def _without_index(store: Store, reference: Reference, how: Fetching) -> Abstrac
         hint = f"is {store.address} a channel? If so, give a version: {reference.name}@VERSION"
         raise UnavailableError(Problem(f"the channel has no index that tells which version {reference} is", hint=hint))
     if how.trusted.is_required:
-        hint = f"ask whoever publishes there; what lies there has an address: {store.address.rstrip('/')}/"
-        hint += bundle_key(reference.name, reference.version)
+        hint = f"ask its publisher; to require no signature there any more: {how.trusted.let_go}"
         raise IntegrityError(Problem("has no index any more, and you trust keys for it", file=store.address, hint=hint))
     return _plain(store, reference, how, str(reference), "the version that was asked for; the channel has no index")
 
@@ -236,7 +240,7 @@ def _unlisted(
         check(manifest)
         size = file.seek(0, io.SEEK_END)
         entry = IndexEntry(name=manifest.name, version=manifest.version, tar=tar, digest=wanted.digest, size=size)
-        proof = verify_bundle(entry, attested, how.trusted, what=wanted.what, hint=_UNSIGNED)
+        proof = verify_bundle(entry, attested, how.trusted, what=wanted.what)
         yield Fetched(file=file, choice=Choice(entry=entry, why=why), proof=proof)
 
 

@@ -33,8 +33,9 @@ _MOST = 100_000  # files of a folder
 class Proof:
     """A bundle whose files all have the digests of its packyard.json, and what else is proved about it.
 
-    ``signers`` are the trusted keys that signed its provenance, ``others`` the ids of keys that are said to have;
-    ``listed_by`` are the trusted keys that signed the head of a channel that lists it, ``listed`` whether one does.
+    ``signers`` are the trusted keys that signed its provenance, ``listed_by`` those that signed the index of a channel
+    that lists it; ``others`` are the ids of keys that are said to have. ``listed`` says whether a channel lists it, and
+    ``trusted`` whom the user trusts there.
     """
 
     bundle: Identified
@@ -44,32 +45,42 @@ class Proof:
     listed_by: tuple[str, ...] = ()
     listed: bool = False
     has_sbom: bool = False
+    trusted: Trust = NOBODY
 
     @property
     def is_proved(self) -> bool:
         """Whether somebody whom the user trusts vouches for these bytes."""
         return bool(self.signers or self.listed_by)
 
-    def describe(self, names: Mapping[str, str] | None = None) -> str:
-        """Say in one line what was proved, and what could not be; ``names`` are those of keys by their ids."""
-        return ". ".join([*self._proved(names or {}), *self._unproved()])
+    @property
+    def publisher(self) -> str:
+        """Who signed it, in words, as far as the user can tell."""
+        if self.is_proved:
+            return f"by {self._names(tuple(dict.fromkeys([*self.signers, *self.listed_by])))}"
+        return f"by {self.others[0]}, which you do not trust ({self.trusted.take})" if self.others else "by nobody"
 
-    def _proved(self, names: Mapping[str, str]) -> Iterator[str]:
+    def describe(self) -> str:
+        """Say in one line what was proved, and what could not be."""
+        return ". ".join([*self._proved(), *self._unproved()])
+
+    def _names(self, ids: Sequence[str]) -> str:
+        return ", ".join(map(self.trusted.name, ids))
+
+    def _proved(self) -> Iterator[str]:
         listed = " and listed by the channel" if self.listed else ""
-        signed = f", signed by {_keys(self.listed_by, names)}" if self.listed_by else ""
+        signed = f", signed by {self._names(self.listed_by)}" if self.listed_by else ""
         yield f"{self.bundle.name} {self.bundle.version}: files are intact{listed}{signed}"
         if self.signers and self.provenance:
             sbom = "; the SBOM belongs to it" if self.has_sbom else ""
-            yield f"B{_origin(self.provenance)[1:]}, signed by {_keys(self.signers, names)}{sbom}"
+            yield f"B{_origin(self.provenance)[1:]}, signed by {self._names(self.signers)}{sbom}"
 
     def _unproved(self) -> Iterator[str]:
         if self.provenance is None:
             yield "Nothing says how it was built, for it has no provenance"
         elif not self.signers:
-            said_by = "nobody signed that" if not self.others else f"signed by {self.others[0]}, which you do not trust"
-            yield f"Not proved: {_origin(self.provenance)}; {said_by}"
+            yield f"Not proved: {_origin(self.provenance)}"
         if not self.is_proved:
-            yield "Not signed by a key that you trust, so the publisher is unknown (packyard keys trust FILE)"
+            yield f"It is signed {self.publisher}, so its publisher is unknown"
 
 
 def verify_listed(
@@ -83,7 +94,8 @@ def verify_listed(
         raise IntegrityError(f"{entry}: expected {entry.digest}, found {bundle.digest}")
     if attested is None:
         attested = provenance.get(store, entry.name, entry.version)
-    return verify_bundle(bundle, attested, trusted, what=str(entry), listed_by=index.signers)
+    proof = verify_bundle(bundle, attested, trusted, what=str(entry), listed_by=index.signers)
+    return replace(proof, others=proof.others or index.others)
 
 
 def verify_bundle(
@@ -93,18 +105,17 @@ def verify_bundle(
     *,
     what: str,
     listed_by: Sequence[str] | None = None,
-    hint: str = "get NAME.tar.gz.intoto.json from the channel, too",
 ) -> Proof:
     """Verify the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
 
-    ``listed_by`` are the trusted keys that signed the head in which the caller found this very file (none: the head is
-    not signed); None if no channel lists it. Where the user trusts a key, one must have signed the head or the
-    provenance; ``hint`` says what to do where there is none.
+    ``listed_by`` are the trusted keys that signed the index in which the caller found this very file (none: it is not
+    signed); None if no channel lists it. Where the user trusts a key, one must have signed the index or the provenance.
     """
-    proof = Proof(bundle=bundle, listed=listed_by is not None, listed_by=tuple(listed_by or ()))
+    proof = Proof(bundle=bundle, listed=listed_by is not None, listed_by=tuple(listed_by or ()), trusted=trusted)
     trusted = trusted.optional() if proof.is_proved else trusted
     if attested is None:
         if trusted.is_required:
+            hint = f"ask its publisher; to require no signature there any more: {trusted.let_go}"
             raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
         return proof
     file = f"{what}{PROVENANCE}"
@@ -175,7 +186,7 @@ def _digest(file: Path) -> str:
 
 
 def _open(attested: bytes, trusted: Trust, file: str) -> tuple[Provenance, Opened]:
-    """Open the provenance; where a signed head lists the bundle, it need not be signed, but must not be forged."""
+    """Open the provenance; where a signed index lists the bundle, it need not be signed, but must not be forged."""
     if len(attested) > provenance.LIMIT:
         raise IntegrityError(Problem(f"is larger than {provenance.LIMIT} bytes", file=file))
     return provenance.open(attested, trusted, file=file)
@@ -187,7 +198,3 @@ def _origin(statement: Provenance) -> str:
         return f"{by} from sources without a revision"
     changed = " with changes that are not committed" if statement.source.dirty else ""
     return f"{by} from commit {statement.source.commit[:12]}{changed}"
-
-
-def _keys(ids: Sequence[str], names: Mapping[str, str]) -> str:
-    return ", ".join(f"{names[each]} ({each[:19]}…)" if names.get(each) else each for each in ids)

@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from shlex import quote
 
 from packyard.core.bundle import record
 from packyard.core.digest import Digest
@@ -26,7 +25,8 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Prob
 from packyard.sharing.index import index as indexes
 from packyard.sharing.index.index import KEY, MANY, ONE, Index
 from packyard.sharing.index.offline import Memory
-from packyard.sharing.stores import keeps_conditions, put_all, relying
+from packyard.sharing.index.repositories import RegistryIndex
+from packyard.sharing.stores import as_registry, keeps_conditions, put_all, relying
 from packyard.sharing.stores.store import (
     PATIENCE,
     NotFoundError,
@@ -46,13 +46,15 @@ class OlderError(IntegrityError):
 
 
 def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index | None:
-    """Return a channel's index, verified, or None if it has none; see the module."""
+    """Return a channel's index, verified, or None if it has none; see the module. A registry always has one."""
+    if registry := as_registry(store):
+        return RegistryIndex.of(registry)
     remembered = memory.read() if memory else None
     index = _get(store, trusted)
     if remembered and index and index.channel == remembered.channel and index.number < remembered.number:
         index = _get(store, trusted)  # another cache may have a newer one
     if remembered:
-        _check(store, index, remembered)
+        _check(store, index, remembered, trusted)
     if memory and index and (remembered is None or index.number > remembered.number):
         memory.write(index)
     return index
@@ -64,10 +66,9 @@ def _get(store: Store, trusted: Trust) -> Index | None:
         return None if data is None else Index.parse(data, store, trusted)
 
 
-def _check(store: Store, index: Index | None, remembered: Index) -> None:
+def _check(store: Store, index: Index | None, remembered: Index, trusted: Trust) -> None:
     """Refuse an index that is not the one after what is remembered."""
-    forget = f"packyard keys untrust {quote(store.address)}"
-    ask = f"ask whoever publishes there what happened; if that is as it should be, forget what was there: {forget}"
+    ask = f"ask its publisher what happened; if that is as it should be, forget what was there: {trusted.let_go}"
     if index is None:
         problem = f"has no index any more, and had number {remembered.number}"
         raise IntegrityError(Problem(problem, file=store.address, hint=ask))
@@ -127,7 +128,8 @@ class Publisher:
         own = [key.public for key in self.keys]
         if self.trusted.is_required and not any(self.trusted.get(key.id) for key in own):
             signed = f"signed by {own[0].id}, which you do not trust for this channel" if own else "not signed"
-            hint = "sign with a key that you trust for this channel: --key NAME; packyard keys list shows them"
+            hint = "sign with a key that you trust for this channel (packyard keys list): --key NAME"
+            hint += f"; to require no signature there any more: {self.trusted.let_go}"
             raise InputError(Problem(f"what you publish would be {signed}", file=store.address, hint=hint))
         return self.checked(store, current(store, self.whom, self.memory))
 
@@ -139,7 +141,7 @@ class Publisher:
     @property
     def whom(self) -> Trust:
         """Whom to trust for an index to go on from, which may be one that nobody signed yet."""
-        return self.trusted if self.trusted.is_required else self.own.optional()
+        return self.trusted if self.trusted.is_required else replace(self.own.optional(), channel=self.trusted.channel)
 
     def checked(self, store: Store, index: Index) -> Index:
         """Return an index that this publisher may go on from, or refuse it."""
@@ -148,7 +150,7 @@ class Publisher:
             raise InputError(Problem("its index is signed, and you have no key", file=store.address, hint=hint))
         if index.is_signed and not index.signers:
             problem = f"its index is signed by {index.others[0]}, which you do not trust: you would vouch for it"
-            hint = "if you got that key from its publisher: packyard keys trust FILE"
+            hint = f"if its publisher gave you that key by another way: {self.trusted.take}"
             raise IntegrityError(Problem(problem, file=store.address, hint=hint))
         return index
 
@@ -161,8 +163,14 @@ class Publisher:
         while True:
             before = before or self.current(store)
             after = change(before)
+            if isinstance(after, RegistryIndex):
+                if not after.registry.marks(""):
+                    self.tell(
+                        f"{store.address}: publish each package from one job at a time, as tags can be overwritten"
+                    )
+                return after.written()
             is_same = after == before and not after.files
-            if before.number and is_same and (before.is_signed or not self.keys):
+            if before.number and is_same and self._has_signed(before):
                 return before
             if not before.number:
                 writers = MANY if keeps_conditions(store) else ONE
@@ -176,6 +184,9 @@ class Publisher:
                     raise UnavailableError(Problem(problem, file=store.address, hint=hint)) from error
             time.sleep(random.uniform(0, pause))
             before, pause = None, min(2 * pause, _LONGEST_PAUSE)
+
+    def _has_signed(self, index: Index) -> bool:
+        return {key.public.id for key in self.keys} <= {*index.signers, *index.others}
 
     def _swap(self, store: Store, before: Index, after: Index) -> Index:
         """Write what is new, and then the index that names it, if it is still as it was before."""

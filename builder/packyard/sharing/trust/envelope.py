@@ -57,10 +57,6 @@ def sign(payload: bytes, payload_type: str, keys: Sequence[SigningKey]) -> bytes
     return _to_bytes(payload, payload_type, [_Signature(key.public.id, key.sign(signed)) for key in keys])
 
 
-class UnsignedError(IntegrityError):
-    """Nobody has signed what a trusted key has to sign: whoever publishes there can make it again, with a key."""
-
-
 def open(data: bytes, payload_type: str, trusted: Trust, *, file: str) -> Opened:
     """Return the payload of an envelope and who signed it, or raise `IntegrityError`; messages call it ``file``.
 
@@ -82,22 +78,18 @@ def open(data: bytes, payload_type: str, trusted: Trust, *, file: str) -> Opened
             signers.append(signature.key)
     others = tuple(signature.key for signature in signatures if signature.key not in signers)
     if trusted.is_required and not signers:
-        kind = IntegrityError if signatures else UnsignedError
-        raise kind(_unsigned(others, trusted, file))
+        raise refusal(others, trusted, file)
     return Opened(payload=payload, signers=tuple(signers), others=others)
 
 
-def _unsigned(others: Sequence[str], trusted: Trust, file: str) -> Problem:
+def refusal(others: Sequence[str], trusted: Trust, file: str) -> IntegrityError:
     """Say why the signatures do not count."""
-    revoked = [key for key in others if key in trusted.revoked]
-    if revoked:
-        hint = "it can no longer be trusted; ask the publisher for the new key"
-        return Problem(f"is signed by {revoked[0]}, which is revoked", file=file, hint=hint)
+    let_go = f"to require no signature there any more: {trusted.let_go}"
     if others:
-        hint = "if you got that key from the publisher: packyard keys trust FILE"
-        return Problem(f"is signed by {others[0]}, which you do not trust", file=file, hint=hint)
-    hint = "packyard keys list shows the keys that you trust, one of which must have signed it"
-    return Problem("is not signed", file=file, hint=hint)
+        hint = f"if its publisher gave you that key by another way: {trusted.take}; {let_go}"
+        return IntegrityError(Problem(f"is signed by {others[0]}, which you do not trust", file=file, hint=hint))
+    hint = f"{', '.join(map(trusted.name, trusted.keys))} must have signed it: ask its publisher; {let_go}"
+    return IntegrityError(Problem("is not signed", file=file, hint=hint))
 
 
 def _to_bytes(payload: bytes, payload_type: str, signatures: Sequence[_Signature]) -> bytes:

@@ -2,10 +2,9 @@
 
     <name>.key.pem          a private key, encrypted, readable only by the user
     <name>.pub.pem          its public key, to be given to users
-    trusted/<hex>.pem       a public key that the user trusts, below lines that say its name and for which channels
-    revoked/<hex>           the id of a key that is no longer trusted, here or in any channel
+    channels/<hex>.json     the public keys that the user trusts for a channel; <hex> is the SHA-256 of its `identity`
 
-Passphrases come from the caller.
+Where a channel has such a file, what is there has to be signed by one of these keys. Passphrases come from the caller.
 """
 
 from __future__ import annotations
@@ -14,47 +13,51 @@ import os
 import re
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from packyard.core.bundle import record
+from packyard.core.bundle.record import FaultError, Record, list_of, text
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, suggest
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
 from packyard.core.files import atomic, regular
 from packyard.sharing.configuration import identity
-from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, Trust, is_encrypted
+from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypted
 
 _PRIVATE, _PUBLIC = ".key.pem", ".pub.pem"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_HEX = re.compile(r"[0-9a-f]{64}")
-_SHORTEST = 8  # digits of an id that is abbreviated
+_CHANNELS, _KIND, _REQUIRED = "channels", "Trust", "required"
+_LIMIT = 1024 * 1024  # bytes of a file with keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrustedKey:
-    """A public key that the user trusts, for the channels at these addresses, or for all if there are none."""
+class TrustedChannel:
+    """The public keys that the user trusts for the channel of an `identity`."""
 
-    key: PublicKey
-    name: str
-    channels: tuple[str, ...] = ()
+    identity: str
+    keys: Sequence[PublicKey]
 
     @classmethod
-    def parse(cls, data: bytes, *, file: str) -> TrustedKey:
+    def parse(cls, data: bytes, *, file: str) -> TrustedChannel:
         """Read what `to_bytes` wrote."""
-        key = PublicKey.parse(data, file=file)
-        lines = data.partition(b"-----BEGIN")[0].decode("utf-8", "replace").splitlines()
-        pairs = [line.partition(": ")[::2] for line in lines]
-        names = [text for word, text in pairs if word == "Name"]
-        channels = tuple(text for word, text in pairs if word == "Channel")
-        return cls(key=key, name=names[0] if names else "", channels=channels)
+
+        def key(fields: Record) -> PublicKey:
+            parsed = PublicKey.parse(fields.take("key", text).encode(), file=file)
+            return replace(parsed, name=fields.take("name", text))
+
+        def read(fields: Record) -> TrustedChannel:
+            keys = fields.take("keys", list_of(lambda value: key(Record(value))))
+            if not keys or fields.take("signed", text) != _REQUIRED:
+                raise FaultError("must be a list of keys, one of which is required to have signed", "keys")
+            return cls(identity=fields.take("channel", text), keys=keys)
+
+        return record.parse(data, read, kind=_KIND, file=file)
 
     def to_bytes(self) -> bytes:
-        """Return the key as PEM below what is known about it."""
-        lines = [f"Name: {self.name}", *(f"Channel: {each}" for each in self.channels)]
-        return "".join(f"{line}\n" for line in lines).encode() + self.key.to_pem()
-
-    def is_for(self, address: str) -> bool:
-        """Return whether it is trusted for a channel."""
-        return not self.channels or identity(address) in self.channels
+        """Return the file of the channel."""
+        keys = [{"name": key.name, "key": key.to_pem().decode()} for key in self.keys]
+        fields = {"channel": self.identity, "signed": _REQUIRED, "keys": keys}
+        return record.to_bytes({"apiVersion": record.API_VERSION, "kind": _KIND, **fields})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,79 +95,51 @@ class Keyring:
             hint = suggest(name, names) or "packyard keys list shows the keys here"
             raise InputError(Problem(f"no private key {name!r} in {self.folder}", hint=hint))
         file = self.folder / f"{name}{_PRIVATE}"
-        key = _read_private(file, passphrase)
-        if key.public.id in self.revoked():
-            hint = f"sign with another key: packyard keys new {name}-2"
-            raise InputError(Problem(f"is the key {key.public.id}, which is revoked", file=str(file), hint=hint))
-        return key
+        return _read_private(file, passphrase)
 
-    def trust(self, data: bytes, *, file: str, channel: str = "") -> TrustedKey:
-        """Trust the public key in a PEM file, for one more channel, or for all."""
-        if not channel.isprintable():
-            raise InputError(Problem(f"{channel[:80]!r} is not the address of a channel"))
-        by_id = {each.key.id: each for each in self.trusted()}
-        key = PublicKey.parse(data, file=file)
-        if key.id in self.revoked():
-            hint = f"to trust it again, remove {self.folder / 'revoked' / key.id.hex}"
-            raise ConflictError(Problem(f"the key {key.id} is revoked", file=file, hint=hint))
-        before = by_id.get(key.id)
-        name = before.name if before else _name_of(file)
-        channels = {identity(channel), *(before.channels if before else ())} if channel else set()
-        if before and not before.channels:
-            channels = set()
-        trusted_key = TrustedKey(key=key, name=name, channels=tuple(sorted(channels)))
-        self._write(self.folder / "trusted" / f"{key.id.hex}.pem", trusted_key.to_bytes(), mode=0o644)
-        return trusted_key
+    def named(self, text: str) -> PublicKey:
+        """Return the public key in a PEM file, or of a private key here, by its name."""
+        if not os.path.lexists(text) and text in self.signing_names():
+            return replace(self.public(text), name=text)
+        return replace(PublicKey.parse(regular.read(text, limit=LIMIT), file=text), name=_name_of(text))
 
-    def trusted(self) -> list[TrustedKey]:
-        """Return the trusted keys, revoked ones included, sorted by name and id."""
-        keys = []
-        for name in self._names("trusted"):
-            file = self.folder / "trusted" / name
-            trusted_key = TrustedKey.parse(regular.read(file, limit=LIMIT), file=str(file))
-            if name != f"{trusted_key.key.id.hex}.pem":
-                problem = f"must be named for the key in it, {trusted_key.key.id.hex}.pem"
-                hint = "put it elsewhere, then: packyard keys trust FILE"
-                raise InputError(Problem(problem, file=str(file), hint=hint))
-            keys.append(trusted_key)
-        return sorted(keys, key=lambda each: (each.name, each.key.id))
+    def trust(self, channel: str, keys: Sequence[PublicKey]) -> None:
+        """Trust these keys for a channel, in place of those that were trusted for it."""
+        trusted = TrustedChannel(identity=identity(channel), keys=keys)
+        self._write(self._file(channel), trusted.to_bytes(), mode=0o644)
 
-    def revoke(self, key_id: Digest) -> None:
-        """Revoke a key."""
-        self._write(self.folder / "revoked" / key_id.hex, b"", mode=0o644)
+    def untrust(self, channel: str) -> bool:
+        """Trust no key for a channel any more; return whether one was."""
+        file = self._file(channel)
+        is_there = file.name in self._names(_CHANNELS)
+        if is_there:
+            file.unlink()
+        return is_there
 
-    def revoked(self) -> frozenset[Digest]:
-        """Return the ids of revoked keys."""
-        return frozenset(Digest(f"sha256:{name}") for name in self._names("revoked") if _HEX.fullmatch(name))
+    def trusted(self, channel: str) -> Sequence[PublicKey]:
+        """Return the keys that are trusted for a channel."""
+        file = self._file(channel)
+        return self._read(file.name).keys if file.name in self._names(_CHANNELS) else ()
 
-    def trust_for(self, address: str | None, required: Sequence[Digest] = ()) -> Trust:
-        """Return whom the user trusts for a channel: the keys that are required for it, or those trusted for it.
+    def channels(self) -> list[TrustedChannel]:
+        """Return the channels for which keys are trusted, sorted."""
+        read = (self._read(name) for name in self._names(_CHANNELS))
+        return sorted(read, key=lambda channel: channel.identity)
 
-        Without an address, those that are trusted for any.
-        """
-        keys = {each.key.id: each for each in self.trusted()}
-        missing = [key for key in required if key not in keys]
-        if address is not None and missing:
-            problem = f"the configuration requires the key {missing[0]} for {identity(address)}, which is not here"
-            raise InputError(Problem(problem, hint="get its file from the publisher, then: packyard keys trust FILE"))
-        chosen = [keys[key] for key in required] or [
-            each for each in keys.values() if address is None or each.is_for(address)
-        ]
-        return Trust.of(*(each.key for each in chosen), revoked=self.revoked())
+    def _file(self, channel: str) -> Path:
+        return self.folder / _CHANNELS / _file_name(identity(channel))
 
-    def find(self, text: str) -> Digest:
-        """Return the id of a key, given that, the beginning of that, or the name of a key here."""
-        digits = text.removeprefix("sha256:")
-        if _HEX.fullmatch(digits):
-            return Digest(f"sha256:{digits}")
-        names = {each.key.id: each.name for each in self.trusted()}
-        names.update({self.public(name).id: name for name in self.signing_names()})
-        short = len(digits) >= _SHORTEST
-        ids = [key for key, name in names.items() if name == text or (short and key.hex.startswith(digits))]
-        if len(ids) == 1:
-            return ids[0]
-        reason = "names several keys" if ids else "is not a key that is known here"
-        raise InputError(Problem(f"{text[:80]!r} {reason}", hint="packyard keys list shows ids; give a whole one"))
+    def _read(self, name: str) -> TrustedChannel:
+        file = self.folder / _CHANNELS / name
+        hint = "remove the file, and trust the key again: packyard keys trust FILE CHANNEL"
+        try:
+            channel = TrustedChannel.parse(regular.read(file, limit=_LIMIT), file=str(file))
+        except IntegrityError as error:
+            raise error.hinted(hint) from error
+        if name != _file_name(channel.identity):
+            problem = f"is about {channel.identity}, for which it has another name"
+            raise IntegrityError(Problem(problem, file=str(file), hint=hint))
+        return channel
 
     def _names(self, folder: str) -> list[str]:
         try:
@@ -197,6 +172,10 @@ def _read_private(file: Path, passphrase: Callable[[str], bytes]) -> SigningKey:
         problem = f"holds a private key and has mode {mode:04o}: others can read it"
         raise InputError(Problem(problem, file=str(file), hint=f"make a new key, or, if nobody did: chmod 600 {file}"))
     return SigningKey.parse(data, passphrase(str(file)) if is_encrypted(data) else None, file=str(file))
+
+
+def _file_name(channel: str) -> str:
+    return f"{Digest.of(channel.encode()).hex}.json"
 
 
 def _name_of(file: str) -> str:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import binascii
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from packyard.core.digest import Digest
@@ -36,9 +37,10 @@ _KINDS = "an Ed25519, ECDSA P-256 or RSA key (2048 to 8192 bits)"
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """A public key, by its DER."""
+    """A public key, by its DER; ``name`` is what the user calls it."""
 
     der: bytes
+    name: str = field(default="", compare=False)
 
     @property
     def id(self) -> Digest:
@@ -204,29 +206,43 @@ def is_encrypted(data: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """The public keys that a user trusts for a channel, by their ids; those that are ``revoked`` sign nothing any more.
+    """The public keys that a user trusts for a channel, by their ids: one of them has to have signed what is there.
 
-    Where there is any key, a signature by one of them is required, also when all of them are revoked: an
-    envelope without signatures never passes for a signed one.
+    Without any, nothing is required. ``channel`` is its address, for the commands that trust it and let go of it.
     """
 
     keys: Mapping[Digest, PublicKey] = field(default_factory=dict)
-    revoked: frozenset[str] = frozenset()
+    channel: str = "CHANNEL"
     is_optional: bool = False
 
     @classmethod
-    def of(cls, *keys: PublicKey, revoked: Iterable[str] = ()) -> Trust:
+    def of(cls, *keys: PublicKey, channel: str = "CHANNEL") -> Trust:
         """Trust these keys."""
-        return cls(keys={key.id: key for key in keys}, revoked=frozenset(revoked))
+        return cls(keys={key.id: key for key in keys}, channel=channel)
 
     @property
     def is_required(self) -> bool:
         """Whether a signature is required."""
         return bool(self.keys) and not self.is_optional
 
+    @property
+    def take(self) -> str:
+        """The command that trusts a publisher's key for the channel."""
+        return f"packyard keys trust FILE {quote(self.channel)}"
+
+    @property
+    def let_go(self) -> str:
+        """The command that requires no signature of the channel any more, and forgets what it had."""
+        return f"packyard keys untrust {quote(self.channel)}"
+
     def get(self, key_id: str) -> PublicKey | None:
         """Return the trusted key of an id."""
-        return None if key_id in self.revoked else self.keys.get(Digest(key_id))
+        return self.keys.get(Digest(key_id))
+
+    def name(self, key_id: str) -> str:
+        """Return the id of a key, with the name of one that is trusted."""
+        key = self.get(key_id)
+        return f"{key.name} ({key_id[:19]}…)" if key and key.name else key_id
 
     def optional(self) -> Trust:
         """Return the same for what a signature elsewhere vouches for already, so that none is required."""

@@ -22,7 +22,7 @@ from packyard.core.bundle.record import FaultError, Record, checked, list_of, te
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import PROVENANCE, SBOM, Identified, bundle_key
-from packyard.sharing.stores.oci.artifact import MANIFEST_TYPE
+from packyard.sharing.stores.oci.manifest import MANIFEST_TYPE
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.dependencies import LIBRARIES, BuiltOn, Dependencies, SourceCommit, digest_of, sha256
@@ -164,7 +164,8 @@ def check(data: bytes | None, bundle: Identified, trusted: Trust) -> None:
     if data is not None:
         open(data, trusted, file=file)[0].check(bundle, file=file)
     elif trusted.is_required:
-        raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=file))
+        hint = f"ask its publisher; to require no signature there any more: {trusted.let_go}"
+        raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=file, hint=hint))
 
 
 def installed_libraries() -> dict[str, str]:

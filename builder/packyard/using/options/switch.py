@@ -15,7 +15,8 @@ from shlex import quote
 
 from packyard.core.errors import BeyondError, ConflictError, InputError, Problem, refuse, suggest
 from packyard.core.files import filenames, regular
-from packyard.core.files.tree import Keep, Tree
+from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
 from packyard.using.options import folder as folders
 from packyard.using.options.enabled import EnabledOptions
 from packyard.using.options.folder import NAME, Folder
@@ -52,10 +53,10 @@ class OptionState:
 
 
 def enable(
-    directory: Path, names: Sequence[str], trial: Trial, *, dry_run: bool = False, keep: Keep | None = None
+    directory: Path, names: Sequence[str], trial: Trial, *, dry_run: bool = False, log: StepLog | None = None
 ) -> Switched:
     """Add options to a use case, all or none; one that is enabled stays as it is."""
-    return _switch(directory, [""], lambda here: _enabled(here, names, trial), dry_run, keep)[""]
+    return _switch(directory, [""], lambda here: _enabled(here, names, trial), dry_run, log)[""]
 
 
 def enable_below(
@@ -65,7 +66,7 @@ def enable_below(
     trial: Callable[[Path], Trial],
     *,
     dry_run: bool = False,
-    keep: Keep | None = None,
+    log: StepLog | None = None,
 ) -> tuple[dict[str, Switched], dict[str, Problem]]:
     """Add options to all use cases below a directory that they fit, in one change; return also why others do not.
 
@@ -80,7 +81,7 @@ def enable_below(
             misfits[os.path.relpath(here, directory)] = error.problems[0]
             return None
 
-    switches = _switch(directory, use_cases, switched, dry_run, keep)
+    switches = _switch(directory, use_cases, switched, dry_run, log)
     refuse([] if switches else misfits.values())
     return switches, misfits
 
@@ -114,10 +115,15 @@ def disable(directory: Path, names: Sequence[str]) -> Switched:
 
 
 def disable_below(
-    directory: Path, use_cases: Sequence[str], names: Sequence[str], *, dry_run: bool = False, keep: Keep | None = None
+    directory: Path,
+    use_cases: Sequence[str],
+    names: Sequence[str],
+    *,
+    dry_run: bool = False,
+    log: StepLog | None = None,
 ) -> dict[str, Switched]:
     """Remove options from use cases below a directory, in one change."""
-    return _switch(directory, use_cases, lambda here: _disabled(here, names), dry_run, keep)
+    return _switch(directory, use_cases, lambda here: _disabled(here, names), dry_run, log)
 
 
 def _switch(
@@ -125,11 +131,11 @@ def _switch(
     use_cases: Sequence[str],
     switch: Callable[[Path], Switched | None],
     dry_run: bool,
-    keep: Keep | None,
+    log: StepLog | None,
 ) -> dict[str, Switched]:
     """Plan for each use case and write all of them, or none."""
     tree = Tree(directory)
-    with nullcontext() if dry_run else tree.locked(below=list(use_cases) != [""]):
+    with nullcontext() if dry_run else tree.locked(log, below=list(use_cases) != [""]):
         planned = {path: switched for path in use_cases if (switched := switch(directory / path)) is not None}
         changed = {
             os.path.normpath(f"{path or '.'}/{each.file}"): each for path, each in planned.items() if each.changed
@@ -137,7 +143,7 @@ def _switch(
         files = {file: each.after for file, each in changed.items() if tree.read(file) == each.before}
         refuse(Problem("was changed meanwhile", file=tree.prefix + file) for file in changed.keys() - files.keys())
         if files and not dry_run:
-            tree.write(files, keep)
+            tree.write(files)
     return planned
 
 

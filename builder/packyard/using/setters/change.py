@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse, shown, suggest
-from packyard.core.files.tree import Keep, Tree
+from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_file
 from packyard.using.setters.comment import is_marked
@@ -119,7 +120,7 @@ def change_setters(
     set_by: str = "",
     description: str = "",
     dry_run: bool = False,
-    keep: Keep | None = None,
+    log: StepLog | None = None,
     beside: Beside | None = None,
     shipped: Callable[[Path], Shipped] = lambda _: {},
     replaced: Callable[[Path], Mapping[str, tuple[bytes, bytes]]] = lambda _: {},
@@ -130,10 +131,10 @@ def change_setters(
 
     Everything is checked before anything is written, rules between setters included. Refused are a name that no package
     has, one that no field has, and what is to be unset and has no value to go back to. With ``dry_run`` nothing is
-    written. ``keep`` is told of every change before it is made (`history.History.record`). Packages ``beside`` the
-    directory are changed along; paths of packages begin at `Beside.root_dir` then. ``shipped`` says with which values a
-    directory was shipped, for those that are unset, and ``replaced`` which files of it are written besides: their bytes
-    before and after. What is set already ``yields`` to nobody: it stays, and names that no package has are passed over.
+    written; a change goes into ``log``. Packages ``beside`` the directory are changed along; paths of packages begin at
+    `Beside.root_dir` then. ``shipped`` says with which values a directory was shipped, for those that are
+    unset, and ``replaced`` which files of it are written besides: their bytes before and after. What is set already
+    ``yields`` to nobody: it stays, and names that no package has are passed over.
     ``command`` is that of `Assignment`.
     """
     assignment = Assignment(values, unset, set_by, description, command=command)
@@ -157,7 +158,7 @@ def change_setters(
         check_rules(setters.krmfile, planned)
         return planned._replace(files={**after, **planned.files})
 
-    with nullcontext() if dry_run else tree.locked():
+    with nullcontext() if dry_run else tree.locked(log):
         places = _find(tree, directory, beside, recursive=recursive, kpt=True)
         changes = _plan_each(tree, places, plan_one)
         reached = {name for change in changes for name in change.plan.counts}
@@ -170,7 +171,7 @@ def change_setters(
         refuse(problem for change in changes for problem in _behind_headers(change))
         refuse(_without_fields(changes))
         if not dry_run:
-            _write(tree, changes, keep)
+            _write(tree, changes)
     return changes
 
 
@@ -199,7 +200,7 @@ def change_packages(
     *,
     recursive: bool,
     dry_run: bool = False,
-    keep: Keep | None = None,
+    log: StepLog | None = None,
     beside: Beside | None = None,
     kpt: bool = False,
 ) -> list[PackageChange]:
@@ -209,11 +210,11 @@ def change_packages(
     that stays as it is. With ``kpt`` directories with a Kptfile are packages too.
     """
     tree = Tree(beside.root_dir if beside else directory)
-    with nullcontext() if dry_run else tree.locked():
+    with nullcontext() if dry_run else tree.locked(log):
         places = _find(tree, directory, beside, recursive=recursive, kpt=kpt)
         changes = _plan_each(tree, places, lambda package, place: plan_package(place.path, package))
         if not dry_run:
-            _write(tree, changes, keep)
+            _write(tree, changes)
     return changes
 
 
@@ -295,8 +296,8 @@ def check_rules(krmfile: Krmfile, planned: Plan) -> None:
     refuse(rule.find_broken(krmfile.root, setters, planned.counts))
 
 
-def _write(tree: Tree, changes: Iterable[PackageChange], keep: Keep | None) -> None:
-    tree.write({_join(each.package, path): data for each in changes for path, data in each.plan.files.items()}, keep)
+def _write(tree: Tree, changes: Iterable[PackageChange]) -> None:
+    tree.write({_join(each.package, path): data for each in changes for path, data in each.plan.files.items()})
 
 
 def _join(package: str, path: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, every
-from packyard.core.files.tree import Keep, Tree
+from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
 from packyard.using.setters.krmfile import NAME
 from packyard.using.setters.packages import read_resources, walk_key
 
@@ -30,19 +31,19 @@ def read(tree: Tree, folder: str) -> dict[str, bytes]:
     return {prefix + path: data for path, data in read_resources(tree, folder, below_too=False).items()}
 
 
-def rewrite(directory: Path, folders: list[str], change: Rewrite, *, keep: Keep | None = None) -> None:
+def rewrite(directory: Path, folders: list[str], change: Rewrite, *, log: StepLog | None = None) -> None:
     """Change every resource file of the folders, or the one file that ``directory`` is, or none of them."""
     root_dir, only = (root_of(directory), directory.name if directory.is_file() else "")
     tree = Tree(root_dir)
     if not root_dir.is_dir():
         raise InputError(Problem("no such file or directory", file=str(directory)))
-    with tree.locked(below=not only):
+    with tree.locked(log, below=not only):
         before: dict[str, bytes] = {only: tree.read(only)} if only else {}
         for folder in [] if only else folders:
             before |= read(tree, folder)
         changed = every(lambda path: change(before[path], (root_dir / path).as_posix()), before)
         after = {path: data for path, data in zip(before, changed, strict=True) if data != before[path]}
-        tree.write(after, keep)
+        tree.write(after)
 
 
 def root_of(directory: Path) -> Path:

@@ -23,7 +23,8 @@ from packyard.core.errors import (
 )
 from packyard.core.files.paths import RECEIPT
 from packyard.core.files.replace import UnfinishedError
-from packyard.core.files.tree import Keep, Tree
+from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
 from packyard.using.upgrade import moved_use_cases
 from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.merge import Merged, Versions, merge
@@ -60,18 +61,18 @@ def upgrade(
     decision: str = "",
     *,
     dry_run: bool = False,
-    keep: Keep | None = None,
+    log: StepLog | None = None,
     receipt: bytes | None = None,
 ) -> Upgrade:
     """Move a package, which came from ``base``, to the version of another bundle.
 
     Raises `ConflictError` with every conflict, and changes nothing, unless a ``decision`` is given (`merge.merge`), or
     nothing is to be written (``dry_run``). Files become executable, or no longer, as the new version has them, unless
-    the user has changed that. Files that no bundle has stay as they are. ``keep`` is told of the change before it is
-    made. ``receipt`` says where the new version is from, in a file beside those of the bundle.
+    the user has changed that. Files that no bundle has stay as they are. The change goes into ``log``.
+    ``receipt`` says where the new version is from, in a file beside those of the bundle.
     """
     tree = Tree(folder)
-    with nullcontext() if dry_run else tree.locked():
+    with nullcontext() if dry_run else tree.locked(log):
         _check_same(tree, base, theirs)
         old, new = ({member.path: member.data for member in bundle.members} for bundle in (base, theirs))
         _check_folders(tree, new)
@@ -87,7 +88,7 @@ def upgrade(
         if not dry_run:
             executable = [member.path for member in theirs.members if member.executable]
             with _with_bits(tree, bits):
-                tree.write({**merged.files, **_receipt(tree, receipt)}, keep, executable=executable)
+                tree.write({**merged.files, **_receipt(tree, receipt)}, executable=executable)
     return Upgrade(ours, replace(merged, conflicts=placed), bits)
 
 

@@ -27,8 +27,9 @@ from packyard.using.setters.definition import Definitions
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.build import fragments, purposes, used
+from packyard.writing.build import fragments, silence, used
 from packyard.writing.build.draft import Draft
+from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.packing import Drafted, Packing, inputs
 from packyard.writing.build.used import Use
 from packyard.writing.checks import collisions, given_values
@@ -105,10 +106,11 @@ class Linting:
         here = self._workspace()
         described, packages = package.read(here, name), package_files(draft)
         parsed, findings = self._judged(packages, draft.options, tried=set() if self.is_quick else None)
+        findings = silence.mounted(here, described, parsed, findings)
         presets = preset.read_all(here.sources, described)
         findings += [
             *self._with_presets(presets, list(zip(packages, parsed, strict=True)), findings),
-            *purposes.check(here, described, draft),
+            *silence.check(here, described, draft, parsed),
             *fragments.check(here, described, draft, self.packing.settings.version, parsed),
         ]
         named = [each for known in parsed for each in collisions.names(known)]
@@ -184,7 +186,7 @@ class Linting:
 
     def _judges(self) -> list[Judge]:
         here = self._workspace()
-        return schemas.choose(here.kubernetes, crds.read(here))
+        return judges_of(here)
 
     def _words(self, name: str) -> tuple[str, ...]:
         """Return the key of a package's findings."""
@@ -195,7 +197,8 @@ class Linting:
         """What all findings rest on beside the sources: the schemas, and the roots by which they name files."""
         here = self._workspace()
         places = library.places(here.libraries).values()
-        definitions = (f"{path} {Digest.of(here.sources.read(path))}" for path in crds.files(here))
+        files = (*crds.files(here), *here.rules)
+        definitions = (f"{path} {Digest.of(here.sources.read(path))}" for path in files)
         return (
             *here.kubernetes,
             *map(version, ("jsonschema-rs", "cel-expr-python")),
@@ -241,7 +244,7 @@ def in_use(packing: Packing, linted: Sequence[Linted], use: Use) -> list[Linted]
     sound = {each.name: packing.draft(each.name)[0] for each in linted if not each.is_broken}
     drafts = {name: draft for name, draft in sound.items() if draft.manifest.kind != LIBRARY}
     drafts = used.among(drafts, here.prefix, use)
-    judges = schemas.choose(here.kubernetes, crds.read(here))
+    judges = judges_of(here)
     more = {name: to_sources(here, {name}, used.find(each, here.prefix, use, judges)) for name, each in drafts.items()}
     return [replace(each, findings=[*each.findings, *_others(each, more.get(each.name, ()))]) for each in linted]
 

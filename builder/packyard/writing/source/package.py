@@ -45,12 +45,13 @@ MODEL = ("name", "framework", "category", "precision", "mode")
 class SetterValue:
     """What a setter is given, and where that is written (line 0: nowhere, it is what all packages begin with).
 
-    With ``${OTHER}`` in it, it follows from others.
+    With ``${OTHER}`` in it, it follows from others. ``named`` is the line of the use case that it is the name of.
     """
 
     text: str
     file: str
     line: int
+    named: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +192,7 @@ def _entry(
     _check(fields, "base", [base], workspace, "bases")
     _check(fields, "storage", storages, workspace, f"overlays/{STORAGE}")
     _check(fields, "programs", programs, workspace, f"overlays/{PROGRAMS}")
-    run_name = SetterValue(name.rpartition("/")[2], fields.file, 0)
+    run_name = SetterValue(name.rpartition("/")[2], fields.file, 0, line)
     values = {"RUN_NAME": run_name, **common, **_values(fields)}
     pods: list[PodPatch] = []
     patches = read_patches(workspace.sources, fields, "patches", f"{folder}/{FILE}", pods)

@@ -1,8 +1,8 @@
 """Bases and overlays on disk: their kustomization.yaml, its resources, components and patches, and their Krmfile.
 
-The composer understands ``resources``, ``components``, ``configMapGenerator``, ``configurations``, ``patches`` and
-``replacements``, and what `pod_patch` reads beside it. Every other field is refused by name and line, rather than to
-compose something else than kustomize would build.
+The composer understands ``resources``, ``components``, ``configMapGenerator``, ``configurations``, ``patches``,
+``replacements``, in a base ``labels`` and ``images``, and what `pod_patch` reads beside it. Every other field is
+refused by name and line, rather than to compose something else than kustomize would build.
 """
 
 from __future__ import annotations
@@ -24,13 +24,19 @@ from packyard.using.kustomize import generator, patch, references, replacement, 
 from packyard.using.kustomize.part import KrmfileData, Part, Patch
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.writing.source import pod_patch
+from packyard.writing.source import pod_patch, transformers
 from packyard.writing.source.library import Library
 from packyard.writing.source.pod_operations import PodPatch
 from packyard.writing.source.workspace import PODS
 
 #: How many kustomizations a use case may be made of, and how deep they may build on each other.
 MAX_PARTS, MAX_DEPTH = 500, 32
+#: Fields of kustomize that no part may have.
+_NOT_COMPOSED = (
+    *("namePrefix", "nameSuffix", "namespace", "commonLabels", "commonAnnotations", "replicas", "vars", "crds"),
+    *("bases", "patchesStrategicMerge", "patchesJson6902", "secretGenerator", "generatorOptions", "generators"),
+    *("transformers", "validators", "helmCharts", "helmGlobals", "openapi", "buildMetadata", "sortOptions"),
+)
 
 
 class Shared(NamedTuple):
@@ -54,7 +60,10 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
         return Part(folder, pods=pods, krmfile=krmfile, head=pods[0].head)
     file = file_of(sources, folder)
     fields = Fields.of_file(sources, file)
-    fields.expect_header(kustomization.VERSIONS[kind], kind)
+    if kind != "Kustomization" or (
+        fields.node and {"apiVersion", "kind"} & {each.name for each in fields.node.entries}
+    ):
+        fields.expect_header(kustomization.VERSIONS[kind], kind)
     own: list[str] = []
     resources: list[Part] = []
     for node in fields.items("resources"):
@@ -78,6 +87,10 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     patches = read_patches(sources, fields, "patches", file)
     listed = fields.items("replacements")
     replacements = [each for node in listed for each in replacement.read(fields, node, file, sources)]
+    changes = transformers.read(fields, file) if kind == "Kustomization" else []
+    for key in (*_NOT_COMPOSED, *transformers.KEYS):
+        if key not in transformers.KEYS or kind == "Component":
+            fields.elsewhere(key, "", "packyard does not compose it")
     fields.done()
     return Part(
         folder=folder,
@@ -89,7 +102,7 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
         configurations=tuple(configurations),
         references=tuple(spec for path in configurations for spec in _references(sources, path)),
         patches=tuple(patches),
-        pods=pods,
+        pods=(*pods, *changes),
         replacements=tuple(replacements),
         krmfile=read_krmfile(sources, folder),
         head=tuple(fields.node.entries[0].head) if fields.node else (),

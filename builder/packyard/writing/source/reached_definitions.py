@@ -90,7 +90,8 @@ def _review(words: Words, name: str, meaning: Meaning) -> Iterator[Problem]:
     value = words.values.get(name)
     fault = refusal(meaning, [value.text]) if value and not meaning.is_list else ""
     if value and fault:
-        yield Problem(f"setters.{name}: {fault}", file=value.file, line=value.line)
+        hint = f"call the use case otherwise, or give it setters: {{{name}: …}}" if value.named else ""
+        yield Problem(f"setters.{name}: {fault}", file=value.file, line=value.line or value.named, hint=hint)
 
 
 def _position(words: Words, name: str) -> tuple[int, int]:

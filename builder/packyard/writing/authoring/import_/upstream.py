@@ -49,7 +49,8 @@ _BASES, _OVERLAYS = "bases", "overlays/programs"
 _BUILT = "built.yaml"
 _MERGES, _OPERATIONS = "patchesStrategicMerge", "patchesJson6902"
 _OF_PATCHES = ("patches", _MERGES, _OPERATIONS)
-_FIELDS = {"apiVersion", "kind", *kustomization.LISTED, *_OF_PATCHES, "replacements"}
+_KEPT = ("replacements", "labels", "images")
+_FIELDS = {"apiVersion", "kind", *kustomization.LISTED, *_OF_PATCHES, *_KEPT}
 
 
 class _BeyondPartError(Exception):
@@ -285,13 +286,13 @@ class Tree:
             for item in _items(root, key):
                 self._list(part, key, item)
         patches = [_patch(key, item) for key in _OF_PATCHES for item in _items(root, key)]
-        replacements = [make.like(item, make.clone) for item in _items(root, "replacements")]
-        for each in (*patches, *replacements):
+        kept = {key: [make.like(item, make.clone) for item in _items(root, key)] for key in _KEPT}
+        for each in (*patches, *kept["replacements"]):
             if path := each.value.scalar("path"):
                 self._add(part, path.value)
             if (text := each.value.scalar("patch")) and (entry := each.value.entry("patch")):
                 part.inline += [(entry, one) for one in _documents(embedded(text))]
-        for key, items in (("patches", patches), ("replacements", replacements)):
+        for key, items in (("patches", patches), *kept.items()):
             part.entries += [make.entry(key, make.sequence("", items))] if items else []
         return part
 

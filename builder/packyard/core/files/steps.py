@@ -1,0 +1,277 @@
+"""The step log in the user's state folder: what a command changes, written and synced before it is changed.
+
+    00000007-<token>.draft   new files are staged beside the old ones
+    00000007-<token>.open    decided: where its writer died, the next command there finishes it
+    00000007-<token>.done    made: `undo` gives the files their bytes of before
+    00000007-<token>.undone  taken back: `undo --redo` makes it again
+
+The first line of a step names its files and their sizes, before and after; their bytes follow:
+
+    {"root": "/home/ann/bert", "title": "QUEUE=gpu", "ends": "done", "instead": "", "files": {"job.yaml": [120, 122]}}
+
+No step lies in a package, so none is packed, and nothing that a package brings is obeyed. The newest hundred are kept,
+up to 256 MiB together; the last one is kept whatever its size.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.files import atomic, home, paths, regular
+
+KEPT = 100
+KEPT_BYTES = 256 << 20
+DRAFT, OPEN, DONE, UNDONE = "draft", "open", "done", "undone"
+_LINE = 64 << 20
+
+#: The bytes of files by their paths below a root; None where there is no file.
+Contents = Mapping[str, "bytes | None"]
+#: Those before and after.
+Changes = Mapping[str, "tuple[bytes | None, bytes | None]"]
+
+
+class Step(NamedTuple):
+    """One change: the sizes of its files before and after, by their paths below a real folder; None is no file.
+
+    When it is made it gets the state ``ends``, or goes where that is empty; the step ``instead`` of which it is goes.
+    """
+
+    file: Path
+    root: str
+    title: str
+    ends: str
+    instead: str
+    sizes: Mapping[str, tuple[int | None, int | None]]
+
+    @property
+    def state(self) -> str:
+        """Say how far the step is."""
+        return self.file.suffix[1:]
+
+    def path(self, name: str) -> str:
+        """Return the absolute path of a file."""
+        return os.path.join(self.root, name)
+
+    def staged(self) -> dict[str, str]:
+        """Return the name under which the new bytes of each file are staged, in its folder."""
+        return dict(zip(self.sizes, staged_names(self.file.stem.rpartition("-")[2]), strict=False))
+
+    def contents(self) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
+        """Return the bytes of every file before and after."""
+        before: dict[str, bytes | None] = {}
+        after: dict[str, bytes | None] = {}
+        with regular.opened(self.file) as stream:
+            stream.readline(_LINE)
+            for path, sizes in self.sizes.items():
+                before[path], after[path] = (None if size is None else stream.read(size) for size in sizes)
+        return before, after
+
+    def touches(self, *directories: Path) -> bool:
+        """Whether any of the files lies in one of the directories or below it."""
+        places = [os.path.realpath(directory) for directory in directories]
+        return any(paths.is_inside(self.path(name), place) for name in self.sizes for place in places)
+
+    @contextmanager
+    def claimed(self, *, wait: bool = True) -> Iterator[bool]:
+        """Lock the step, once its writer is gone; False where it came to its end, or, without ``wait``, is written."""
+        try:
+            handle = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            yield False
+            return
+        try:
+            is_free = False
+            with suppress(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_SH | fcntl.LOCK_NB)
+                is_free = self.file.exists() and os.path.samestat(os.fstat(handle), self.file.stat())
+            yield is_free
+        finally:
+            os.close(handle)
+
+    def decide(self) -> Step:
+        """Say on the disk that the change will be made, whatever happens."""
+        decided = self._as(OPEN)
+        try:
+            atomic.flush(str(self.file.parent))
+        except OSError:
+            decided.undecide()
+            raise
+        return decided
+
+    def undecide(self) -> Step:
+        """Say on the disk that the change will not be made: its files have their old bytes."""
+        return self._as(DRAFT)
+
+    def _as(self, state: str) -> Step:
+        file = self.file.with_suffix(f".{state}")
+        os.rename(self.file, file)
+        return self._replace(file=file)
+
+    def end(self) -> None:
+        """Say that the change is made; a step that stays open is ended by the next command there."""
+        with suppress(OSError):
+            if self.ends:
+                self._as(self.ends)
+            else:
+                self.file.unlink()
+            if self.instead:
+                self.file.with_name(self.instead).unlink(missing_ok=True)
+
+    def drop(self) -> None:
+        """Forget the step: nothing is changed, and nothing will be."""
+        with suppress(OSError):  # then the next command finds nothing to do
+            self.file.unlink()
+
+
+class StepLog(NamedTuple):
+    """The steps in a folder, which is created with the first one; without a folder none are kept.
+
+    A change gets the ``title``, and can be undone if that is not empty. ``tell`` gets messages for the user.
+    """
+
+    folder: Path | None
+    title: str = ""
+    tell: Callable[[str], object] = lambda _: None
+    ends: str = DONE
+    instead: str = ""
+
+    @classmethod
+    def of_user(cls) -> StepLog:
+        """Return the log of this user, for changes that are not undone."""
+        folder = home.state_dir()
+        return cls(folder and folder / "steps")
+
+    @contextmanager
+    def begin(self, root: str, token: str, files: Changes) -> Iterator[Step | None]:
+        """Write the draft of a step, locked as long as its writer lives; None where that is not possible."""
+        step, handle, why = None, -1, "without a home folder"
+        if self.folder:
+            try:
+                step, handle = self._draft(self.folder, root, token, files)
+            except OSError as error:
+                why = f"in {self.folder}: {error.strerror or error}"
+        if not step:
+            self.tell(f"no history is kept {why}; `packyard undo` cannot undo this change, and a crash amid it stays")
+        try:
+            yield step
+        finally:
+            if handle >= 0:
+                os.close(handle)
+
+    def _draft(self, folder: Path, root: str, token: str, files: Changes) -> tuple[Step, int]:
+        sizes = {path: (_size(old), _size(new)) for path, (old, new) in files.items()}
+        ends = self.ends if self.title else ""
+        head = {"root": root, "title": self.title, "ends": ends, "instead": self.instead, "files": sizes}
+        line = json.dumps(head).encode() + b"\n"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        present = self._sizes()
+        if not self.instead:
+            self._forget_undone({os.path.join(root, path) for path in files}, present)
+        file = folder / f"{max(map(_number, present), default=0) + 1:08}-{token}.{DRAFT}"
+        handle = atomic.create(str(file), (line, *(data for both in files.values() for data in both if data)))
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._prune(present, os.fstat(handle).st_size)
+        except BaseException:
+            os.close(handle)
+            file.unlink()
+            raise
+        return Step(file, root, self.title, ends, self.instead, sizes), handle
+
+    def at(self, root: str, *states: str) -> list[Step]:
+        """Return the steps in some states of a real folder, and of those above and below it, the newest first.
+
+        There are none where the log cannot be read: `begin` says so.
+        """
+        try:
+            steps = [*self.steps(*states)]
+        except UnavailableError:
+            return []
+        return [step for step in steps if paths.is_inside(step.root, root) or paths.is_inside(root, step.root)]
+
+    def steps(self, *states: str) -> Iterator[Step]:
+        """Yield the steps in some states, the newest first."""
+        try:
+            sizes = self._sizes()
+        except OSError as error:
+            raise UnavailableError(Problem(error.strerror or str(error), file=str(self.folder))) from error
+        yield from self._read(sizes, *states)
+
+    def _read(self, sizes: Mapping[Path, int], *states: str) -> Iterator[Step]:
+        for file in sorted((file for file in sizes if file.suffix[1:] in states), key=_number, reverse=True):
+            if not os.path.lexists(file):  # another command ended it
+                continue
+            try:
+                yield _parse(file, sizes[file])
+            except (InputError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+                if file.suffix != f".{DRAFT}":  # that may be written just now
+                    self.tell(f"{file}: is not an entry of packyard's history; ignored")
+
+    def _forget_undone(self, files: set[str], sizes: dict[Path, int]) -> None:
+        """Delete the steps that cannot be done again, as their files are changed otherwise now, also from ``sizes``."""
+        for step in list(self._read(sizes, UNDONE)):
+            if not files.isdisjoint(map(step.path, step.sizes)):
+                step.file.unlink(missing_ok=True)
+                del sizes[step.file]
+
+    def _prune(self, sizes: Mapping[Path, int], newest: int) -> None:
+        """Delete the oldest steps, so that the others and the newest stay within the limits."""
+        together = newest
+        ended = sorted((file for file in sizes if file.suffix != f".{OPEN}"), key=_number, reverse=True)
+        for place, file in enumerate(ended, 1):
+            together += sizes[file]
+            if place >= KEPT or together > KEPT_BYTES:
+                file.unlink(missing_ok=True)
+
+    def _sizes(self) -> dict[Path, int]:
+        """Return the size of each step's file."""
+        sizes: dict[Path, int] = {}
+        if self.folder is None:
+            return sizes
+        with suppress(FileNotFoundError), os.scandir(self.folder) as entries:  # the folder may be missing
+            for entry in entries:
+                stem, _, suffix = entry.name.partition(".")
+                number = stem.partition("-")[0]
+                if suffix in (DRAFT, OPEN, DONE, UNDONE) and number.isdecimal() and number.isascii():
+                    with suppress(FileNotFoundError):  # pruned by another command
+                        sizes[self.folder / entry.name] = entry.stat(follow_symlinks=False).st_size
+        return sizes
+
+
+def staged_names(token: str) -> Iterator[str]:
+    """Yield the names of the files that are staged under a token."""
+    number = 0
+    while True:
+        yield f".packyard-new-{token}-{number}"
+        number += 1
+
+
+def _number(file: Path) -> int:
+    return int(file.name.partition("-")[0][:18])
+
+
+def _size(data: bytes | None) -> int | None:
+    return None if data is None else len(data)
+
+
+def _parse(file: Path, size: int) -> Step:
+    """Read a step of a size; another form raises one of many errors."""
+    with regular.opened(file) as stream:
+        line = stream.readline(_LINE)
+    head: dict[str, Any] = json.loads(line)
+    root, title, ends, instead, files = (head[key] for key in ("root", "title", "ends", "instead", "files"))
+    os.fsencode("".join((root, title, ends, instead, *files)))
+    for path, (old, new) in files.items():
+        size -= (old or 0) + (new or 0)
+        if "\0" in root + path or any(part in ("", ".", "..") for part in path.split("/")):
+            raise ValueError
+    if size != len(line) or not root.startswith("/") or ends not in ("", DONE, UNDONE) or "/" in instead:
+        raise ValueError
+    return Step(file, root, title, ends, instead, files)

@@ -1,0 +1,99 @@
+"""Undo and redo: the step log read backwards. Edits by hand stay where they can be merged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from packyard.core.errors import ConflictError, InputError, Problem
+from packyard.core.files.steps import DONE, UNDONE, Contents, Step, StepLog
+from packyard.core.files.tree import Tree
+
+#: Merges a file, by its name, that was edited by hand: its bytes when the step was made, those now, and those to go to.
+Merge = Callable[[str, "bytes | None", "bytes | None", "bytes | None"], "bytes | None"]
+
+
+def refuse_edits(path: str, *_: bytes | None) -> bytes | None:
+    """Merge nothing: a file that was edited since is refused."""
+    raise ConflictError(Problem("was changed since; nothing was taken back", file=path))
+
+
+def done(log: StepLog, *directories: Path) -> Iterator[Step]:
+    """Yield the steps below one of the directories that can be undone, the newest first."""
+    for step in log.steps(DONE):
+        if step.touches(*directories) and _happened(step):
+            yield step
+
+
+def last(log: StepLog, *directories: Path) -> Step:
+    """Return the newest step below one of the directories that can be undone."""
+    for step in done(log, *directories):
+        return step
+    hint = "what `packyard set`, `enable`, `upgrade`, `lint --fix` and `cfg` change can be undone"
+    raise InputError(Problem("nothing to undo", file=os.path.realpath(directories[0]), hint=hint))
+
+
+def undone(log: StepLog, *directories: Path) -> Step:
+    """Return the step below one of the directories that was undone last."""
+    for step in log.steps(UNDONE):
+        if step.touches(*directories):
+            return step
+    hint = "packyard undo --redo does again what packyard undo took back, until something else is changed"
+    raise InputError(Problem("nothing to redo", file=os.path.realpath(directories[0]), hint=hint))
+
+
+def undo(log: StepLog, *directories: Path, merge: Merge = refuse_edits) -> tuple[Step, Contents]:
+    """Undo the newest step below one of the directories; return it, and the bytes that its files had.
+
+    Edits by hand stay where ``merge`` can keep them; otherwise `ConflictError` is raised, and nothing changes.
+    """
+    return _take_back(log, last, directories, merge, UNDONE)
+
+
+def redo(log: StepLog, *directories: Path, merge: Merge = refuse_edits) -> tuple[Step, Contents]:
+    """Do again what `undo` took back last below one of the directories."""
+    return _take_back(log, undone, directories, merge, DONE)
+
+
+def taken_back(step: Step, tree: Tree, merge: Merge) -> dict[str, bytes | None]:
+    """Return the files as they were before; what was edited since is merged, or raises `ConflictError`."""
+    files: dict[str, bytes | None] = {}
+    problems: list[Problem] = []
+    before, after = step.contents()
+    for name, data in before.items():
+        now = content(tree, name)
+        try:
+            files[name] = data if now == after[name] else merge(step.path(name), after[name], now, data)
+        except ConflictError as error:
+            problems += error.problems
+    if problems:
+        raise ConflictError(*problems)
+    return files
+
+
+def content(tree: Tree, name: str) -> bytes | None:
+    """Return a file's bytes, or None where there is no file."""
+    return tree.read(name) if tree.has(name) else None
+
+
+def _take_back(
+    log: StepLog, find: Callable[..., Step], directories: tuple[Path, ...], merge: Merge, state: str
+) -> tuple[Step, Contents]:
+    with Tree(directories[0]).locked(log):  # finishes an interrupted change first
+        pass
+    step = find(log, *directories)
+    tree = Tree(Path(step.root))
+    with tree.locked(log._replace(title=step.title, ends=state, instead=step.file.name)):
+        files = taken_back(step, tree, merge)
+        tree.write(files)
+        with suppress(OSError):  # it stays where all files were like that already
+            step.file.unlink(missing_ok=True)
+    return step, files
+
+
+def _happened(step: Step) -> bool:
+    """Whether there is something to undo: otherwise the user undid it by hand."""
+    tree = Tree(Path(step.root))
+    return any(content(tree, name) != data for name, data in step.contents()[0].items())

@@ -1,0 +1,105 @@
+"""After a failed write, or a kill at any moment, every file is whole, and the next command finishes the change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.files.krmfiles import FILES, field_values, make_package, one_setter
+from faults import at_once, failures, kills, leftovers, recover
+from packyard.core.errors import ConflictError, UnavailableError
+from packyard.core.files import atomic
+from packyard.core.files.tree import Tree
+from packyard.using.setters.change import change_setters
+
+
+@pytest.mark.parametrize("many", [32, 1], ids=["few files", "many files"])
+def test_a_disk_that_is_full_at_any_moment_leaves_old_files_or_a_change_that_the_next_command_finishes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    monkeypatch.setattr(atomic, "MANY", many)
+    outcomes, refused = set(), set()
+
+    def command(at: int) -> None:
+        make_package(tmp_path / str(at))
+        try:
+            change_setters(tmp_path / str(at), {"V": ["b"]})
+        except UnavailableError:
+            refused.add(at)
+
+    for at in failures(monkeypatch, command):
+        root = tmp_path / str(at)
+        assert field_values(root) == ({"a"} if at in refused else {"b"}), at
+        outcomes |= field_values(root)
+        change_setters(root, {"V": ["c"]})
+        assert field_values(root) == {"c"}
+        assert not leftovers(root)
+    assert outcomes == {"a", "b"}
+
+
+LOOP = """
+import sys
+from pathlib import Path
+from packyard.using.setters.change import change_setters
+print("ready", flush=True)
+while True:
+    for value in ("b", "c"):
+        change_setters(Path(sys.argv[1]), {"V": [value]})
+"""
+
+
+@pytest.mark.nightly
+def test_a_kill_at_a_random_moment_leaves_files_that_the_next_command_makes_whole(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    for kill in kills(LOOP, root):
+        recover(root)
+        assert len(field_values(root)) == 1, kill
+    change_setters(root, {"V": ["d"]})
+    assert field_values(root) == {"d"}
+    assert not leftovers(root)
+
+
+SETS = """
+import sys
+from pathlib import Path
+from packyard.using.setters.change import change_setters
+for number in range(25):
+    change_setters(Path(sys.argv[1]), {sys.argv[2]: [f"v{number}"]})
+"""
+
+
+@pytest.mark.nightly
+def test_sets_at_the_same_time_lose_no_edit(tmp_path: Path) -> None:
+    names = [f"S{number}" for number in range(8)]
+    root = tmp_path / "package"
+    root.mkdir()
+    entries = "".join(one_setter().split("definitions:\n")[1].replace("V", name) for name in names)
+    (root / "Krmfile").write_text("openAPI:\n  definitions:\n" + entries, "utf-8")
+    (root / "r.yaml").write_text("".join(f'{name}: a # {{"$openapi":"{name}"}}\n' for name in names), "utf-8")
+    at_once(SETS, *((str(root), name) for name in names))
+    text = (root / "r.yaml").read_text("utf-8")
+    assert [line.split()[1] for line in text.splitlines()] == ["v24"] * 8
+    assert (root / "Krmfile").read_text("utf-8").count("value: v24") == 8
+
+
+def test_a_file_that_vanished_after_it_was_read_stops_the_command(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    tree = Tree(root)
+    for name in FILES:
+        tree.read(name)
+    (root / "one.yaml").unlink()
+    with pytest.raises(ConflictError, match=r"one\.yaml: was changed by somebody else"):
+        tree.write(dict.fromkeys(FILES, b"x: b\n"))
+    assert (root / "two.yaml").read_text("utf-8") == 'x: a # {"$openapi":"V"}\n'
+    assert not (root / "one.yaml").exists()
+
+
+def test_a_file_that_changed_after_it_was_read_stops_the_command(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    tree = Tree(root)
+    tree.read("one.yaml")
+    (root / "one.yaml").write_text("x: mine\n", "utf-8")
+    with pytest.raises(ConflictError, match=r"one\.yaml: was changed by somebody else"):
+        tree.write({"one.yaml": b"x: b\n"})
+    assert (root / "one.yaml").read_text("utf-8") == "x: mine\n"

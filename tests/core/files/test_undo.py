@@ -1,0 +1,185 @@
+"""Undo restores the earlier bytes, command by command, and never overwrites a later change."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from core.files.krmfiles import one_setter
+from faults import Faulty, forked
+from packyard.core.errors import ConflictError, InputError, UnavailableError
+from packyard.core.files import undo
+from packyard.core.files.steps import StepLog
+from packyard.using.setters.change import change_setters
+
+KRMFILE = one_setter(value="a")
+
+
+def make(root: Path) -> Path:
+    root.mkdir()
+    (root / "Krmfile").write_text(KRMFILE, "utf-8")
+    (root / "r.yaml").write_text('x: a # {"$openapi":"V"}\n', "utf-8")
+    return root
+
+
+def set_value(log: StepLog, root: Path, value: str) -> None:
+    change_setters(root, {"V": [value]}, log=log._replace(title=f"V={value}"))
+
+
+def undone(log: StepLog, root: Path) -> str:
+    """Undo a step, and return its title."""
+    return undo.undo(log, root)[0].title
+
+
+def content(root: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in root.iterdir()}
+
+
+def test_undo_restores_the_earlier_bytes_and_again_those_before(tmp_path: Path) -> None:
+    log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
+    states = [content(root)]
+    for value in ("b", "c", "d"):
+        set_value(log, root, value)
+        states.append(content(root))
+    for state, title in zip(reversed(states[:-1]), ("V=d", "V=c", "V=b"), strict=True):
+        assert undone(log, root) == title
+        assert content(root) == state
+    with pytest.raises(InputError, match=r"nothing to undo .*`lint --fix`"):
+        undone(log, root)
+
+
+def test_undo_refuses_to_write_over_a_later_change(tmp_path: Path) -> None:
+    log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
+    set_value(log, root, "b")
+    (root / "r.yaml").write_text('x: mine # {"$openapi":"V"}\n', "utf-8")
+    before = content(root)
+    with pytest.raises(ConflictError, match=r"r\.yaml: was changed since"):
+        undone(log, root)
+    assert content(root) == before
+
+
+def test_undo_of_one_package_leaves_another_alone(tmp_path: Path) -> None:
+    log = StepLog(tmp_path / "steps")
+    one, other = make(tmp_path / "one"), make(tmp_path / "other")
+    set_value(log, one, "b")
+    set_value(log, other, "c")
+    undone(log, one)
+    assert b"x: a " in content(one)["r.yaml"]
+    assert b"x: c " in content(other)["r.yaml"]
+
+
+def test_the_history_keeps_the_newest_hundred_and_nothing_of_it_lies_in_the_package(tmp_path: Path) -> None:
+    log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
+    for number in range(105):
+        set_value(log, root, f"v{number}")
+    assert len(list((tmp_path / "steps").iterdir())) == 100
+    assert sorted(content(root)) == ["Krmfile", "r.yaml"]
+    assert (tmp_path / "steps").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_set_that_was_refused_leaves_nothing_that_would_block_the_undo_of_the_one_before(tmp_path: Path) -> None:
+    log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
+    set_value(log, root, "b")
+    (tmp_path / "out.yaml").write_text("x: a\n", "utf-8")
+    (root / "out.yaml").symlink_to(tmp_path / "out.yaml")
+    with pytest.raises(InputError):
+        set_value(log, root, "c")
+    (root / "out.yaml").unlink()
+    (root / "sub").mkdir()
+    (root / "other.txt").hardlink_to(root / "r.yaml")
+    assert [file.name[:8] + file.suffix for file in (tmp_path / "steps").iterdir()] == ["00000001.done"]
+    assert undone(log, root) == "V=b"
+
+
+def test_a_set_that_the_disk_refused_is_not_in_the_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
+    set_value(log, root, "b")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(UnavailableError):
+            set_value(log, root, "c")
+    (root / "Krmfile").write_text(KRMFILE.replace("value: a", "value: b\n          isSet: true"), "utf-8")
+    assert [file.name[:8] + file.suffix for file in (tmp_path / "steps").iterdir()] == ["00000001.done"]
+    assert undone(log, root) == "V=b"
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+def test_a_set_that_was_killed_counts_if_it_was_finished(at: int, tmp_path: Path) -> None:
+    log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
+    set_value(log, root, "b")
+    assert forked(lambda: set_value(log, root, "c"), Faulty(at, None, names=("rename",))).code == -9
+    titles = ["V=c", "V=b"] if at > 1 else ["V=b"]
+    (root / "more.yaml").write_text("mine", "utf-8")
+    assert [undone(log, root) for _ in titles] == titles
+    assert b"x: a " in content(root)["r.yaml"]
+
+
+def test_redo_makes_again_what_was_undone_until_something_else_is_changed(tmp_path: Path) -> None:
+    log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
+    states = [content(root)]
+    for value in ("b", "c"):
+        set_value(log, root, value)
+        states.append(content(root))
+    assert [undone(log, root), undone(log, root)] == ["V=c", "V=b"]
+    for state, title in zip(states[1:], ("V=b", "V=c"), strict=True):
+        assert undo.redo(log, root)[0].title == title
+        assert content(root) == state
+    assert [undone(log, root), undone(log, root)] == ["V=c", "V=b"]
+    set_value(log, root, "d")
+    with pytest.raises(InputError, match="nothing to redo"):
+        undo.redo(log, root)
+
+
+ENTRY = {"root": "/R", "title": "t", "ends": "done", "instead": "", "files": {"r.yaml": [1, 1]}}
+ODD = [
+    "",
+    "null",
+    "{}",
+    "[]",
+    "[" * 100_000,
+    '"\\ud800"',
+    *(
+        json.dumps({**ENTRY, **odd}) + "\nxy"
+        for odd in (
+            {"root": "relative"},
+            {"root": "/a\0b"},
+            {"root": 5},
+            {"title": None},
+            {"ends": "open"},
+            {"instead": "../x"},
+            {"files": {"/etc/passwd": [1, 1]}},
+            {"files": {"../x": [1, 1]}},
+            {"files": {"x": None}},
+            {"files": {"x": ["a", "b"]}},
+            {"files": {"x": [1, 2]}},
+            {"files": {"\ud800": [1, 1]}},
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_an_entry_that_nobody_can_read_is_passed_over_with_a_word(text: str, tmp_path: Path) -> None:
+    told: list[str] = []
+    log, root = StepLog(tmp_path / "steps", tell=told.append), make(tmp_path / "package")
+    set_value(log, root, "b")
+    (tmp_path / "steps/00000009-x.done").write_text(text, "utf-8")
+    os.mkfifo(tmp_path / "steps/00000010-x.done")
+    assert undone(log, root) == "V=b"
+    assert [line.rpartition("/")[2] for line in told] == [
+        f"{number}-x.done: is not an entry of packyard's history; ignored" for number in ("00000010", "00000009")
+    ]
+
+
+def test_a_history_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    root = make(tmp_path / "package")
+    with pytest.raises(UnavailableError, match="Krmfile/steps: Not a directory"):
+        undone(StepLog(root / "Krmfile/steps"), root)

@@ -1,0 +1,78 @@
+"""Roles of workloads, and the pods that belong to them, as controllers label them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from packyard.running.runs import roles
+from packyard.running.runs.roles import Role
+
+Object = dict[str, Any]
+
+
+def item(kind: str, api_version: str, **spec: Any) -> Object:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "run"}, "spec": spec}
+
+
+def pod(labels: dict[str, str]) -> Object:
+    return {"metadata": {"name": "p", "labels": labels}}
+
+
+def test_a_pytorch_job_has_a_master_and_workers() -> None:
+    job = item("PyTorchJob", "kubeflow.org/v1", pytorchReplicaSpecs={"Master": {}, "Worker": {"replicas": 3}})
+    known = roles.find(job, "run")
+    assert known == [Role("master", 1, 1), Role("worker", 3, 3)]
+    own = "training.kubeflow.org"
+    labels = {f"{own}/job-name": "run", f"{own}/replica-type": "worker", f"{own}/replica-index": "2"}
+    assert roles.of_pod(pod(labels), job, known) == ("worker", 2)
+    assert roles.of_pod(pod({**labels, f"{own}/job-name": "other"}), job, known) is None
+
+
+def test_pods_of_the_jobs_of_a_role_are_counted_through() -> None:
+    job = {"template": {"spec": {"completions": 2, "parallelism": 2}}, "name": "worker", "replicas": 3}
+    job_set = item("JobSet", "jobset.x-k8s.io/v1alpha2", replicatedJobs=[job])
+    known = roles.find(job_set, "run")
+    assert known == [Role("worker", 6, 6, 2)]
+    own = "jobset.sigs.k8s.io"
+    labels = {f"{own}/jobset-name": "run", f"{own}/replicatedjob-name": "worker", f"{own}/job-index": "2"}
+    index = {"batch.kubernetes.io/job-completion-index": "1"}
+    assert roles.of_pod(pod({**labels, **index}), job_set, known) == ("worker", 5)
+    assert ("Job", "run-worker-2") in roles.made_by(job_set)
+
+
+def test_workers_of_a_leader_are_counted_through_all_groups() -> None:
+    servers = item("LeaderWorkerSet", "leaderworkerset.x-k8s.io/v1", replicas=2, leaderWorkerTemplate={"size": 4})
+    known = roles.find(servers, "run")
+    assert known == [Role("leader", 2, 2, 1), Role("worker", 6, 6, 3)]
+    own = "leaderworkerset.sigs.k8s.io"
+    labels = {f"{own}/name": "run", f"{own}/group-index": "1", f"{own}/worker-index": "0"}
+    assert roles.of_pod(pod(labels), servers, known) == ("leader", 1)
+    assert roles.of_pod(pod({**labels, f"{own}/worker-index": "2"}), servers, known) == ("worker", 4)
+    assert roles.of_pod(pod({**labels, f"{own}/name": "other"}), servers, known) is None
+
+
+def test_an_older_kubernetes_has_the_index_in_an_annotation_alone() -> None:
+    job = item("Job", "batch/v1", completions=4, parallelism=2, completionMode="Indexed")
+    job["metadata"]["name"] = "run-worker"
+    known = roles.find(job, "run")
+    assert known == [Role("worker", 4, 2)]
+    older = pod({"job-name": "run-worker"})
+    older["metadata"]["annotations"] = {"batch.kubernetes.io/job-completion-index": "3"}
+    assert roles.of_pod(older, job, known) == ("worker", 3)
+
+
+def test_a_pod_of_a_deployment_has_its_replica_set_for_owner() -> None:
+    deployment = item("Deployment", "apps/v1", replicas=0)
+    known = roles.find(deployment, "other")
+    assert known == [Role("run", 0, 0)]
+    owned = {"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "run-6d4c75cb58"}]}}
+    other = {"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "run-more-6d4c75cb58"}]}}
+    assert [roles.of_pod(each, deployment, known) for each in (owned, other)] == [("run", None), None]
+
+
+def test_a_second_try_of_a_step_is_the_same_role() -> None:
+    workflow = item("Workflow", "argoproj.io/v1alpha1")
+    for node in ("run[0].train(1)", "run[0].train", "run.train(0)"):
+        step = pod({"workflows.argoproj.io/workflow": "run"})
+        step["metadata"]["annotations"] = {"workflows.argoproj.io/node-name": node}
+        assert roles.of_pod(step, workflow, []) == ("train", None)

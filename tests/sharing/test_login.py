@@ -1,0 +1,341 @@
+"""How a registry learns who we are, and who else does not."""
+
+from __future__ import annotations
+
+import base64
+import json
+import uuid
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+import real
+from packyard.core.digest import Digest
+from packyard.core.errors import UnavailableError
+from packyard.sharing.stores.oci.channel import OCIStore
+from packyard.sharing.stores.oci.login import challenges
+from packyard.sharing.stores.store import NotFoundError
+from sharing import registries
+from sharing.servers import Script, Server, answer, answering, redirect
+from sharing.tokens import TokenServer, token_server
+
+KEY = "1.0/bert.tar.gz"
+# bcrypt of "s3cr:t", which needs the least time
+HTPASSWD = "ada:$2y$04$abcdefghijklmnopqrstuuk9qi.6/LoCq8pxgpOcfE/XATupz2cO2\n"
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep proxies, and credentials of whoever runs the tests, away."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+
+
+@pytest.fixture(scope="module", params=["registry", "docker-registry"])
+def registry_of_passwords(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A registry that wants a password."""
+    folder = tmp_path_factory.mktemp("basic")
+    (folder / "htpasswd").write_text(HTPASSWD)
+    more = f"auth: {{htpasswd: {{realm: a, path: {folder / 'htpasswd'}}}}}\n"
+    with registries.distribution(real.program(request.param), folder, more=more) as host:
+        yield host
+
+
+@pytest.fixture(scope="module")
+def registry_of_tokens(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, TokenServer]]:
+    """A registry that wants tokens, and the server that gives them."""
+    folder = tmp_path_factory.mktemp("tokens")
+    with (
+        token_server(folder, user="ada", password="s3cr:t", identity="s3cr-identity") as server,
+        registries.distribution(real.pinned_program("registry"), folder, more=server.configuration) as host,
+    ):
+        yield host, server
+
+
+def log_in(folder: Path, host: str, **entry: str) -> None:
+    (folder / "config.json").write_text(json.dumps({"auths": {host: entry}}))
+
+
+def path() -> str:
+    return f"c-{uuid.uuid4().hex}/models"
+
+
+ADA = {"username": "ada", "password": "s3cr:t"}
+
+
+# Real registries.
+
+
+def test_a_password_is_used(registry_of_passwords: str, tmp_path: Path) -> None:
+    log_in(tmp_path, registry_of_passwords, **ADA)
+    store = OCIStore(f"oci://{registry_of_passwords}/{path()}")
+    store.put(KEY, b"1")
+    assert store.get(KEY) == b"1"
+
+
+def test_a_password_of_the_address_goes_before_that_of_the_file(registry_of_passwords: str, tmp_path: Path) -> None:
+    log_in(tmp_path, registry_of_passwords, username="ada", password="wrong")
+    store = OCIStore(f"oci://ada:s3cr%3At@{registry_of_passwords}/{path()}")
+    store.put(KEY, b"1")
+    assert store.get(KEY) == b"1"
+    assert "s3cr" not in repr(store) + store.address
+
+
+def test_a_helper_gives_the_password(
+    registry_of_passwords: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helper = tmp_path / "docker-credential-test"
+    secret = """'{"Username": "ada", "Secret": "s3cr:t"}'"""
+    helper.write_text(f'#!/bin/sh\ntest "$1 $(cat)" = "get {registry_of_passwords}" && echo {secret}\n')
+    helper.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    (tmp_path / "config.json").write_text(json.dumps({"credHelpers": {registry_of_passwords: "test"}}))
+    store = OCIStore(f"oci://{registry_of_passwords}/{path()}")
+    store.put(KEY, b"1")
+    assert store.get(KEY) == b"1"
+
+
+@pytest.mark.parametrize("entry", [{}, {"username": "ada", "password": "s3cr-wrong"}, {"identitytoken": "s3cr"}])
+def test_without_the_right_password_access_is_denied(
+    registry_of_passwords: str, tmp_path: Path, entry: dict[str, str]
+) -> None:
+    log_in(tmp_path, registry_of_passwords, **entry)
+    store = OCIStore(f"oci://{registry_of_passwords}/{path()}")
+    for verb in (lambda: store.put(KEY, b"1"), lambda: store.get(KEY), lambda: store.list("")):
+        with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401.*docker login 127\.0\.0\.1") as caught:
+            verb()
+        assert "s3cr" not in str(caught.value)
+
+
+def test_whoever_has_no_account_may_read_by_a_token_and_not_write(
+    registry_of_tokens: tuple[str, TokenServer], tmp_path: Path
+) -> None:
+    host, server = registry_of_tokens
+    address = f"oci://{host}/{path()}"
+    log_in(tmp_path, host, **ADA)
+    OCIStore(address).put(KEY, b"1")
+    (tmp_path / "config.json").unlink()
+    server.asked.clear()
+    store = OCIStore(address)
+    assert store.get(KEY) == b"1"
+    assert store.get(KEY) == b"1"
+    assert len(server.asked) == 1
+    assert server.asked[0][0] == ""
+    with pytest.raises(NotFoundError, match=r"bert:9\.0: not found"):
+        store.get("9.0/bert.tar.gz")
+    with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401"):
+        store.put("2.0/bert.tar.gz", b"1")
+
+
+def test_a_password_gets_a_token_for_what_is_asked_and_no_more(
+    registry_of_tokens: tuple[str, TokenServer], tmp_path: Path
+) -> None:
+    host, server = registry_of_tokens
+    log_in(tmp_path, host, **ADA)
+    server.asked.clear()
+    channel = path()
+    store = OCIStore(f"oci://{host}/{channel}")
+    store.put(KEY, b"1")
+    store.put("2.0/bert.tar.gz", b"1")
+    scopes = [parameters["scope"].replace("push,pull", "pull,push") for _, parameters in server.asked]
+    assert sorted(scopes) == sorted(f"repository:{channel}/bert:{actions}" for actions in ("pull", "pull,push"))
+    assert {parameters["service"] for _, parameters in server.asked} == {"test-registry"}
+
+
+def test_an_identity_token_is_exchanged(registry_of_tokens: tuple[str, TokenServer], tmp_path: Path) -> None:
+    host, server = registry_of_tokens
+    log_in(tmp_path, host, identitytoken="s3cr-identity")
+    server.asked.clear()
+    OCIStore(f"oci://{host}/{path()}").put(KEY, b"1")
+    assert {parameters["grant_type"] for _, parameters in server.asked} == {"refresh_token"}
+    assert {authorization for authorization, _ in server.asked} == {""}
+
+
+# Servers that want to know too much.
+
+BODY = b"bundle"
+MANIFEST = json.dumps(
+    {
+        "schemaVersion": 2,
+        "layers": [{"mediaType": "application/x", "digest": Digest.of(BODY), "size": len(BODY)}],
+    }
+).encode()
+
+
+def oci(server: Server, user: str = "") -> OCIStore:
+    return OCIStore(f"oci://{user}{server.address.partition('//')[2]}/m", patience=30)
+
+
+def wants(challenge: bytes) -> bytes:
+    return answer(b"", b"WWW-Authenticate: " + challenge, status=b"401 Who are you")
+
+
+def registry(challenge: bytes, *, blob: Iterable[bytes] = (answer(BODY),)) -> Script:
+    """Serve one bundle to whoever sends any authorization."""
+
+    def script(request: bytes) -> Iterable[bytes]:
+        if b"Authorization: " not in request:
+            return [wants(challenge)]
+        return blob if b"/blobs/" in request else [answer(MANIFEST)]
+
+    return script
+
+
+def authorized(server: Server) -> list[bytes]:
+    return [line for request in server.requests for line in request.split(b"\r\n") if line.startswith(b"Authorization")]
+
+
+def test_where_the_bytes_are_elsewhere_no_authorization_goes_there(tmp_path: Path) -> None:
+    with (
+        answering(lambda _: [answer(BODY)]) as cdn,
+        answering(registry(b'Basic realm="x"', blob=[redirect(f"{cdn.address}/b?signed=1")])) as server,
+    ):
+        log_in(tmp_path, server.address.partition("//")[2], **ADA)
+        assert oci(server).get(KEY) == BODY
+    assert len(authorized(server)) == 2
+    assert authorized(cdn) == []
+
+
+def test_where_the_bytes_are_to_be_sent_elsewhere_no_authorization_goes_there() -> None:
+    there: list[bytes] = []
+
+    def script(request: bytes) -> Iterable[bytes]:
+        method = request.split(b" ", 1)[0]
+        if b"Authorization: " not in request:
+            return [wants(b"Basic")]
+        if method == b"POST":
+            return [answer(b"", b"Location: %s/up?x=1" % bucket.address.encode(), status=b"202 Accepted")]
+        if method == b"PUT":
+            there.append(request.partition(b"\r\n\r\n")[2])
+            return [answer(b"", status=b"201 Created")]
+        return [answer(there[-1]) if there and b"/manifests/" in request else answer(b"", status=b"404 Not Found")]
+
+    created = answer(b"", status=b"201 Created")
+    with answering(lambda _: [created]) as bucket, answering(script) as server:
+        oci(server, "ada:s3cr@").put(KEY, b"1")
+    assert authorized(bucket) == []
+    assert [request.split(b" ")[1].split(b"?")[0] for request in bucket.requests] == [b"/up"] * len(bucket.requests)
+    assert b"digest=" + Digest.of(b"1").replace(":", "%3A").encode() in bucket.requests[-1]
+
+
+def test_a_password_goes_to_the_token_server_that_the_registry_names_and_only_a_token_to_the_registry() -> None:
+    token = answer(json.dumps({"token": "t0ken"}).encode())
+    with answering(lambda _: [token]) as issuer:
+        challenge = (
+            b'Bearer realm="%s/t?a=b",service="a \\"b\\"",scope="repository:m/bert:pull"' % issuer.address.encode()
+        )
+        with answering(registry(challenge)) as server:
+            assert oci(server, "ada:s3cr@").get(KEY) == BODY
+    assert set(authorized(server)) == {b"Authorization: Bearer t0ken"}
+    assert authorized(issuer) == [b"Authorization: Basic " + base64.b64encode(b"ada:s3cr")]
+    assert b"GET /t?a=b&service=a+%22b%22&scope=repository%3Am%2Fbert%3Apull " in issuer.requests[0]
+
+
+def test_a_token_that_is_over_is_renewed() -> None:
+    good: list[bytes] = []  # each token for one request
+
+    def issue(_: bytes) -> Iterable[bytes]:
+        good.append(b"t%d" % len(issuer.requests))
+        return [answer(json.dumps({"access_token": good[-1].decode()}).encode())]
+
+    def script(request: bytes) -> Iterable[bytes]:
+        if not good or b"Bearer " + good[-1] not in request:
+            return [wants(b'Bearer realm="%s/"' % issuer.address.encode())]
+        good.clear()
+        return [answer(BODY) if b"/blobs/" in request else answer(MANIFEST)]
+
+    with answering(issue) as issuer, answering(script) as server:
+        assert oci(server).get(KEY) == BODY
+    assert len(issuer.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "realm",
+    ["http://tokens.invalid/x", "ftp://127.0.0.1/", "", "/token", "http://[", "http://u:p@127.0.0.1:1/", "file:///etc"],
+)
+def test_a_password_is_not_sent_to_a_token_server_without_tls(realm: str) -> None:
+    with (
+        answering(registry(b'Bearer realm="%s"' % realm.encode())) as server,
+        pytest.raises(UnavailableError, match="names a token server without TLS"),
+    ):
+        oci(server, "ada:s3cr@").get(KEY)
+    assert authorized(server) == []
+
+
+TOKENS = {
+    "none": b"{}",
+    "no JSON": b"x",
+    "a list": b"[]",
+    "a number": b'{"token": 5}',
+    "a header": b'{"token": "x\\r\\nX-Evil: y"}',
+    "spaces": b'{"token": "x y"}',
+    "empty": b'{"token": ""}',
+    "no text": b'{"token": "\xff"}',
+    "long": b'{"token": "' + b"x" * 100_000 + b'"}',
+    "longer": b'{"token": "' + b"x" * 5_000_000 + b'"}',
+    "nested": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", TOKENS)
+def test_what_is_no_token_is_refused(name: str) -> None:
+    with answering(lambda _: [answer(TOKENS[name])]) as issuer:
+        challenge = b'Bearer realm="%s/"' % issuer.address.encode()
+        with (
+            answering(registry(challenge)) as server,
+            pytest.raises(Exception, match=r"no token|not JSON|not a JSON|larger"),
+        ):
+            oci(server).get(KEY)
+    assert authorized(server) == []
+
+
+def test_a_registry_is_asked_once_for_each_login() -> None:
+    with answering(lambda _: [wants(b"Basic")]) as server, pytest.raises(UnavailableError, match="access denied"):
+        oci(server, "ada:s3cr@").get(KEY)
+    assert len(server.requests) == 2
+
+
+def test_netrc_is_not_for_registries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login other password other\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    with answering(registry(b"Basic")) as server, pytest.raises(UnavailableError):
+        oci(server).get(KEY)
+    assert authorized(server) == []
+
+
+def test_over_plain_http_to_another_machine_nothing_secret_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answering(registry(b"Basic")) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.address)
+        log_in(tmp_path, "registry.invalid", **ADA)
+        with pytest.raises(UnavailableError, match="access denied"):
+            OCIStore("oci+http://registry.invalid/m").get(KEY)
+    assert proxy.requests
+    assert authorized(proxy) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ('Bearer realm="a",service="b"', {"bearer": {"realm": "a", "service": "b"}}),
+        ('bearer Realm = a , scope="x:y:pull,push"', {"bearer": {"realm": "a", "scope": "x:y:pull,push"}}),
+        ('Basic realm="x", Bearer realm="y"', {"basic": {"realm": "x"}, "bearer": {"realm": "y"}}),
+        ("Negotiate, Basic", {"negotiate": {}, "basic": {}}),
+        ('Bearer realm="a\\"b\\\\"', {"bearer": {"realm": 'a"b\\'}}),
+        ('Bearer realm="a",realm="b", Bearer realm="c"', {"bearer": {"realm": "a"}}),
+        ('Bearer realm="open', {"bearer": {}}),
+        ("", {}),
+        ('",=', {}),
+    ],
+)
+def test_reads_what_a_registry_wants(header: str, expected: dict[str, dict[str, str]]) -> None:
+    found = challenges(header)
+    assert {scheme: found.get(scheme) for scheme in expected} == expected
+
+
+def test_a_long_challenge_takes_no_long_time() -> None:
+    for text in ("a" * 60_000, ", " * 30_000, 'a="' + "\\" * 60_000, "a = " * 15_000, 'a="b",' * 10_000):
+        challenges(text)

@@ -1,0 +1,249 @@
+"""Where the credentials for a registry come from."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+
+from packyard.sharing.stores.oci.address import Address
+from packyard.sharing.stores.oci.login import Account, accounts
+
+HOST = "registry.example:5000"
+ADA = Account(user="ada", password="s3cr:t")
+
+
+def auth(user: str = "ada", password: str = "s3cr:t") -> dict[str, str]:
+    return {"auth": base64.b64encode(f"{user}:{password}".encode()).decode()}
+
+
+class Home:
+    """A home directory with files of credentials, and programs that give some."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder
+        self.environment = {"HOME": str(folder)}
+        self.told: list[str] = []
+        (folder / "bin").mkdir()
+        monkeypatch.setenv("PATH", str(folder / "bin"), prepend=":")
+
+    def write(self, name: str, document: object) -> Path:
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(document if isinstance(document, str) else json.dumps(document))
+        return file
+
+    def helper(self, name: str, script: str) -> None:
+        file = self.write(f"bin/docker-credential-{name}", f"#!/bin/sh\n{script}\n")
+        file.chmod(0o755)
+
+    def find(self, address: str = f"oci://{HOST}/zoo/models") -> Account | None:
+        parsed = Address.parse(address)
+        return next(accounts(parsed, self.environment, self.told.append), None)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    return Home(tmp_path, monkeypatch)
+
+
+def test_without_any_file_there_are_none(home: Home) -> None:
+    assert home.find() is None
+
+
+@pytest.mark.parametrize(
+    "name", [HOST, f"https://{HOST}", f"https://{HOST}/v2/", f"http://{HOST}/v1/", HOST.upper(), f"{HOST}/zoo"]
+)
+def test_a_registry_is_found_by_any_of_its_names(home: Home, name: str) -> None:
+    home.write(".docker/config.json", {"auths": {"other.example": auth("eve"), name: auth()}})
+    assert home.find() == ADA
+
+
+@pytest.mark.parametrize("name", ["zoo.example", "zoo.example:443", "https://zoo.example:443/v2/"])
+@pytest.mark.parametrize("address", ["oci://zoo.example/v", "oci://zoo.example:443/v"])
+def test_a_registry_has_one_login_with_and_without_its_usual_port(home: Home, name: str, address: str) -> None:
+    home.write(".docker/config.json", {"auths": {name: auth()}})
+    assert home.find(address) == ADA
+
+
+def test_a_helper_that_knows_a_registry_by_its_usual_port_is_asked_for_that(home: Home) -> None:
+    home.helper(
+        "cloud", f'read asked; [ "$asked" = zoo.example:443 ] || {{ {NOT_THERE}; }}; {ANSWER % ("ada", "s3cr:t")}'
+    )
+    home.write(".docker/config.json", {"credsStore": "cloud"})
+    assert home.find("oci://zoo.example/v") == ADA
+
+
+@pytest.mark.parametrize("name", ["registry.example", "example:5000", f"{HOST}/zo", f"{HOST}/zoo/models/x", "x" + HOST])
+def test_another_registry_or_folder_is_not_taken_for_it(home: Home, name: str) -> None:
+    home.write(".docker/config.json", {"auths": {name: auth()}})
+    assert home.find() is None
+
+
+def test_the_entry_of_the_nearest_folder_counts(home: Home) -> None:
+    entries = {HOST: auth("all"), f"{HOST}/zoo": auth("zoo"), f"{HOST}/zoo/models": auth("models")}
+    for count, user in ((3, "models"), (2, "zoo"), (1, "all")):
+        home.write(".docker/config.json", {"auths": dict(list(entries.items())[:count])})
+        found = home.find()
+        assert found
+        assert found.user == user
+
+
+@pytest.mark.parametrize(
+    "name", ["https://index.docker.io/v1/", "docker.io", "index.docker.io", "registry-1.docker.io"]
+)
+def test_docker_hub_has_many_names(home: Home, name: str) -> None:
+    home.write(".docker/config.json", {"auths": {name: auth()}})
+    assert home.find("oci://docker.io/zoo") == ADA
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ({"username": "ada", "password": "s3cr:t"}, ADA),
+        (auth("ada", "s3cr:t\0\0"), ADA),
+        ({"identitytoken": "i"}, Account(identity="i")),
+        ({**auth("<token>", ""), "identitytoken": "i"}, Account(user="<token>", identity="i")),
+        ({"registrytoken": "r"}, Account(token="r")),
+        ({}, None),
+        (auth("", ""), None),
+        ("text", None),
+        ({"auth": 5}, None),
+    ],
+)
+def test_an_entry_is_a_user_and_password_or_a_token(home: Home, entry: object, expected: Account | None) -> None:
+    home.write(".docker/config.json", {"auths": {HOST: entry}})
+    assert home.find() == expected
+
+
+def test_the_files_count_in_their_order(home: Home) -> None:
+    files = ["override.json", "run/containers/auth.json", ".config/containers/auth.json", ".docker/config.json"]
+    home.environment |= {"REGISTRY_AUTH_FILE": str(home.folder / files[0]), "XDG_RUNTIME_DIR": str(home.folder / "run")}
+    for name in reversed(files):
+        home.write(name, {"auths": {HOST: auth(name)}})
+        found = home.find()
+        assert found
+        assert found.user == name
+    home.write(files[0], {"auths": {}})
+    found = home.find()
+    assert found
+    assert found.user == files[1]
+
+
+def test_docker_config_goes_before_the_files_at_home(home: Home) -> None:
+    home.write(".docker/config.json", {"auths": {HOST: auth("home")}})
+    home.environment["DOCKER_CONFIG"] = str(home.folder / "docker")
+    assert home.find() is None
+    home.write("docker/config.json", {"auths": {HOST: auth()}})
+    assert home.find() == ADA
+
+
+def test_xdg_config_home_is_obeyed(home: Home) -> None:
+    home.environment["XDG_CONFIG_HOME"] = str(home.folder / "xdg")
+    home.write("xdg/containers/auth.json", {"auths": {HOST: auth()}})
+    assert home.find() == ADA
+
+
+ANSWER = """test "$1" = get && cat > "$0.asked" && echo '{"ServerURL": "x", "Username": "%s", "Secret": "%s"}'"""
+
+
+def test_a_helper_is_asked_for_the_registry(home: Home) -> None:
+    home.helper("cloud", ANSWER % ("ada", "s3cr:t"))
+    home.write(".docker/config.json", {"credHelpers": {HOST: "cloud", "other.example": "none"}})
+    assert home.find() == ADA
+    assert (home.folder / "bin/docker-credential-cloud.asked").read_text() == HOST
+
+
+def test_docker_hub_has_its_old_name_for_a_helper(home: Home) -> None:
+    home.helper("cloud", ANSWER % ("ada", "s3cr:t"))
+    home.write(".docker/config.json", {"credsStore": "cloud"})
+    assert home.find("oci://docker.io/zoo") == ADA
+    assert (home.folder / "bin/docker-credential-cloud.asked").read_text() == "https://index.docker.io/v1/"
+
+
+def test_a_token_of_a_helper_is_an_identity(home: Home) -> None:
+    home.helper("cloud", ANSWER % ("<token>", "i"))
+    home.write(".docker/config.json", {"credsStore": "cloud"})
+    assert home.find() == Account(identity="i")
+
+
+NOT_THERE = "echo 'credentials not found in native keychain'; exit 1"
+
+
+def test_the_helper_of_a_registry_goes_before_the_store_and_that_before_the_file(home: Home) -> None:
+    home.helper("one", ANSWER % ("one", "1"))
+    home.helper("two", ANSWER % ("two", "2"))
+    document = {"credHelpers": {HOST: "one"}, "credsStore": "two", "auths": {HOST: auth()}}
+    home.write(".docker/config.json", document)
+    assert home.find() == Account(user="one", password="1")
+    home.helper("one", NOT_THERE)
+    assert home.find() == Account(user="two", password="2")
+    home.helper("two", NOT_THERE)
+    assert home.find() == ADA
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["exit 1", "echo something else; exit 1", "echo no JSON", "kill -9 $$", "exit 0", "printf '[[[['"],
+)
+def test_a_helper_that_fails_is_named_and_what_it_says_is_not_shown(home: Home, script: str) -> None:
+    home.helper("cloud", f"echo s3cret >&2; {script}")
+    home.write(".docker/config.json", {"credsStore": "cloud", "auths": {HOST: auth()}})
+    assert home.find() == ADA
+    assert home.told[0].startswith("docker-credential-cloud: the credential helper does not work")
+    assert "s3cret" not in home.told[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("desktop.exe", "docker-credential-desktop.exe: the credential helper"),
+        ("../x", "is not the name"),
+        ("x;y", "is not"),
+    ],
+)
+def test_a_helper_that_is_not_there_or_a_path_keeps_nobody_from_other_logins(home: Home, name: str, says: str) -> None:
+    home.write(".docker/config.json", {"credsStore": name, "auths": {HOST: auth()}})
+    assert home.find() == ADA
+    assert says in home.told[0]
+
+
+UNREADABLE = [
+    "",
+    "x",
+    "[" * 100_000,
+    json.dumps({"auths": {HOST: {"auth": "s3cr=t"}}}),
+    json.dumps({"auths": {HOST: {"auth": base64.b64encode(b"\xff\xfes3cret").decode()}}}),
+    " " * 5_000_000,
+]
+
+
+@pytest.mark.parametrize("document", UNREADABLE)
+def test_a_file_that_cannot_be_understood_is_named_without_what_is_in_it(home: Home, document: str) -> None:
+    file = home.write(".config/containers/auth.json", document)
+    home.write(".docker/config.json", {"auths": {HOST: auth()}})
+    assert home.find() == ADA
+    assert home.told[0].startswith(f"{file}: ")
+    assert "s3cr" not in home.told[0]
+
+
+def test_a_password_may_be_broken_into_lines(home: Home) -> None:
+    coded = auth()["auth"]
+    home.write(".docker/config.json", {"auths": {HOST: {"auth": f"{coded[:5]}\n{coded[5:]}\n"}}})
+    assert home.find() == ADA
+
+
+@pytest.mark.parametrize(
+    "document", [[], 5, {"auths": []}, {"auths": None, "credHelpers": 5, "credsStore": None}, {"credsStore": ""}]
+)
+def test_a_file_of_another_shape_has_no_credentials(home: Home, document: object) -> None:
+    home.write(".docker/config.json", document)
+    assert home.find() is None
+
+
+def test_they_are_never_shown() -> None:
+    shown = repr(Account(user="ada", password="s3cr1", identity="s3cr2", token="s3cr3"))
+    assert "ada" in shown
+    assert "s3cr" not in shown
