@@ -68,7 +68,12 @@ class Evaluator:
 
     def _start(self) -> subprocess.Popen[str]:
         atexit.register(self.close)
-        command = (sys.executable, "-m", "packyard.writing.checks.cel_process")
+        command = (
+            sys.executable,
+            "-P",
+            "-m",
+            "packyard.writing.checks.cel_process",
+        )  # no module of the folder of a user
         pipe = subprocess.PIPE
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
 
