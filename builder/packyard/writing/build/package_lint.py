@@ -110,7 +110,7 @@ class Linting:
         findings += [
             *self._with_presets(presets, list(zip(packages, parsed, strict=True)), findings),
             *silence.check(here, described, draft, parsed),
-            *fragments.check(here, described, draft, self.packing.settings.version, parsed),
+            *fragments.check(here, described, draft, parsed),
         ]
         named = [each for known in parsed for each in collisions.names(known)]
         placed = to_sources(here, {name}, findings)
@@ -118,13 +118,12 @@ class Linting:
         return Linted(name, placed, use_cases, named, draft.options, draft.idle)
 
     def unused(self) -> Linted:
-        """Judge the parts of a workspace that no package uses, like those of a library."""
+        """Find errors of the parts of a workspace that no package uses, which are tried like those of a library."""
         here = self._workspace()
         try:
             only = tried_parts.unused(here)
             linted = self._tried(here, tried_parts.compose_all(here, only)) if only else Linted(here.name)
-            elsewhere = tuple(f"{folder}/" for folder in library.places(here.libraries).values())
-            return replace(linted, findings=[each for each in linted.findings if not each.file.startswith(elsewhere)])
+            return replace(linted, findings=[each for each in linted.findings if each.severity == "error"])
         except InputError as error:
             return Linted(here.name, as_findings(error.problems), is_broken=True)
 

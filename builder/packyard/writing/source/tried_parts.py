@@ -38,10 +38,11 @@ class Tried:
     package: Package
     composed: Sequence[tuple[Package, ComposedPackage]]
     problems: Sequence[Problem]
+    only: Collection[tuple[str, str]] | None = None
 
     def is_of_a_part(self, paths: Collection[str]) -> bool:
         """Say whether what these use cases show is due to one of their parts: all use cases of that show it."""
-        return _is_of_a_part(self.package.use_cases, paths)
+        return _is_of_a_part(self.package.use_cases, paths, self.only)
 
 
 def unused(here: Workspace) -> frozenset[tuple[str, str]]:
@@ -78,7 +79,7 @@ def compose_all(here: Workspace, only: Collection[tuple[str, str]] | None = None
     for path, refused in wrong.items():
         same = [other for other, its in wrong.items() if str(its) == str(refused)]
         base = next(each.base for each in use_cases if each.path == path)
-        if _is_of_a_part(use_cases, same) and here.base_dir(base) not in chosen.built_on:
+        if _is_of_a_part(use_cases, same, only) and here.base_dir(base) not in chosen.built_on:
             problems.update({str(each): each for each in refused.problems})
     composed = []
     for base in sorted({each.base for each in tried.use_cases}):
@@ -87,17 +88,19 @@ def compose_all(here: Workspace, only: Collection[tuple[str, str]] | None = None
             composed.append((of_base, compose.compose(here, of_base)))
         except InputError as error:
             problems.update({str(each): each for each in error.problems})
-    return Tried(tried, composed, list(problems.values()))
+    return Tried(tried, composed, list(problems.values()), only)
 
 
 def _parts_of(use_case: UseCase) -> list[tuple[str, str]]:
     return [(BASE, use_case.base), *use_case.overlays]
 
 
-def _is_of_a_part(use_cases: Sequence[UseCase], paths: Collection[str]) -> bool:
+def _is_of_a_part(
+    use_cases: Sequence[UseCase], paths: Collection[str], only: Collection[tuple[str, str]] | None
+) -> bool:
     by_part: dict[tuple[str, str], set[str]] = {}
     for each in use_cases:
-        for part in _parts_of(each):
+        for part in (part for part in _parts_of(each) if only is None or part in only):
             by_part.setdefault(part, set()).add(each.path)
     return any(having <= set(paths) for having in by_part.values())
 
@@ -138,7 +141,7 @@ class _Parts:
             chosen: list[Offered | None] = [*storages] if storages else [None]
             for storage in chosen:
                 needed, missing = self._needed([base, *([storage] if storage else [])], programs)
-                if not missing or not missing <= self._elsewhere:
+                if not missing or (self._only is None and not missing <= self._elsewhere):
                     yield from self._use_case(base, storage, needed)
             for program in filter(_is_own, programs):
                 yield from self._use_case(base, next(iter(storages), None), [program])
