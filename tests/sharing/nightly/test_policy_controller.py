@@ -13,9 +13,9 @@ import yaml
 
 import real
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.stores.oci.repositories import OCIStore
+from packyard.sharing.stores.oci.channel import OCIStore
 from sharing.nightly.test_cosign import GPT, image, put
-from sharing.test_oci import anywhere
+from sharing.registries import anywhere
 from sharing.test_sigstore import ENTRY, KEY, OTHER, attest
 
 PAGE = (real.REPOSITORY / "docs/verifying.md").read_text()

@@ -14,26 +14,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from packyard.core.kubernetes import requests, selection
+from packyard.core.kubernetes import selection
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text
-from packyard.core.kubernetes.requests import Amounts, shown
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, passed, warning
 from packyard.running.doctor.wanted import PodSet
-from packyard.running.runs import trouble
+from packyard.running.runs import requests, trouble
+from packyard.running.runs.requests import Amounts, shown
 
 #: The family of these findings.
 CHECK = "nodes"
-_COLUMNS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,"
+_AMOUNTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,ALLOCATABLE:.status.allocatable"
+_TAINTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"
 #: Reasons, the hardest to change first: what is said of one node, of several, and the command that shows it.
 _REASONS = {
     "label": ("lacks the labels {}", "lack the labels {}", "kubectl get nodes --show-labels"),
-    "device": ("has no {}", "have no {}", f"{_COLUMNS}ALLOCATABLE:.status.allocatable"),
-    "amount": ("has too little {}", "have too little {}", f"{_COLUMNS}ALLOCATABLE:.status.allocatable"),
+    "device": ("has no {}", "have no {}", _AMOUNTS),
+    "amount": (
+        "has too little {}",
+        "have too little {}",
+        _AMOUNTS,
+    ),
     "ready": ("is not ready", "are not ready", "kubectl get nodes"),
     "cordon": ("is cordoned", "are cordoned", "kubectl get nodes"),
-    "taint": ("has the taint {}", "have the taint {}", f"{_COLUMNS}TAINTS:.spec.taints"),
+    "taint": ("has the taint {}", "have the taint {}", _TAINTS),
 }
 _ORDER = tuple(_REASONS)
 #: How the keys of taints begin by which Kubernetes, clouds and autoscalers say how a node is: no pod tolerates them.

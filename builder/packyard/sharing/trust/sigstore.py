@@ -19,7 +19,7 @@ from packyard.core.bundle.record import FaultError, Record, list_of
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import COSIGN, SIGSTORE, IndexEntry, bundle_key
-from packyard.sharing.stores.oci.artifact import SIGSTORE_TYPE, bundle_manifest
+from packyard.sharing.stores.oci.manifest import SIGSTORE_TYPE, bundle_digest
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.envelope import SIMPLE_SIGNING
@@ -87,6 +87,6 @@ def _check_bundle(data: bytes, entry: IndexEntry, trusted: Trust, file: str) -> 
 
 def _check_signature(data: bytes, entry: IndexEntry, trusted: Trust, file: str) -> None:
     signed = envelope.open(data, SIMPLE_SIGNING, trusted, file=file).payload
-    expected = bundle_manifest(entry.key, entry.digest, entry.size)
+    expected = bundle_digest(entry)
     if signed != _payload(entry.name, expected):
         raise IntegrityError(Problem(f"is not about the manifest {expected}, which {entry} has", file=file))

@@ -372,8 +372,6 @@ def _containers(pod: Pod[MappingNode], key: str) -> Iterator[_Container]:
         elif pod.is_argo and key == CONTAINERS[1] and steps[0] in ("container", "script"):
             name = pod.spec.get("name")
             yield _Container(path, container, pod.spec.text("name"), (f"{pointer(above)}/name", name))
-        elif key == CONTAINERS[1] and steps[0] in (pod.fields or ()):
-            yield _Container(path, container, str(steps[0]), ("", None))
 
 
 def _names(pod: Pod[MappingNode], path: Path, holder: MappingNode) -> Iterator[tuple[str, Node]]:
