@@ -1,4 +1,4 @@
-"""docs/authoring.md: its table of fields against the code that reads them."""
+"""The table of every field against the code that reads them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from documents import pages
 from packyard.core.yaml.fields import Fields
 from writing.source import everyfield
 
-PAGE = (pages.DOCS / "authoring.md").read_text("utf-8")
+PAGE = (pages.DOCS / "generated/fields.md").read_text("utf-8")
 
 
 def documented() -> Iterator[tuple[str, str]]:

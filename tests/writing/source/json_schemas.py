@@ -137,7 +137,7 @@ def recorded(file: str, kind: str = "Workspace") -> Recorder:
 
 
 def _descriptions() -> Iterator[tuple[tuple[str, str], str]]:
-    page = (pages.DOCS / "authoring.md").read_text("utf-8")
+    page = (pages.DOCS / "generated/fields.md").read_text("utf-8")
     for file, fields, _, meaning in pages.rows(page, "| file | field"):
         first = ""
         for name in re.findall(r"`([^`]+)`", fields):
