@@ -39,7 +39,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.store import Store, get_or_none
-from packyard.sharing.trust import keyless
+from packyard.sharing.trust import keyless, provenance
 
 ROWS = Rows(
     "bundle",
@@ -99,7 +99,8 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
         described, tar = bundles.inspect(opened, what=str(file))
         digest, size = digest_of(opened), opened.tell()
     bundle = IndexEntry(name=described.name, version=described.version, tar=tar, digest=digest, size=size)
-    attested, listing = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
+    beside = (_beside(file, end) for end in provenance.ENDS)
+    attested, listing = next(filter(None, beside), None), _beside(file, SBOM)
     published = _published(channel, described) if channel else None
     if published is None:
         proof = verify_bundle(bundle, attested, preferences.trusted_anywhere(), what=str(file))

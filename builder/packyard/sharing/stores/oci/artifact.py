@@ -14,7 +14,7 @@ from typing import Any
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
-from packyard.sharing.entry import CHECKSUM, COSIGN, PROVENANCE, SBOM, SIGSTORE
+from packyard.sharing.entry import CHECKSUM, PROVENANCE, SBOM, SIGSTORE
 from packyard.sharing.stores.oci import spelling
 from packyard.sharing.stores.oci.spelling import Place
 
@@ -48,7 +48,6 @@ _TYPES = {
     PROVENANCE: ("application/vnd.in-toto+json", ENVELOPE_TYPE),
     SBOM: ("application/spdx+json", "application/spdx+json"),
     SIGSTORE: (SIGSTORE_TYPE, SIGSTORE_TYPE),
-    COSIGN: ("application/vnd.packyard.cosign.v1", "application/json"),
     None: ("application/vnd.packyard.object.v1", "application/octet-stream"),
 }
 

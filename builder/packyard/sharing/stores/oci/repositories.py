@@ -16,7 +16,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.http import WAITS
-from packyard.sharing.stores.oci import artifact, cosign, referrers, spelling
+from packyard.sharing.stores.oci import artifact, referrers, spelling
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.artifact import Artifact, Descriptor
 from packyard.sharing.stores.oci.registry import Registry
@@ -128,8 +128,7 @@ class OCIStore:
             self._registry.write_manifest(repository, place.tag, artifact.removed())
             is_gone = False
         if is_published and place.kind == "":
-            for tag in cosign.tags(there.manifest.digest):
-                self._registry.delete(repository, tag)
+            self._registry.delete(repository, there.manifest.digest.replace(":", "-"))
         return is_gone or not is_published
 
     def at(self, name: str, reference: str) -> tuple[Descriptor, Callable[[int], Iterator[bytes]]]:
@@ -218,7 +217,6 @@ class OCIStore:
             answer = self._registry.write_manifest(repository, Digest.of(manifest), manifest)
             if "oci-subject" not in answer.headers:
                 referrers.add(self._registry, repository, subject.digest, artifact.listed(manifest))
-            cosign.attach(self._registry, repository, subject.digest, place.kind, data)
         answer = self._registry.put_manifest(repository, place.tag, manifest, artifact.MANIFEST_TYPE)
         there = self._artifact(place)
         if answer.status != 201 and (there is None or there == before):

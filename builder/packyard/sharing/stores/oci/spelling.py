@@ -16,7 +16,7 @@ import hashlib
 import re
 from dataclasses import dataclass, field
 
-from packyard.sharing.entry import CHECKSUM, COSIGN, PROVENANCE, SBOM, SIGSTORE
+from packyard.sharing.entry import CHECKSUM, PROVENANCE, SBOM, SIGSTORE
 from packyard.sharing.stores.oci.address import spell, unspell
 
 INDEX = "index"
@@ -24,7 +24,7 @@ INDEX = "index"
 REMOVED = "_.removed"
 
 _RELEASE = r"v?[0-9][0-9A-Za-z._+-]*"
-_KINDS = ("", CHECKSUM, PROVENANCE, SBOM, SIGSTORE, COSIGN)
+_KINDS = ("", CHECKSUM, PROVENANCE, SBOM, SIGSTORE)
 _ENDS = "|".join(re.escape(kind) for kind in _KINDS)
 _REPOSITORY = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 _BUNDLE = re.compile(rf"({_RELEASE})/({_REPOSITORY})\.tar\.gz({_ENDS})")
