@@ -22,8 +22,8 @@ from sharing.test_sigstore import BERT, ENTRY, KEY, OTHER, attest
 
 Cosign = Callable[..., "subprocess.CompletedProcess[str]"]
 GPT = bundle("gpt")
-IMAGE_VERBS = {"verify": [], "verify-attestation": ["--type", "slsaprovenance1"]}
-BLOB_VERBS = {"verify-blob": [], "verify-blob-attestation": ["--type", "slsaprovenance1"]}
+IMAGE_VERBS = {"verify-attestation": ["--type", "slsaprovenance1"]}
+BLOB_VERBS = {"verify-blob-attestation": ["--type", "slsaprovenance1"]}
 #: What the keyless world would need; that of a public key is empty.
 TRUSTED_ROOT = {"mediaType": "application/vnd.dev.sigstore.trustedroot+json;version=0.1"}
 
