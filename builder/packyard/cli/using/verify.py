@@ -8,7 +8,7 @@ packyard verify NAME.tar.gz --rebuild       also that its sources, in the
 packyard verify DIR                         which files were changed since it
                                             was untarred
 
-One line says what was proved, and what could not be. Provenance, SBOM and a keyless signature are looked for beside
+One line says what was proved, and what could not be. The signature or provenance, and the SBOM, are looked for beside
 NAME.tar.gz. --rebuild takes the recorded commit, if the repository here has it; it changes no file.
 """
 
@@ -31,7 +31,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, UsageError, on_one_line
 from packyard.core.files import regular
-from packyard.sharing.entry import SBOM, IndexEntry
+from packyard.sharing.entry import SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.fetching.cache import digest_of
 from packyard.sharing.fetching.fetch import Fetching, opened_entry
 from packyard.sharing.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
@@ -119,9 +119,9 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
 
 
 def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) -> None:
-    beside = file.with_name(f"{file.name}.keyless.json")
+    beside = file.with_name(f"{file.name}{SIGSTORE}")
     if not beside.exists():
-        hint = "cosign sign-blob --bundle writes it; get it from where the file is from"
+        hint = "get it from where the file is from"
         raise InputError(Problem("there is no such file", file=str(beside), hint=hint))
     keyless.verify(
         Digest(proof.bundle.digest),

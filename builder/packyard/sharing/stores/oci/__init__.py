@@ -5,6 +5,6 @@
 - `registry`: the requests of the OCI distribution specification, bounded.
 - `spelling`: which repository and tag a key has, and back.
 - `artifact`: the manifest of an object.
-- `referrers`: what refers to a bundle; `cosign`: what cosign looks for beside it.
+- `referrers`: what refers to a bundle.
 - `repositories`: the verbs of a store with these.
 """
