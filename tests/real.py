@@ -302,7 +302,7 @@ def _check_program(program: str) -> None:
 
 
 def _check_path(environment: Any) -> None:
-    given = os.environ if environment is None else environment
+    given = dict(os.environ) if environment is None else environment
     path = os.fsdecode(given.get("PATH") or given.get(b"PATH") or "")
     if named := list(filter(_is_of_machine, path.split(os.pathsep))):
         pytest.fail(f"{named[0]} is on the PATH of a process: give it a folder with what real gives", pytrace=False)

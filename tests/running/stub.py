@@ -54,7 +54,7 @@ def main() -> int:
         case "exec":
             print("here")
         case "port-forward":
-            print("Forwarding from 127.0.0.1")
+            print("Forwarding", *plain)
     return 0
 
 

@@ -131,28 +131,6 @@ def interrupted(at: int) -> Callable[..., Any]:
     return read
 
 
-def test_what_a_webhook_refuses_is_refused_before_anything_is_stored(
-    cluster: Api, namespace: str, config: Path, directory: Path
-) -> None:
-    with webhooks.asked(cluster, namespace, ["jobs"], lambda _: "no cost center is named"):
-        done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
-    assert done.returncode == 1
-    assert "nothing is applied" in done.stderr
-    reason = 'Job work: admission webhook "tests.packyard.example" denied the request: no cost center is named'
-    assert reason in done.stderr
-    assert "rolebinding" not in done.stderr
-    assert names(cluster, namespace) == []
-
-
-def test_a_webhook_that_does_not_answer_is_not_the_cluster(
-    cluster: Api, namespace: str, config: Path, directory: Path
-) -> None:
-    with webhooks.registered(cluster, namespace, ["jobs"], port=1):
-        done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
-    assert 'Job work: Internal error occurred: failed calling webhook "tests.packyard.example"' in done.stderr
-    assert "cannot be reached" not in done.stderr
-
-
 def test_what_refers_to_other_objects_is_applied_again_until_these_are_known(
     client: Kubectl, cluster: Api, namespace: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""Where the results of a run are, and which port of it somebody means."""
+"""Where the results of a run are."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from packyard.core.errors import InputError
-from packyard.running.runs import forward, results
-from packyard.running.runs.forward import Port
+from packyard.running.runs import results
 from running import made
 
 Object = dict[str, Any]
@@ -44,26 +42,3 @@ def test_results_are_where_the_output_is_mounted(objects: list[Object], place: s
 
 def test_a_run_that_says_nothing_of_its_output_has_no_place() -> None:
     assert results.places([made.job("a", "run")]) == []
-
-
-def service(name: str, *ports: tuple[str, int], **spec: Any) -> Object:
-    listed = [{"name": name, "port": number} for name, number in ports]
-    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": {"ports": listed, **spec}}
-
-
-def test_the_port_that_speaks_http_comes_first_and_headless_services_serve_nobody() -> None:
-    objects = [service("a", ("grpc", 1)), service("b", ("x", 2), clusterIP="None"), service("c", ("http", 3))]
-    found = forward.find(objects)
-    assert [str(each) for each in found] == ["service/c port 3 (http)", "service/a port 1 (grpc)"]
-    assert forward.choose(found, "", "w-0", "one") == found[0]
-    assert forward.choose(found, "grpc", "w-0", "one") == found[1]
-    assert forward.choose(found, "1", "w-0", "one") == found[1]
-    assert forward.choose(found, "6006", "w-1", "one") == Port("pod/w-1", 6006)
-    for wanted in ("x", "0", "65536", "²"):
-        with pytest.raises(InputError, match=r"serves nothing on port .*its ports: service/c port 3 \(http\)"):
-            forward.choose(found, wanted, "w-0", "one")
-
-
-def test_a_privileged_port_gets_another_number_here() -> None:
-    assert Port("service/a", 443, "https").words == ["service/a", ":443"]
-    assert Port("pod/a", 6006).words == ["pod/a", "6006"]

@@ -31,12 +31,3 @@ def test_every_recording_is_of_a_fault() -> None:
         recordings.file(moment, each) for moment in ("before", "after") for each in FAULTS if getattr(each, moment)
     }
     assert {*recordings.FOLDER.glob("*/*.jsonl")} <= wanted
-
-
-def test_a_call_that_was_not_recorded_is_refused_with_the_command_that_records() -> None:
-    records = "; make nightly-clusters records it"
-    client = recordings.replayed(recordings.NAMESPACE, recordings.file("before", FAULTS[0]))
-    with pytest.raises(recordings.UnrecordedError, match=f"kubectl get dragons .*{records}"):
-        client.call("get", "dragons")
-    with pytest.raises(recordings.UnrecordedError, match=f"nobody.jsonl is not there{records}"):
-        recordings.replayed(recordings.NAMESPACE, recordings.FOLDER / "nobody.jsonl")

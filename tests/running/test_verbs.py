@@ -103,9 +103,23 @@ def test_a_log_that_is_followed_ends_with_the_run_and_fails_where_that_failed(de
     assert said.endswith("run first has failed: exit code 7\n")
 
 
-def test_a_port_that_nobody_names_is_one_of_the_pod(deployed: Cluster) -> None:
+def test_a_port_is_one_that_a_pod_announces_the_first_that_speaks_http_or_a_number(
+    deployed: Cluster, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert "announces no port (name a port by its number)" in deployed.run("forward first", code=1)
     deployed.run("forward first 6006")
-    assert "serves nothing (no Service is known" in deployed.run("forward first", code=1)
+    assert capfd.readouterr().out == "Forwarding pod/first-x7k2p 6006\n"
+    work = job("first")
+    ports = [{"name": "grpc", "containerPort": 8500}, {"name": "http", "containerPort": 8501}]
+    work["spec"]["template"]["spec"]["containers"][0]["ports"] = ports
+    work["spec"]["template"]["metadata"]["labels"] = {"app.kubernetes.io/instance": "first"}
+    deployed.run("undeploy first --yes")
+    deployed.write(work)
+    deployed.run("deploy . --no-doctor")
+    deployed.run("forward first")
+    deployed.run("forward first grpc")
+    assert capfd.readouterr().out == "Forwarding pod/first-x7k2p 8501\nForwarding pod/first-x7k2p 8500\n"
+    assert "its ports: 8500 grpc of first-x7k2p, 8501 http" in deployed.run("forward first ssh", code=1)
 
 
 def test_a_server_is_updated_and_what_a_run_no_longer_has_is_deleted(tmp_path: Path) -> None:

@@ -107,37 +107,6 @@ def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
 
 
 @pytest.mark.usefixtures("user")
-def test_a_changed_program_is_refused_in_a_run_and_served_by_servers_that_keep_no_old_one(
-    package: Path, untarred: Callable[[str], Path], cluster: Api, namespace: str
-) -> None:
-    def programs() -> list[str]:
-        names = (each["metadata"]["name"] for each in cluster.list("v1", "ConfigMap", namespace))
-        return [name for name in names if re.fullmatch(r"(programs|check)-\w{10}", name)]
-
-    def change(file: Path) -> None:
-        file.write_text(f"{file.read_text()}# changed\n")
-
-    run("deploy", "first-run/none", "--no-wait")
-    change(package / "programs/mnist/keras_mnist.py")
-    refused = run("deploy", "first-run/none", "--no-wait", code=1).stderr
-    (before,) = programs()
-    assert "field is immutable" in refused
-    run("deploy", "first-run/none", "RUN_NAME=second", "--no-wait")
-    assert len(programs()) == 2
-    run("undeploy", "--package", "mnist-fp32-training-k8s", "--yes")
-    assert programs() == []
-
-    servers = untarred("llm-serving")
-    directory = str(servers / "on-cpu/user-allocated-pvc")
-    run("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor")
-    (before,) = programs()
-    change(servers / "programs/vllm/check_model.py")
-    run("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor")
-    (after,) = programs()
-    assert after != before
-
-
-@pytest.mark.usefixtures("user")
 def test_a_deployment_goes_back_to_an_earlier_record_with_its_secrets_as_they_are(
     cluster: Api, namespace: str, tmp_path: Path
 ) -> None:

@@ -103,7 +103,8 @@ def test_the_calls_are_few_and_as_many_for_large_runs(operated: Api, namespace: 
         return len([*people.requests(operated, user)]) - before
 
     assert counted(doctor.examine, mpi_job) <= 11  # with a dry run of a launcher and of a worker
-    assert counted(doctor.examine, [deployed(f"run-{number}", pod()) for number in range(20)]) <= 6
+    alike = [{**deployed("run", pod()), "metadata": {"name": f"run-{number}"}} for number in range(20)]
+    assert counted(doctor.examine, alike) <= 6
 
 
 def test_the_verb_names_the_cluster_first_then_findings_and_what_to_type_next(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,14 @@ def evaluator() -> Iterator[Evaluator]:
 @pytest.mark.parametrize("expression", HOSTILE.values(), ids=HOSTILE)
 def test_what_takes_too_much_has_no_answer_and_the_others_have(expression: str, evaluator: Evaluator) -> None:
     asked = [(0, "self.a + 1"), (0, expression), (0, "self.a + 2")]
-    first, hostile, last = evaluator.ask([{"self": {"a": 1}}], asked)
+    first, hostile, last = evaluator.ask({"a": 1}, [((), None)], asked)
     assert isinstance(hostile, NoAnswer)
     assert (first, last) == (2, 3)
+
+
+def test_a_module_in_the_working_directory_is_not_run(
+    evaluator: Evaluator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('the folder of a package was imported from')\n")
+    monkeypatch.chdir(tmp_path)
+    assert evaluator.ask({"a": 1}, [((), None)], [(0, "self.a + 1")]) == [2]

@@ -62,7 +62,7 @@ MISTAKES = {
     ),
     "a Secret without its key": ("                  key: token\n", "", 25, "missing-field"),
     "a probe of a port that is not declared": ("port: http", "port: web", 33, "probe-port"),
-    "a volume of two kinds": ("emptyDir: {}", "emptyDir: {}\n            hostPath: {path: /x}", 16, "server-refuses"),
+    "a volume of two kinds": ("emptyDir: {}", "emptyDir: {}\n            hostPath: {path: /x}", 14, "server-refuses"),
 }
 
 

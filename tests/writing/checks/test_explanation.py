@@ -48,7 +48,8 @@ _DEFINITIONS = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  
 
 def test_every_rule_that_a_check_yields_has_a_row_and_every_row_a_check() -> None:
     texts = [file.read_text() for pattern in _PLACES for file in _ROOT.glob(pattern)]
-    assert {name for text in texts for name in _NAMES.findall(text)} == set(table())
+    by_rows = {rule.name for rule in table().values() if rule.rows}
+    assert {name for text in texts for name in _NAMES.findall(text)} | by_rows == set(table())
 
 
 @pytest.mark.parametrize("rule", table().values(), ids=lambda rule: rule.name)

@@ -26,6 +26,7 @@ libraries:
 - {path: ./libraries/parts}
 moved: {OLD: NEW}
 lint:
+  rules: [lint/ours.yaml]
   name: {severity: "off", reason: r}
 """.replace("DIGEST", Digest.of(archive.pack("bundle", [Member(path="packyard.yaml", data=LIBRARY)])))
 PACKAGE = """

@@ -67,10 +67,10 @@ class Recorder:
             self.asked.setdefault(path, {}).setdefault(key, (method, required))
 
     def schema(self, path: str = "") -> Schema:
-        asked = self.asked[path]
+        asked, others = self.asked[path], f"{path}.NAME"
         return {
             "type": "object",
-            "additionalProperties": False,
+            "additionalProperties": self.schema(others) if others in self.asked else False,
             "required": [key for key, (_, required) in asked.items() if required],
             "properties": {key: self._field(f"{path}.{key}".strip("."), method) for key, (method, _) in asked.items()},
         }

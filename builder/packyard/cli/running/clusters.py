@@ -145,17 +145,16 @@ def started(client: Kubectl, record: RunRecord, seconds: float, words: Callable[
 
 
 def running(
-    client: Kubectl, record: RunRecord, arguments: argparse.Namespace, container: str = ""
+    client: Kubectl, now: RunStatus, arguments: argparse.Namespace, container: str = ""
 ) -> tuple[PodStatus, str]:
     """Return the first pod that is meant whose container runs, and that, or say why none does."""
-    now = status.read_one(client, record)
     pods = status.choose(now, arguments.role, arguments.index)
     for pod in pods:
         if (name := status.container(pod, container)) in pod.running:
             return pod, name
     why = f"pod {pods[0].name} is {pods[0].state}: {pods[0].reason}" if pods else f"it {now.explained}"
-    hint = client.packyard("logs", record.run)
-    raise InputError(Problem(f"no such pod of run {record.run} runs; {why.rstrip(': ')}", hint=hint))
+    hint = client.packyard("logs", now.run)
+    raise InputError(Problem(f"no such pod of run {now.run} runs; {why.rstrip(': ')}", hint=hint))
 
 
 def counted(roles: Iterable[RoleStatus]) -> str:

@@ -25,13 +25,13 @@ from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.options import folder as options
 from packyard.writing.build import package_lint, workspace_lint
+from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.packing import Packing
 from packyard.writing.build.used import Use
 from packyard.writing.checks import explanation, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
 from packyard.writing.checks.lint import in_order
-from packyard.writing.source import crds
 from packyard.writing.source.workspace import Workspace, built_in, find_root
 
 ROWS = findings.ROWS
@@ -87,7 +87,7 @@ def _lint(arguments: argparse.Namespace) -> int:
         raise InputError(Problem(message, file=names[0]))
     if use and (folders or not here):
         raise UsageError("packyard lint: --option, --preset and NAME=VALUE are for packages of a workspace")
-    judging = schemas.choose((here or built_in()).kubernetes, crds.read(here) if here else ()) if folders else []
+    judging = (judges_of(here) if here else schemas.choose(built_in().kubernetes)) if folders else []
     found, count = _find(arguments, here, names, folders, judging, use)
     roots = [*([here.root_dir] if here else []), *(Path(each) for each in folders if Path(each).is_dir())]
     if arguments.fix and findings.fix(found, roots):
@@ -176,7 +176,8 @@ def _without_taste(directory: Path, found: list[Finding]) -> list[Finding]:
     """Return what is more than taste, in a folder that was not made with packyard, and say how much is left out."""
     if find_root(directory) or any(directory.rglob(MANIFEST)) or os.path.lexists(f"{root_of(directory)}/{MANIFEST}"):
         return found
-    left = [each for each in found if each.severity == "error" or not explanation.table()[each.rule].taste]
+    taste = {name for name, rule in explanation.table().items() if rule.taste}
+    left = [each for each in found if each.severity == "error" or each.rule not in taste]
     if number := len(found) - len(left):
         output.note(f"{output.counted(number, 'matter')} of taste left out in {directory}: --all shows them")
     return left

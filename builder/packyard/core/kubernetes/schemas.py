@@ -65,7 +65,7 @@ class Judge:
     """The schemas of one version of Kubernetes or of an operator; ``kinds`` are those that it serves.
 
     ``kinds`` and ``parts``, which custom resources share with Kubernetes, are the numbers of definitions. What an
-    author gives ``is_given``: it is the version that the objects are for.
+    author gives ``is_given``: it is the version that the objects are for. ``rules`` are an author's own rules of lint.
     """
 
     def __init__(
@@ -76,6 +76,7 @@ class Judge:
         definitions: Definitions,
         parts: Mapping[str, str],
         is_given: bool = False,
+        rules: Sequence[Any] = (),
     ) -> None:
         self.name = name
         self.version = version
@@ -83,6 +84,7 @@ class Judge:
         self.parts = parts
         self.definitions = definitions
         self.is_given = is_given
+        self.rules = rules
 
     def without(self, kinds: Collection[str]) -> Judge:
         """Return the judge without those of its kinds, in any version, that others serve: ``ray.io RayJob``."""

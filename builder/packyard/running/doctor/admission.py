@@ -36,13 +36,12 @@ class Attempt:
 
 
 def attempt(objects: Sequence[Object], kubectl: Kubectl) -> list[Attempt]:
-    """Have the server try a pod of each set, all together; those of Argo get containers that only Argo knows."""
+    """Have the server try a pod of each form, all together; those of Argo get containers that only Argo knows."""
+    sets = [(each, "" if each.pod.is_argo else json.dumps(_pod(each))) for each in wanted.find(objects)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        tried = [
-            (each, None if each.pod.is_argo else pool.submit(kubectl.call, *_TRY, data=json.dumps(_pod(each)).encode()))
-            for each in wanted.find(objects)
-        ]
-    return [Attempt(each, future.result() if future else None) for each, future in tried]
+        forms = {form for _, form in sets if form}
+        tried = {form: pool.submit(kubectl.call, *_TRY, data=form.encode()) for form in forms}
+    return [Attempt(each, tried[form].result() if form else None) for each, form in sets]
 
 
 def refused(attempts: Sequence[Attempt]) -> list[Finding]:

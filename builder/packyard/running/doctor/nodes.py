@@ -25,15 +25,20 @@ from packyard.running.runs import trouble
 
 #: The family of these findings.
 CHECK = "nodes"
-_COLUMNS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,"
+_AMOUNTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,ALLOCATABLE:.status.allocatable"
+_TAINTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"
 #: Reasons, the hardest to change first: what is said of one node, of several, and the command that shows it.
 _REASONS = {
     "label": ("lacks the labels {}", "lack the labels {}", "kubectl get nodes --show-labels"),
-    "device": ("has no {}", "have no {}", f"{_COLUMNS}ALLOCATABLE:.status.allocatable"),
-    "amount": ("has too little {}", "have too little {}", f"{_COLUMNS}ALLOCATABLE:.status.allocatable"),
+    "device": ("has no {}", "have no {}", _AMOUNTS),
+    "amount": (
+        "has too little {}",
+        "have too little {}",
+        _AMOUNTS,
+    ),
     "ready": ("is not ready", "are not ready", "kubectl get nodes"),
     "cordon": ("is cordoned", "are cordoned", "kubectl get nodes"),
-    "taint": ("has the taint {}", "have the taint {}", f"{_COLUMNS}TAINTS:.spec.taints"),
+    "taint": ("has the taint {}", "have the taint {}", _TAINTS),
 }
 _ORDER = tuple(_REASONS)
 #: How the keys of taints begin by which Kubernetes, clouds and autoscalers say how a node is: no pod tolerates them.

@@ -84,28 +84,21 @@ def places(objects: Sequence[Object]) -> list[Place]:
     """Return where the objects of a run write results; nothing where they do not say it."""
     maps = (mapping(item.get("data")) for item in objects if kind_of(item) == (CORE, "ConfigMap"))
     outputs = dict.fromkeys(output for data in maps if (output := text(data.get(_OUTPUT))))
-    return [_place(objects, output) for output in outputs]
+    nowhere = (Place(path=output, container={}, mount={}, volume={}) for output in outputs)
+    return [next(_mounted(objects, each.path), each) for each in nowhere]
 
 
-def _place(objects: Sequence[Object], output: str) -> Place:
-    nowhere = Place(path=output, container={}, mount={}, volume={})
-    return nowhere if nowhere.is_address else next(_mounted(objects, PurePosixPath(output)), nowhere)
-
-
-def _mounted(objects: Sequence[Object], output: PurePosixPath) -> Iterator[Place]:
-    """Yield a directory as pods mount it that have a volume there."""
+def _mounted(objects: Sequence[Object], output: str) -> Iterator[Place]:
+    """Yield a directory as pods mount it that have a volume there; none of a bucket."""
     for pod in pods.find_all(objects):
         volumes = {text(each.get("name")): each for each in pod.volumes}
         for container in pod.containers:
-            mounts = [
-                (PurePosixPath(path), each)
-                for each in mappings(container.get("volumeMounts"))
-                if (path := text(each.get("mountPath"))) and output.is_relative_to(path)
-            ]
-            if mounts:
-                _, mount = max(mounts, key=lambda each: len(each[0].parts))
+            mounts = {text(each.get("mountPath")): each for each in mappings(container.get("volumeMounts"))}
+            around = [path for path in mounts if path and PurePosixPath(output).is_relative_to(path)]
+            if around:
+                mount = mounts[max(around, key=lambda path: len(PurePosixPath(path).parts))]
                 volume = mapping(volumes.get(text(mount.get("name"))))
-                yield Place(path=str(output), pod=pod, container=container, mount=mount, volume=volume)
+                yield Place(path=output, pod=pod, container=container, mount=mount, volume=volume)
 
 
 def reader(place: Place, run: str, word: str, image: str = "") -> Object:

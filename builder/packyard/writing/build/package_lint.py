@@ -29,6 +29,7 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence, used
 from packyard.writing.build.draft import Draft
+from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.packing import Drafted, Packing, inputs
 from packyard.writing.build.used import Use
 from packyard.writing.checks import collisions, given_values
@@ -185,7 +186,7 @@ class Linting:
 
     def _judges(self) -> list[Judge]:
         here = self._workspace()
-        return schemas.choose(here.kubernetes, crds.read(here))
+        return judges_of(here)
 
     def _words(self, name: str) -> tuple[str, ...]:
         """Return the key of a package's findings."""
@@ -196,7 +197,8 @@ class Linting:
         """What all findings rest on beside the sources: the schemas, and the roots by which they name files."""
         here = self._workspace()
         places = library.places(here.libraries).values()
-        definitions = (f"{path} {Digest.of(here.sources.read(path))}" for path in crds.files(here))
+        files = (*crds.files(here), *here.rules)
+        definitions = (f"{path} {Digest.of(here.sources.read(path))}" for path in files)
         return (
             *here.kubernetes,
             *map(version, ("jsonschema-rs", "cel-expr-python")),
@@ -242,7 +244,7 @@ def in_use(packing: Packing, linted: Sequence[Linted], use: Use) -> list[Linted]
     sound = {each.name: packing.draft(each.name)[0] for each in linted if not each.is_broken}
     drafts = {name: draft for name, draft in sound.items() if draft.manifest.kind != LIBRARY}
     drafts = used.among(drafts, here.prefix, use)
-    judges = schemas.choose(here.kubernetes, crds.read(here))
+    judges = judges_of(here)
     more = {name: to_sources(here, {name}, used.find(each, here.prefix, use, judges)) for name, each in drafts.items()}
     return [replace(each, findings=[*each.findings, *_others(each, more.get(each.name, ()))]) for each in linted]
 

@@ -7,13 +7,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
 
+from packyard.core.kubernetes.pods import Path
+
 #: How many processes a run may lose before it evaluates nothing more.
 _MOST_LOST = 3
+#: The path of a part of an object, and that of the pod around it, if there is one.
+Place = tuple[Path, Path | None]
 _RAN_OUT = "its evaluation takes too much time or memory"
 
 
@@ -32,12 +36,12 @@ class Evaluator:
         self._fatal = set[str]()
         self._lock = Lock()
 
-    def ask(self, places: Sequence[Mapping[str, object]], asked: Sequence[tuple[int, str]]) -> list[object]:
-        """Return the value of each expression with the variables of its place, or `NoAnswer`."""
+    def ask(self, root: object, places: Sequence[Place], asked: Sequence[tuple[int, str]]) -> list[object]:
+        """Return the value of each expression at its place of an object, or `NoAnswer`."""
         values: dict[int, object] = {}
         with self._lock:
             while remaining := [at for at, (_, text) in enumerate(asked) if at not in values and self._may_ask(text)]:
-                answers = self._answers(places, [asked[at] for at in remaining])
+                answers = self._answers(root, places, [asked[at] for at in remaining])
                 values.update(zip(remaining, answers, strict=False))
                 if len(answers) < len(remaining):
                     self._fatal.add(asked[remaining[len(answers)]][1])
@@ -46,14 +50,14 @@ class Evaluator:
     def _may_ask(self, expression: str) -> bool:
         return expression not in self._fatal and len(self._fatal) < _MOST_LOST
 
-    def _answers(self, places: Sequence[Mapping[str, object]], asked: Sequence[tuple[int, str]]) -> list[object]:
+    def _answers(self, root: object, places: Sequence[Place], asked: Sequence[tuple[int, str]]) -> list[object]:
         """Return the values up to the first expression that the process does not survive."""
         answers = list[object]()
         process = self._process = self._process or self._start()
         assert process.stdin
         assert process.stdout
         try:
-            process.stdin.write(json.dumps([places, asked]) + "\n")
+            process.stdin.write(json.dumps([root, places, asked]) + "\n")
             process.stdin.flush()
             for _ in asked:
                 answer = json.loads(process.stdout.readline())
@@ -64,7 +68,12 @@ class Evaluator:
 
     def _start(self) -> subprocess.Popen[str]:
         atexit.register(self.close)
-        command = (sys.executable, "-m", "packyard.writing.checks.cel_process")
+        command = (
+            sys.executable,
+            "-P",
+            "-m",
+            "packyard.writing.checks.cel_process",
+        )  # no module of the folder of a user
         pipe = subprocess.PIPE
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
 

@@ -22,10 +22,10 @@ _RESERVED = frozenset((
 def faults(judge: Judge, definition: str, value: object) -> Iterator[Fault]:
     """Yield what the rules of a definition refuse, and the rules that have no answer."""
     reader = _Reader(judge.definitions.whole["$defs"])
-    reader.read(mapping(judge.definitions.whole["$defs"][definition]), value, ())
-    places = [{"self": part} for _, part, _ in reader.judged]
-    rules = [(number, path, rule) for number, (path, _, rules) in enumerate(reader.judged) for rule in rules]
-    answers = evaluator().ask(places, [(number, rule["rule"]) for number, _, rule in rules]) if rules else []
+    root = reader.read(mapping(judge.definitions.whole["$defs"][definition]), value, ())
+    places = [(path, None) for path, _ in reader.judged]
+    rules = [(number, path, rule) for number, (path, rules) in enumerate(reader.judged) for rule in rules]
+    answers = evaluator().ask(root, places, [(number, rule["rule"]) for number, _, rule in rules]) if rules else []
     for (_, path, rule), answer in zip(rules, answers, strict=True):
         what = last(path) or "the object"
         if isinstance(answer, NoAnswer):
@@ -40,7 +40,7 @@ class _Reader:
 
     def __init__(self, definitions: Mapping[str, Schema]) -> None:
         self._definitions = definitions
-        self.judged: list[tuple[Path, object, list[dict[str, str]]]] = []
+        self.judged: list[tuple[Path, list[dict[str, str]]]] = []
 
     def read(self, schema: Schema, value: object, path: Path) -> object:
         """Return a value as rules see it."""
@@ -51,7 +51,7 @@ class _Reader:
             items = mapping(schema.get("items"))
             value = [self.read(items, item, (*path, number)) for number, item in enumerate(value)]
         if rules := schema.get(RULES):
-            self.judged.append((path, value, rules))
+            self.judged.append((path, rules))
         return value
 
     def _fields(self, schema: Schema, value: dict[str, object], path: Path) -> Iterator[tuple[str, object]]:

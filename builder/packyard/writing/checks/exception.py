@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from packyard.core.bundle.archive import Member
 from packyard.core.errors import Problem, suggest
-from packyard.writing.checks.explanation import table
+from packyard.writing.checks.explanation import OWN, table
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 
 MARK = b"packyard: allow"
@@ -118,12 +118,12 @@ def _is_comment(line: str) -> bool:
 
 def _faults(each: _Exception, *, is_needed: bool, shipped: bool) -> Iterator[Finding]:
     rule = table().get(each.rule)
-    if rule is None:
+    if rule is None and OWN not in each.rule:
         hint = suggest(each.rule, table()) or "packyard lint --explain lists all rules"
         yield each.finding("exception-to-no-rule", f"there is no rule {each.rule!r} to make an exception to", hint)
     elif not each.reason:
         message = f"no reason is given for the exception to {each.rule}"
         yield each.finding("exception-without-reason", message, "add it: RULE: reason")
-    elif not is_needed and (shipped or not rule.shipped):
+    elif not is_needed and (shipped or not (rule and rule.shipped)):
         message = f"nothing here needs an exception to {each.rule}"
         yield each.finding("exception-not-needed", message, "remove the comment", REMOVE)

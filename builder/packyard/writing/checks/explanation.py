@@ -6,7 +6,7 @@ every rule that a check yields has a row, and that each row's example has the fa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,7 +25,22 @@ IN_USE = (
     *("workflow-cannot-report", "list-replaced", "unguarded-index"),
 )
 
+#: What the name of a workspace's own rule has, ``acme/pinned-images``, and none of packyard's.
+OWN = "/"
 _FOLDER = Path(__file__).with_name("explained")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Where a rule that is data judges, and by which expression: see `rows`; ``needs`` is its ``with``."""
+
+    on: tuple[str, ...]
+    message: str
+    rule: str = "false"
+    needs: tuple[str, ...] = ()
+    hint: str = ""
+    field: str = ""
+    severity: Severity | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +63,7 @@ class Rule:
     fix: str = ""
     shipped: bool = False
     taste: bool = False
+    rows: tuple[Row, ...] = ()
 
     def files(self, mark: str) -> dict[str, str]:
         """Return the files of the example: ``-`` gives those with the fault, ``+`` those without."""
@@ -69,5 +85,18 @@ def table() -> Mapping[str, Rule]:
     for file in sorted(_FOLDER.glob("*.yaml")):
         document: Any = to_value(parse_one(file.read_bytes(), file.name).root)
         for name, row in document["rules"].items():
-            rules[name] = Rule(name=name, family=document["title"], **row)
+            rules[name] = rule(name, document["title"], **row)
     return rules
+
+
+def rule(name: str, family: str, *, rows: Sequence[dict[str, Any]] = (), **row: Any) -> Rule:
+    return Rule(name=name, family=family, rows=tuple(_row(**each) for each in rows), **row)
+
+
+def _row(*, on: str | list[str], **row: Any) -> Row:
+    needs = row.pop("with", [])
+    return Row(on=_listed(on), needs=_listed(needs), **row)
+
+
+def _listed(texts: str | list[str]) -> tuple[str, ...]:
+    return tuple(texts) if isinstance(texts, list) else (texts,)

@@ -8,25 +8,23 @@ not know may be newer: a warning. Of a custom resource of an unknown operator on
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
-from packyard.core.errors import InputError, suggest
+from packyard.core.errors import suggest
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.pods import Path
 from packyard.core.kubernetes.schemas import KUBERNETES, Fault, Judge, last, unversioned
-from packyard.core.yaml.document import parse_text, walk
-from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, Source
-from packyard.core.yaml.values import double_quoted, nearest, to_value
-from packyard.using.setters import value as values
+from packyard.core.yaml.document import walk
+from packyard.core.yaml.node import Entry, Node, Scalar
+from packyard.core.yaml.values import double_quoted, nearest
 from packyard.using.setters.comment import parse
-from packyard.using.setters.fields import FieldEdits
 from packyard.writing.checks import definition_rules
+from packyard.writing.checks.applied import Applied, AppliedObject
 from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed, findings
+from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.variables import is_filled_in
 
 _OLD_GROUP = "extensions"  # which Kubernetes served before 1.22
@@ -40,20 +38,7 @@ _BY_RULES = ("server-refuses", "rule-without-answer")
 _ALIKE = 0.87
 
 
-@dataclass(frozen=True, slots=True)
-class _Object:
-    """An object as it would be applied, and as it is written in its file."""
-
-    root: MappingNode
-    value: dict[str, object]
-
-    @property
-    def kind(self) -> str:
-        """``batch/v1 Job``."""
-        return f"{self.value.get('apiVersion')} {self.value.get('kind')}"
-
-
-def check(parsed: Parsed, judges: Sequence[Judge], *, newest: bool = False) -> Iterator[Finding]:
+def check(parsed: Parsed, applied: Applied, judges: Sequence[Judge], *, newest: bool = False) -> Iterator[Finding]:
     """Find what the schemas of these versions of Kubernetes and of these operators reject.
 
     With ``newest`` nobody says for which versions a tree is: what the last one serves is a warning, and so is a kind
@@ -61,16 +46,12 @@ def check(parsed: Parsed, judges: Sequence[Judge], *, newest: bool = False) -> I
     """
     kubernetes = [judge for judge in judges if judge.name == KUBERNETES]
     operators = [judge for judge in judges if judge.name != KUBERNETES]
-    examples = _examples(parsed)
-    waiting = _waiting(parsed, examples)
     # What a kustomization changes may get its missing fields from there.
     builds = [build for build in parsed.builds if build.complete or not build.kustomizations]
     finished = {id(root) for build in builds for root in build.objects}
-    for item in _objects(parsed, examples):
-        if isinstance(item, Finding):
-            yield item
-            continue
-        noted = _Noted(item, waiting)
+    yield from applied.unreadable
+    for item in applied.objects:
+        noted = _Noted(item, applied)
         for judge, fault in _faults(item, kubernetes, operators):
             if fault.rule != "missing-field" or id(item.root) in finished:
                 noted.add(judge, fault)
@@ -82,7 +63,9 @@ def check(parsed: Parsed, judges: Sequence[Judge], *, newest: bool = False) -> I
             yield replace(each, severity="warning") if newest and not any(judge in certain for judge in by) else each
 
 
-def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
+def _faults(
+    item: AppliedObject, kubernetes: Sequence[Judge], operators: Sequence[Judge]
+) -> Iterator[tuple[Judge, Fault]]:
     if item.value.get("kind") == "List":
         return
     own = any(item.kind in judge.kinds for judge in kubernetes)
@@ -111,7 +94,7 @@ def _called(judge: Judge) -> str:
     return "" if judge.is_given else judge.name
 
 
-def _of_operator(item: _Object, versions: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
+def _of_operator(item: AppliedObject, versions: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
     """Yield the faults of a custom resource, if no version of its operator takes it as it is.
 
     Which version does, `operator_versions` says. Where one does, the fields that later ones took away are faults, but
@@ -133,7 +116,9 @@ def _of_operator(item: _Object, versions: Sequence[Judge]) -> Iterator[tuple[Jud
     yield from ((judge, fault) for judge, faults in reversed(verdicts) for fault in faults if fault in least)
 
 
-def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
+def _unserved(
+    item: AppliedObject, kubernetes: Sequence[Judge], operators: Sequence[Judge]
+) -> Iterator[tuple[Judge, Fault]]:
     """Find a kind that its group has in another version only, or not at all."""
     version, kind = str(item.value.get("apiVersion")), str(item.value.get("kind"))
     group = version.rpartition("/")[0]
@@ -160,7 +145,7 @@ def _is_meant(name: str, group: str, version: str, kind: str) -> bool:
     return is_near and SequenceMatcher(None, kind.casefold(), served_kind.casefold()).ratio() > _ALIKE
 
 
-def _no_such_kind(item: _Object, hint: str) -> Fault:
+def _no_such_kind(item: AppliedObject, hint: str) -> Fault:
     return Fault("unserved-kind", (), f"there is no {item.kind}", hint, "apiVersion")
 
 
@@ -191,20 +176,20 @@ def _pod_parts(value: dict[str, object]) -> Iterator[tuple[Path, str, object]]:
 class _Noted:
     """The faults of one object, each with the judges that report it: one finding for all versions."""
 
-    def __init__(self, item: _Object, waiting: frozenset[int]) -> None:
+    def __init__(self, item: AppliedObject, applied: Applied) -> None:
         self._item = item
-        self._waiting = waiting
+        self._applied = applied
         self._found: dict[tuple[str, Entry | Node, str], tuple[Fault, str, list[Judge]]] = {}
 
     def add(self, judge: Judge, fault: Fault) -> None:
         """Note a fault, unless its field waits for a value."""
         path = (*fault.path, fault.field) if fault.field else fault.path
         entry, node = nearest(self._item.root, path)
-        if id(node) in self._waiting and fault.rule != "unknown-field":
+        if id(node) in self._applied.waiting and fault.rule != "unknown-field":
             return
         if fault.rule == "wrong-value" and isinstance(node, Scalar) and is_filled_in(node.value):
             return
-        if fault.rule in _BY_RULES and any(self._is_open(each) for each in walk(node)):
+        if fault.rule in _BY_RULES and any(map(self._applied.is_later, walk(node))):
             return
         if fault.field and fault.rule != "missing-field" and entry is not None:
             place: Entry | Node = entry
@@ -215,10 +200,6 @@ class _Noted:
         *_, judges = self._found.setdefault((fault.rule, place, fault.message), (fault, fix, []))
         if judge not in judges:
             judges.append(judge)
-
-    def _is_open(self, node: Node) -> bool:
-        """Say whether a value comes later."""
-        return id(node) in self._waiting or (isinstance(node, Scalar) and is_filled_in(node.value))
 
     def findings(self, order: Sequence[Judge]) -> Iterator[tuple[Finding, list[Judge]]]:
         """Yield a finding for each fault, with the judges that report it."""
@@ -262,54 +243,3 @@ def versions(judges: Iterable[Judge], order: Sequence[Judge]) -> str:
 
 def _range(run: list[str]) -> str:
     return run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}"
-
-
-def _objects(parsed: Parsed, examples: Mapping[str, str]) -> Iterator[_Object | Finding]:
-    """Pair every object as it is written with its value once the examples are set."""
-    try:
-        filled = _filled(parsed, examples)
-    except InputError:  # broken definitions, which other checks report
-        filled = {}
-    for root in parsed.fresh:
-        try:
-            value = to_value(root, filled)
-            assert isinstance(value, dict)
-            yield _Object(root, value)
-        except InputError as refused:
-            yield from findings(refused)
-
-
-def _filled(parsed: Parsed, examples: Mapping[str, str]) -> dict[int, object]:
-    """Return the values of the fields that the examples change, by their nodes."""
-    setters = {name: parsed.definitions.setters[name].with_value([text]) for name, text in examples.items()}
-    edits = FieldEdits(parsed.definitions.with_setters(setters), setters)
-    reached = {
-        id(parsed.roots.get(id(each.node))) for each in parsed.bound if parsed.changed_by(each.node) & setters.keys()
-    }
-    edits.visit(document for document in parsed.documents if id(document.root) in reached)
-    return {id(edit.node): _read(edit) for edit in edits.edits if edit.reads is not None}
-
-
-def _read(edit: Edit) -> object:
-    """Return what the text that an edit writes is read as."""
-    if not isinstance(edit.reads, str):
-        return edit.reads
-    (document,) = parse_text(Source("", edit.replacement))
-    return to_value(document.root)
-
-
-def _examples(parsed: Parsed) -> dict[str, str]:
-    """Return the example of every setter that has to be set."""
-    return {
-        setter.name: setter.example
-        for setter in parsed.definitions.setters.values()
-        if setter.must_be_set and setter.example is not None and not values.faults(setter, [setter.example])
-    }
-
-
-def _waiting(parsed: Parsed, examples: Mapping[str, str]) -> frozenset[int]:
-    """Return the fields that wait for a setter without an example, by their nodes: all if no setter can be read."""
-    if parsed.krmfile is None:
-        return frozenset(parsed.reached)
-    names = {setter.name for setter in parsed.definitions.setters.values() if setter.must_be_set} - examples.keys()
-    return frozenset(node for node, changed_by in parsed.reached.items() if not names.isdisjoint(changed_by))

@@ -32,7 +32,6 @@ from packyard.writing.checks import (
     layout,
     lifecycle,
     mounts,
-    mpi,
     names,
     port_numbers,
     practice,
@@ -40,25 +39,27 @@ from packyard.writing.checks import (
     ray,
     references,
     roles,
+    rows,
     scaling,
+    schedules,
     secret_texts,
     security,
     selectors,
-    server_rules,
     setter_rules,
     setters,
     vocabulary,
     workload,
 )
+from packyard.writing.checks.applied import Applied
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.kustomizations import Exists
 from packyard.writing.checks.parsed import Parsed, parse
 
 #: The families that look at one build.
 _OF_BUILDS = (
-    *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
+    *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
-    *(server_rules, agreement, addresses, backends, budgets, kserve, ray, scaling),
+    *(schedules, agreement, addresses, backends, budgets, kserve, ray, scaling),
 )
 
 
@@ -167,5 +168,13 @@ def _by_schema(
 ) -> Iterator[Finding]:
     """Find what schemas reject, but for what an error explains already."""
     explained = {(finding.file, finding.line, finding.column) for finding in findings if finding.severity == "error"}
-    by_schema = kubernetes_schema.check(parsed, judges, newest=shipped is None) if judges else ()
-    return (item for item in by_schema if (item.file, item.line, item.column) not in explained)
+    applied = Applied(parsed)
+    by_schema = list(kubernetes_schema.check(parsed, applied, judges, newest=shipped is None) if judges else ())
+    wrong = {finding.file for finding in by_schema if finding.severity == "error"}
+    refused = {(item.file, item.line, item.column) for item in by_schema if item.rule == "server-refuses"} | explained
+    own = [rule for judge in judges for rule in judge.rules]
+    by_rows = (
+        item for item in rows.check(applied, own) if item.rule != "rule-without-answer" or item.file not in wrong
+    )
+    yield from (item for item in by_schema if (item.file, item.line, item.column) not in explained)
+    yield from (item for item in by_rows if (item.file, item.line, item.column) not in refused)

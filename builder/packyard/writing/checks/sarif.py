@@ -14,12 +14,19 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def document(findings: Sequence[Finding], version: str) -> dict[str, Any]:
     """Return the log of one run of this version of packyard, with the rules that are broken."""
-    rules = [table()[name] for name in sorted({each.rule for each in findings})]
+    broken = {each.rule: each for each in findings}
+    rules = [table().get(name) or _own(broken[name]) for name in sorted(broken)]
     places = {rule.name: place for place, rule in enumerate(rules)}
     driver = {"name": "packyard", "version": version, "rules": [_rule(each) for each in rules]}
     results = [_result(each, places[each.rule]) for each in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _own(broken: Finding) -> Rule:
+    """Describe a rule of the workspace by what it found."""
+    name, severity, summary, hint = broken.rule, broken.severity, broken.message, broken.hint
+    return Rule(name=name, family="", severity=severity, summary=summary, why="", hint=hint, example="")
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

@@ -1,8 +1,16 @@
-"""Schedules of CronJobs, as Kubernetes reads them by robfig/cron."""
+"""Schedules of CronJobs, as Kubernetes reads them by robfig/cron, and the time zones that they are in."""
 
 from __future__ import annotations
 
 import re
+import zoneinfo
+from collections.abc import Iterator
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes.kinds import BATCH, is_kind
+from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.variables import is_filled_in
 
 _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
 _DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
@@ -15,7 +23,20 @@ _MACRO = re.compile(r"@(yearly|annually|monthly|weekly|daily|midnight|hourly|eve
 _PART = re.compile(r"(?:[*?]|(\w+)(?:-(\w+))?)(?:/(\d+))?\Z")
 
 
-def fault(text: str) -> str:
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find schedules and time zones that an API server refuses."""
+    for spec in (root.mapping("spec") for root in parsed.fresh if is_kind(root, BATCH, "CronJob")):
+        schedule, zone = (spec.scalar("schedule"), spec.scalar("timeZone")) if spec else (None, None)
+        if schedule and schedule.value and not is_filled_in(schedule.value) and (message := _fault(schedule.value)):
+            hint = "minute hour day-of-month month day-of-week, as in 0 3 * * 1-5"
+            yield breach("server-refuses", schedule, message, hint)
+        zones = zoneinfo.available_timezones()  # none where the system has no table of them
+        if zone and zone.value and not is_filled_in(zone.value) and zones and zone.value not in zones:
+            hint = suggest(zone.value, zones) or "Etc/UTC, or Europe/Berlin"
+            yield breach("server-refuses", zone, f"there is no time zone {zone.value!r}", hint)
+
+
+def _fault(text: str) -> str:
     """Return what is wrong with a schedule, or nothing."""
     fields = text.split()
     if _MACRO.match(text):

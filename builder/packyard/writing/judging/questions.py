@@ -7,7 +7,6 @@ render      each use case renders once what is required has the value of its exa
 options     and so it does with each of its options alone
 server      an API server would take that (only if it is asked)
 tests       each test of the package's own comes to what its author expects, in each use case that it names
-README      each block of commands does what it is there for
 """
 
 from __future__ import annotations
@@ -32,10 +31,9 @@ from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
 from packyard.using.setters.change import change_setters
 from packyard.writing.build import package_lint, workspace_lint
-from packyard.writing.build.draft import README
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.used import Use
-from packyard.writing.judging import by_kustomize, own_tests, runnable, server, typed
+from packyard.writing.judging import by_kustomize, own_tests, server
 from packyard.writing.source import library, tests
 from packyard.writing.source import package as packages
 from packyard.writing.source.package import Package, UseCase
@@ -108,7 +106,6 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield from _use_cases(workspace, bundle, Path(folder), judges)
         yield from _tests(workspace, bundle, judges)
-        yield from _readme(bundle, Path(folder), judges)
 
 
 def _use_cases(workspace: Workspace, bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
@@ -207,19 +204,3 @@ def _with_options(name: str, path: str, directory: Path, judges: Judges) -> Iter
         details += (f"with {option}: {each}" for each in faults)
     if fitting:
         yield Verdict.of(name, "options", path, details=details)
-
-
-def _readme(bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
-    """Type what the README tells, one block after the other, in one directory that holds the package."""
-    parent_dir = folder.joinpath("readme", *["in"] * runnable.DEPTH)
-    parent_dir.mkdir(parents=True)
-    text = (bundle.unpack(parent_dir) / README).read_text("utf-8")
-    program = programs.find(judges.path)
-    programs_dir = typed.stand_ins(folder / "programs", program)
-    for block in typed.blocks(text):
-        where = f"line {block.line}"
-        if missing := typed.missing(block, program):
-            yield Verdict.skipped(bundle.name, README, where, f"{missing!r} is not run here")
-        else:
-            output = typed.run(block, parent_dir, programs_dir, judges.environment)
-            yield Verdict.of(bundle.name, README, where, details=[output] if output else [])

@@ -39,10 +39,10 @@ _PREFIX_PART = re.compile(r"[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?")
 class Workspace:
     """A catalogue's sources; `path prefix` is where use cases stand inside a package, ``quickstart/mlops``.
 
-    ``channel`` is the address that READMEs name, if there is one. ``moved`` says of setters that packages used to have
-    where each went, ``severities`` of rules of lint how severe each is here. A part is looked for in the workspace
-    first, then in its ``libraries`` in their order. A library is a workspace that others build on; its packages try its
-    parts.
+    ``channel`` is the address that READMEs name, if there is one. ``moved`` says of setters that packages used to
+    have where each went, ``severities`` of rules of lint how severe each is here, ``rules`` the files of its own. A
+    part is looked for in the workspace first, then in its ``libraries`` in their order. A library is a workspace
+    that others build on; its packages try its parts.
     """
 
     sources: Sources
@@ -55,6 +55,7 @@ class Workspace:
     channel: str = ""
     moved: Mapping[str, str] = field(default_factory=dict)
     severities: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
 
     @property
     def root_dir(self) -> Path:
@@ -147,6 +148,7 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
         raise InputError(Problem("no such file, so this is not a workspace", file=sources.shown(WORKSPACE), hint=hint))
     fields = Fields.of_file(sources, WORKSPACE)
     is_library = fields.expect_header("packyard/v1", *library.KINDS) == library.KINDS[0]
+    severities, rules = _lint(fields)
     workspace = Workspace(
         sources=sources,
         name=fields.text("name"),
@@ -157,7 +159,8 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
         kubernetes=tuple(fields.texts("kubernetes")),
         channel=fields.text("channel", "").rstrip("/"),
         moved=fields.sentences("moved"),
-        severities=_severities(fields),
+        severities=severities,
+        rules=rules,
     )
     library.read(fields)
     if is_library and not library.NAME.fullmatch(workspace.name):
@@ -199,16 +202,20 @@ def with_lint(data: bytes, rules: Mapping[str, str]) -> bytes:
     return f"{source.text[:at]}{new}{source.text[at:]}".encode()
 
 
-def _severities(fields: Fields) -> dict[str, str]:
-    """Read how severe rules of lint are, each with its reason."""
-    severities = {}
-    for rule, child in fields.children("lint").items():
-        severities[rule] = child.text("severity")
+def _lint(fields: Fields) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Read how severe rules of lint are, each with its reason, and the files of the workspace's own rules."""
+    lint = fields.child("lint")
+    if lint is None or lint.node is None:
+        return {}, ()
+    severities, rules = {}, lint.texts("rules")
+    for name, node in ((entry.name, entry.value) for entry in lint.node.entries if entry.name != "rules"):
+        child = Fields(node, lint.file, f"{lint.path}.{name}", lint.problems)
+        severities[name] = child.text("severity")
         child.text("reason")
-        if severities[rule] not in ("", *SEVERITIES):
-            child.fault(child.node, "severity", f"must be {' or '.join(SEVERITIES)}, not {severities[rule]!r}")
+        if severities[name] not in ("", *SEVERITIES):
+            child.fault(child.node, "severity", f"must be {' or '.join(SEVERITIES)}, not {severities[name]!r}")
         child.done()
-    return severities
+    return severities, tuple(rules)
 
 
 def is_prefix(text: str) -> bool:

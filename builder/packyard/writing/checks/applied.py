@@ -1,0 +1,95 @@
+"""The objects of a package as they would be applied, for what judges values: schemas, and rules that are rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from packyard.core.errors import InputError
+from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
+from packyard.core.yaml.values import to_value
+from packyard.using.setters import value as values
+from packyard.using.setters.fields import FieldEdits
+from packyard.writing.checks.finding import Finding
+from packyard.writing.checks.parsed import Parsed, findings
+from packyard.writing.checks.variables import is_filled_in
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedObject:
+    """An object as it would be applied, and as it is written in its file."""
+
+    root: MappingNode
+    value: dict[str, object]
+
+    @property
+    def kind(self) -> str:
+        """``batch/v1 Job``."""
+        return f"{self.value.get('apiVersion')} {self.value.get('kind')}"
+
+
+class Applied:
+    """All objects that are not judged yet, each with its values once the examples of setters are set.
+
+    ``waiting`` are the fields that wait for a setter without an example, by their nodes, ``unreadable`` is what is
+    wrong with objects that have no value.
+    """
+
+    def __init__(self, parsed: Parsed) -> None:
+        examples = _examples(parsed)
+        self.waiting = _waiting(parsed, examples)
+        self.objects: list[AppliedObject] = []
+        self.unreadable: list[Finding] = []
+        try:
+            filled = _filled(parsed, examples)
+        except InputError:  # broken definitions, which other checks report
+            filled = {}
+        for root in parsed.fresh:
+            try:
+                value = to_value(root, filled)
+                assert isinstance(value, dict)
+                self.objects.append(AppliedObject(root, value))
+            except InputError as refused:
+                self.unreadable += findings(refused)
+
+    def is_later(self, node: Node) -> bool:
+        """Say whether a value comes later, by a setter or by what others fill in."""
+        return id(node) in self.waiting or (isinstance(node, Scalar) and is_filled_in(node.value))
+
+
+def _filled(parsed: Parsed, examples: Mapping[str, str]) -> dict[int, object]:
+    """Return the values of the fields that the examples change, by their nodes."""
+    setters = {name: parsed.definitions.setters[name].with_value([text]) for name, text in examples.items()}
+    edits = FieldEdits(parsed.definitions.with_setters(setters), setters)
+    reached = {
+        id(parsed.roots.get(id(each.node))) for each in parsed.bound if parsed.changed_by(each.node) & setters.keys()
+    }
+    edits.visit(document for document in parsed.documents if id(document.root) in reached)
+    return {id(edit.node): _read(edit) for edit in edits.edits if edit.reads is not None}
+
+
+def _read(edit: Edit) -> object:
+    """Return what the text that an edit writes is read as."""
+    if not isinstance(edit.reads, str):
+        return edit.reads
+    (document,) = parse_text(Source("", edit.replacement))
+    return to_value(document.root)
+
+
+def _examples(parsed: Parsed) -> dict[str, str]:
+    """Return the example of every setter that has to be set."""
+    return {
+        setter.name: setter.example
+        for setter in parsed.definitions.setters.values()
+        if setter.must_be_set and setter.example is not None and not values.faults(setter, [setter.example])
+    }
+
+
+def _waiting(parsed: Parsed, examples: Mapping[str, str]) -> frozenset[int]:
+    """Return the fields that wait for a setter without an example, by their nodes: all if no setter can be read."""
+    if parsed.krmfile is None:
+        return frozenset(parsed.reached)
+    names = {setter.name for setter in parsed.definitions.setters.values() if setter.must_be_set} - examples.keys()
+    return frozenset(node for node, changed_by in parsed.reached.items() if not names.isdisjoint(changed_by))
