@@ -74,6 +74,7 @@ nightly-samples: $(TEST)
 
 docs: $(TEST)  ## write what is generated in docs/
 	PYTHONPATH=tests $(BIN)/python -m documents.reference
+	PYTHONPATH=tests $(BIN)/python -m documents.picture
 
 bench: .venv/.nightly tools  ## measure packyard beside other programs
 	$(BIN)/python -m compileall -q builder

@@ -6,10 +6,16 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import requests
+
+from packyard.sharing.stores.oci.manifest import INDEX_TYPE, MANIFEST_TYPE
+from packyard.sharing.stores.store import Store
 from real import free_port
 
 CONFIGURATION = """\
@@ -64,3 +70,16 @@ def _wait(process: subprocess.Popen[bytes], host: str) -> None:
         else:
             return
     raise AssertionError("the registry does not answer")
+
+
+def anywhere(host: str) -> str:
+    """Return the address of a channel that nobody else uses."""
+    return f"oci://{host}/c-{uuid.uuid4().hex}/models"
+
+
+def ask(store: Store, repository: str, path: str, **named: Any) -> requests.Response:
+    """Send a request of the test's own."""
+    host, _, channel = store.address.removeprefix("oci://").partition("/")
+    url = f"http://{host}/v2/{channel}/{repository}/{path}"
+    headers = {"Accept": f"{MANIFEST_TYPE}, {INDEX_TYPE}", "Content-Type": MANIFEST_TYPE}
+    return requests.request(named.pop("method", "GET"), url, timeout=300, headers=headers, **named)

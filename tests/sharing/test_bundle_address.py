@@ -18,7 +18,7 @@ from packyard.sharing.fetching.cache import Cache
 from packyard.sharing.fetching.fetch import Fetched, Fetching, opened_at
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.oci.address import ArtifactAddress
-from packyard.sharing.stores.oci.repositories import OCIStore
+from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance

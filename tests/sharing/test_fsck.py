@@ -26,7 +26,7 @@ from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import directory
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.oci.artifact import bundle_manifest
+from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
@@ -43,7 +43,7 @@ def attest(entry: IndexEntry) -> dict[str, bytes]:
     """Return the SBOM and the provenance of a bundle that was made here."""
     (made,) = (each for each in BUNDLES if str(IndexEntry.of(each)) == str(entry))
     described = sbom.to_bytes(made)
-    manifest = bundle_manifest(entry.key, entry.digest, entry.size)
+    manifest = bundle_digest(entry)
     proved = Provenance.of(entry, {"a": Digest.of(b"")}, None, sbom=described, manifest=manifest)
     return {
         entry.beside(SBOM): described,

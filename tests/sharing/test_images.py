@@ -20,7 +20,7 @@ def push(host: str, name: str, tag: str) -> Digest:
     registry.upload(name, b"{}")
     config = {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": str(Digest.of(b"{}")), "size": 2}
     data = json.dumps({"schemaVersion": 2, "mediaType": _TYPE, "config": config, "layers": []}).encode()
-    registry.put_manifest(name, tag, data, _TYPE)
+    registry.write_manifest(name, tag, data, _TYPE)
     return Digest.of(data)
 
 

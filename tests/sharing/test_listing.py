@@ -88,7 +88,7 @@ def test_a_list_of_5000_packages_takes_at_most_60_requests(channel: Path, words:
 @pytest.mark.nightly
 def test_a_list_of_100000_packages_takes_at_most_1000_requests() -> None:
     names = {name_of(number): Summary(name=name_of(number)) for number in range(100_000)}
-    assert len(Index(listed=names).with_packages([Package(name="new", versions=(entry("new"),))]).shards) < 1000
+    assert len(Index(listed=names).with_packages([Package(name="new", versions={"1.0": entry("new")})]).shards) < 1000
 
 
 def test_a_name_is_resolved_by_one_shard_and_its_record(channel: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_row_that_is_none_is_refused(value: object) -> None:
 
 def test_a_row_is_bounded_and_says_all_again_that_it_was_made_of() -> None:
     def row(one: IndexEntry) -> Summary:
-        return Summary.of(Package(name=one.name, versions=(one,)), Digest.of(b""))
+        return Summary.of(Package(name=one.name, versions={one.version: one}), Digest.of(b""))
 
     of = row(large(3))
     assert Summary.parse(of.name, of.document()) == of

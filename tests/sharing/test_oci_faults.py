@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 import real
-from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, PackyardError, UnavailableError
-from packyard.sharing.stores.oci.repositories import OCIStore
+from packyard.core.errors import PackyardError, UnavailableError
+from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import NotFoundError, Store
 from sharing import registries
 from sharing.buckets import BucketServer, Proxy, Toxiproxy
@@ -41,9 +40,7 @@ VERBS: dict[str, Callable[[Store], object]] = {
     "get": lambda store: store.get(KEY),
     "read": lambda store: list(store.read(KEY)),
     "put": lambda store: store.put(KEY, b"1"),
-    "swap": lambda store: store.swap("index/index.json", b"1", None),
     "list": lambda store: store.list(""),
-    "remove": lambda store: store.remove("index/a"),
 }
 FAULTS: dict[str, tuple[Script, str]] = {
     "says nothing": (lambda _: slowly(itertools.repeat(b"")), "did not answer in time"),
@@ -92,21 +89,21 @@ def test_a_registry_with_a_private_authority_is_trusted_where_the_environment_sa
     with answering(lambda _: [answer(b'{"tags": ["a"]}')], tls=context) as server:
         address = server.address.replace("https://", "oci+https://") + "/m"
         with pytest.raises(UnavailableError, match="certificate is not trusted"):
-            OCIStore(address).list("index/")
+            _ = OCIStore(address).names
         for name in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"):
             with monkeypatch.context() as patch:
                 patch.setenv(name, str(tmp_path / "cert.pem"))
-                assert OCIStore(address).list("index/") == ["index/a"]
+                assert OCIStore(address).names == ["a"]
 
 
 def test_a_proxy_of_the_environment_is_asked_unless_the_registry_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
     with answering(lambda _: [answer(b'{"tags": ["a"]}')]) as proxy:
         monkeypatch.setenv("http_proxy", proxy.address)
-        assert OCIStore("oci+http://registry.invalid/m").list("index/") == ["index/a"]
+        assert OCIStore("oci+http://registry.invalid/m").names == ["a"]
         assert proxy.requests[0].startswith(b"GET http://registry.invalid/v2/m/index/tags/list?n=1000 ")
         monkeypatch.setenv("no_proxy", "registry.invalid")
         with pytest.raises(UnavailableError, match="cannot be reached"):
-            OCIStore("oci+http://registry.invalid/m", patience=20).list("index/")
+            _ = OCIStore("oci+http://registry.invalid/m", patience=20).names
     assert len(proxy.requests) == 1
 
 
@@ -138,9 +135,9 @@ def until_done(call: Callable[[], object]) -> None:
 def test_a_slow_network_is_only_slow(proxy: Proxy, behind: OCIStore) -> None:
     with proxy.spoiled("latency", latency=40, jitter=20):
         behind.put(KEY, b"1")
-        behind.swap("index/index.json", b"1", None)
+        behind.mark("bert")
         assert behind.get(KEY) == b"1"
-        assert behind.list("") == [KEY, "index/index.json"]
+        assert behind.list("") == [KEY, f"{KEY}.sha256"]
 
 
 def test_a_network_that_delivers_in_small_slices_changes_nothing(proxy: Proxy, behind: OCIStore) -> None:
@@ -150,28 +147,12 @@ def test_a_network_that_delivers_in_small_slices_changes_nothing(proxy: Proxy, b
 
 
 def test_connections_that_are_reset_lose_and_change_nothing(proxy: Proxy, behind: OCIStore) -> None:
-    keys = [f"1.{number}/bert.tar.gz{end}" for number in range(4) for end in ("", ".sha256")]
+    keys = [f"1.{number}/bert.tar.gz{end}" for number in range(4) for end in ("", ".spdx.json")]
     for stream in ("upstream", "downstream"):
         with proxy.spoiled("reset_peer", stream=stream, toxicity=0.2, timeout=5):
             for key in keys:
                 until_done(lambda key=key: behind.put(key, key.encode()))  # type: ignore[misc]
-    assert {key: behind.get(key) for key in behind.list("")} == {key: key.encode() for key in keys}
-
-
-def test_swaps_over_connections_that_are_reset_happen_once_each(proxy: Proxy, behind: OCIStore) -> None:
-    behind.swap("index/index.json", b"0", None)
-    with proxy.spoiled("reset_peer", toxicity=0.2, timeout=5):
-        for number in range(6):
-            expected, new = Digest.of(b"%d" % number), b"%d" % (number + 1)
-
-            def swap(expected: Digest = expected, new: bytes = new) -> None:
-                try:
-                    behind.swap("index/index.json", new, expected)
-                except ConflictError:  # it was done, and not answered
-                    assert behind.get("index/index.json") == new
-
-            until_done(swap)
-    assert behind.get("index/index.json") == b"6"
+    assert {key: behind.get(key) for key in keys} == {key: key.encode() for key in keys}
 
 
 def test_a_body_that_is_cut_is_read_on_from_there(proxy: Proxy, behind: OCIStore) -> None:
@@ -222,6 +203,5 @@ def test_a_registry_that_is_killed_and_started_again_has_all_that_it_confirmed(t
         last.enter_context(registries.distribution(program, tmp_path, host=host))
         done.set()
         writer.join()
-        assert set(confirmed) <= set(store.list(""))
         for key in confirmed:
             assert store.get(key) == key.encode() * 1000

@@ -23,25 +23,25 @@ from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.oci.artifact import bundle_manifest
-from packyard.sharing.stores.oci.repositories import OCIStore
+from packyard.sharing.stores.oci.channel import OCIStore
+from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import sigstore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import bundle
-from sharing.test_oci import anywhere, ask
+from sharing.registries import anywhere, ask
 
 KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 OTHER = SigningKey.of(Ed25519PrivateKey.from_private_bytes(b"\1" * 32))
 TRUST = Trust.of(KEY.public)
 BERT = bundle()
 ENTRY = IndexEntry.of(BERT)
-MANIFEST = bundle_manifest(ENTRY.key, ENTRY.digest, ENTRY.size)
+MANIFEST = bundle_digest(ENTRY)
 
 
 def made(entry: IndexEntry = ENTRY) -> Provenance:
-    manifest = bundle_manifest(entry.key, entry.digest, entry.size)
+    manifest = bundle_digest(entry)
     return Provenance.of(entry, {"a": Digest.of(b"")}, None, libraries={}, manifest=manifest)
 
 
@@ -86,10 +86,10 @@ def test_a_registry_has_the_bundle_as_a_referrer(
 ) -> None:
     store = OCIStore(anywhere(request.getfixturevalue(registry)))
     assert [each.status for each in copy(channel, store, by=Publisher(keys=[KEY]))] == ["published"]
-    assert Digest.of(ask(store, "bert", "manifests/1.0").content) == MANIFEST
-    listed = ask(
-        store, "bert", f"manifests/{MANIFEST.replace(':', '-')}"
-    )  # where the registry keeps no list of its own
+    image = ask(store, "bert", "manifests/1.0")
+    assert Digest.of(image.content) == MANIFEST
+    tag = MANIFEST.replace(":", "-")
+    listed = ask(store, "bert", f"manifests/{tag}")  # where the registry keeps no list of its own
     listed = listed if listed.ok else ask(store, "bert", f"referrers/{MANIFEST}")
     kinds = {each["artifactType"] for each in listed.json()["manifests"]}
     assert sigstore.MEDIA_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types

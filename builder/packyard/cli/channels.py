@@ -37,14 +37,14 @@ _MOMENT = 2.0  # seconds that somebody waits who pressed Tab
 
 def open_channel(address: str) -> Store:
     """Open a channel; each request may take PACKYARD_TIMEOUT seconds, if that is set."""
-    return stores.open_store(address, patience=patience())
+    return stores.open_store(address, patience=patience(), tell=output.warning)
 
 
 def open_to_read(address: str) -> Store:
-    """Open a channel that is used as it was, and said to be, if it cannot be reached; but not a directory."""
+    """Open a channel that is used as it was, and said to be, if it cannot be reached; but no directory or registry."""
     store = open_channel(address)
     cache = index_cache()
-    if cache is None or isinstance(store, DirectoryStore):
+    if cache is None or not _is_remembered(store):
         return store
     with suppress(UnavailableError):
         cache.prune(time.time())
@@ -53,6 +53,10 @@ def open_to_read(address: str) -> Store:
         output.warning(f"{error}\n{store.address} cannot be reached: what it listed when it was last read is used")
 
     return RememberedStore(store, cache, tell, name=identity(address))
+
+
+def _is_remembered(store: Store) -> bool:
+    return not (isinstance(store, DirectoryStore) or stores.as_registry(store))
 
 
 def is_reached(store: Store) -> bool:
@@ -68,6 +72,8 @@ def listed(address: str, store: Store | None = None) -> Index:
 
 def signed(address: str, index: Index) -> str:
     """Say who signed an index, as far as the user can tell."""
+    if not index.channel:
+        return "where each version is signed by itself, or not"
     if index.signers:
         return f"signed by {', '.join(map(preferences.trust(address).name, index.signers))}"
     return f"signed by {index.others[0]}, which you do not trust" if index.others else "not signed"
@@ -95,7 +101,7 @@ def paths(address: str, name: str) -> Sequence[str]:
 def _at_hand(address: str) -> Index:
     """Return what a channel lists, in a moment, or from what is remembered."""
     store: Store = stores.open_store(address, patience=_MOMENT)
-    if (cache := index_cache()) and not isinstance(store, DirectoryStore):
+    if (cache := index_cache()) and _is_remembered(store):
         store = RememberedStore(store, cache, lambda _: None, name=identity(address))
     return access.read(store, preferences.trust(address), preferences.memory(address))
 

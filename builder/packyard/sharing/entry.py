@@ -88,6 +88,11 @@ class IndexEntry:
         """Return the JSON that `parse` reads."""
         return dict(record.document(self))
 
+    def facts(self) -> str:
+        """Return what follows from the bundle alone, as registries keep it beside the bundle."""
+        fields = {name: value for name, value in self.document().items() if name not in ("yanked", "removed")}
+        return record.to_line(fields).decode().strip()
+
     def verify(self, data: bytes) -> None:
         """Raise `IntegrityError`, naming expected and found, unless this is the published ``.tar.gz``."""
         if len(data) != self.size:

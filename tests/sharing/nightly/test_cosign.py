@@ -14,10 +14,10 @@ import pytest
 
 import real
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.stores.oci.repositories import OCIStore
+from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import Store
 from sharing.examples import bundle
-from sharing.test_oci import anywhere, ask
+from sharing.registries import anywhere, ask
 from sharing.test_sigstore import BERT, ENTRY, KEY, OTHER, attest
 
 Cosign = Callable[..., "subprocess.CompletedProcess[str]"]

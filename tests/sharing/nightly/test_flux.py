@@ -22,9 +22,9 @@ from controlplane import shared
 from controlplane.api import Api, Object, wait
 from packyard.core.bundle.archive import decompress
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.stores.oci.repositories import OCIStore
+from packyard.sharing.stores.oci.channel import OCIStore
 from sharing.nightly.test_cosign import GPT, put
-from sharing.test_oci import anywhere, ask
+from sharing.registries import anywhere, ask
 from sharing.test_sigstore import BERT, ENTRY, KEY, OTHER, attest
 
 NAMESPACE = "flux-system"

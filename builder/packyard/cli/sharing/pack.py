@@ -19,7 +19,7 @@ from packyard.core.files import git
 from packyard.core.files.git import Revision
 from packyard.sharing.entry import SBOM, IndexEntry, bundle_key
 from packyard.sharing.publishing.publish import Attest, Packed
-from packyard.sharing.stores.oci.artifact import bundle_manifest
+from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.dependencies import BuiltOn
 from packyard.sharing.trust.keys import SigningKey
@@ -55,7 +55,7 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> At
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
-        manifest = bundle_manifest(entry.key, entry.digest, entry.size)
+        manifest = bundle_digest(entry)
         origin = Provenance.of(
             entry, inputs, at, sbom=described, built_on=built_on, libraries=libraries, manifest=manifest
         )

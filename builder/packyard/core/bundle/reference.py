@@ -44,9 +44,9 @@ class Reference:
         check_name(name)
         if not at:
             return cls(name=name)
-        if version == LATEST or _DIGEST.fullmatch(version) or (version[:1] in _RANGES and _is_version(version[1:])):
+        if version == LATEST or _DIGEST.fullmatch(version) or (version[:1] in _RANGES and is_version(version[1:])):
             return cls(name=name, choice=version)
-        if not _is_version(version) and len(version) < 128 and _CHOICE.fullmatch(version):
+        if not is_version(version) and len(version) < 128 and _CHOICE.fullmatch(version):
             hint = "ask for 1.2.0, ^1.2, ~1.2.0, latest, or sha256:<64 hex digits>"
             raise InputError(Problem(f"packyard does not understand the choice {version!r}", hint=hint))
         check_version(version)
@@ -76,7 +76,13 @@ class Reference:
         return f"{self.name}@{choice}" if choice else self.name
 
 
-def _is_version(text: str) -> bool:
+def is_name(text: str) -> bool:
+    """Return whether a text is the name of a bundle."""
+    return _NAME.fullmatch(text) is not None
+
+
+def is_version(text: str) -> bool:
+    """Return whether a text is a version."""
     return _VERSION.fullmatch(text) is not None
 
 
@@ -97,7 +103,7 @@ def check_name(name: str) -> None:
         corrected = name.removeprefix("./").rstrip("/").lower().replace("_", "-")
         hint = "use up to 63 lower case letters, digits and '-', with a letter or digit at both ends"
         other, separator, version = (name.replace("==", ":").replace("=", ":")).partition(":")
-        if separator and _NAME.fullmatch(other) and _is_version(version):  # as other programs write it
+        if separator and _NAME.fullmatch(other) and is_version(version):  # as other programs write it
             corrected = f"{other}@{version}"
         elif not _NAME.fullmatch(corrected):
             corrected = ""

@@ -49,11 +49,10 @@ class BundleAddress:
 
     def check(self, manifest: Manifest) -> None:
         """Refuse a bundle that has another name or version than the address of an artifact says."""
-        from packyard.sharing.entry import bundle_key
-        from packyard.sharing.stores.oci.spelling import place
+        from packyard.sharing.stores.oci.address import tag_of
 
-        own, artifact = place(bundle_key(manifest.name, manifest.version)), self.artifact
-        if artifact and (own.repository != artifact.name or artifact.tag not in ("", own.tag)):
+        artifact, tags = self.artifact, ("", tag_of(manifest.version))
+        if artifact and (manifest.name != artifact.name or artifact.tag not in tags):
             problem = f"expected this bundle, found {manifest.name}@{manifest.version}"
             raise IntegrityError(Problem(problem, file=str(self)))
 

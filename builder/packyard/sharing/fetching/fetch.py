@@ -33,6 +33,7 @@ from packyard.sharing.index.access import OlderError
 from packyard.sharing.index.choose import Choice, choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.offline import Memory
+from packyard.sharing.index.package import Package
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.store import PATIENCE, MissingStoreError, NotFoundError, Store, pointing_to_fsck
 from packyard.sharing.trust import provenance
@@ -45,7 +46,7 @@ _IS_RIGHT = "is this the address of a bundle in a channel? packyard list --from 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A bundle's file, why it was chosen, what is proved about it, and the versions that the channel lists.
+    """A bundle's file, why it was chosen, what is proved about it, and the package as the channel lists it.
 
     ``number`` is that of the index that lists it, 0 where none does.
     """
@@ -53,8 +54,13 @@ class Fetched:
     file: BinaryIO
     choice: Choice
     proof: Proof
-    versions: Sequence[IndexEntry] = ()
+    package: Package | None = None
     number: int = 0
+
+    @property
+    def versions(self) -> Sequence[IndexEntry]:
+        """The versions that the channel lists; a registry is asked for each."""
+        return self.package.entries if self.package else ()
 
     def unpack(self, into: Path, receipt: bytes | None = None) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
@@ -122,7 +128,7 @@ def _opened(store: Store, reference: Reference, how: Fetching, pin: Pin | None) 
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(choice.entry.version)  # removed meanwhile
             raise
-        yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries, number=index.number)
+        yield Fetched(file=file, choice=choice, proof=proof, package=package, number=index.number)
 
 
 def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool) -> Index | None:
@@ -179,7 +185,7 @@ def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fe
         with _plain(store, Reference.parse(bundle.reference), how, str(bundle), _AT_ADDRESS) as fetched:
             yield fetched
         return
-    from packyard.sharing.stores.oci.repositories import OCIStore
+    from packyard.sharing.stores.oci.channel import OCIStore
 
     registry, place = OCIStore(bundle.artifact.channel, patience=how.patience), bundle.artifact
     try:

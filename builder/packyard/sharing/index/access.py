@@ -25,7 +25,8 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Prob
 from packyard.sharing.index import index as indexes
 from packyard.sharing.index.index import KEY, MANY, ONE, Index
 from packyard.sharing.index.offline import Memory
-from packyard.sharing.stores import keeps_conditions, put_all, relying
+from packyard.sharing.index.repositories import RegistryIndex
+from packyard.sharing.stores import as_registry, keeps_conditions, put_all, relying
 from packyard.sharing.stores.store import (
     PATIENCE,
     NotFoundError,
@@ -45,7 +46,9 @@ class OlderError(IntegrityError):
 
 
 def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index | None:
-    """Return a channel's index, verified, or None if it has none; see the module."""
+    """Return a channel's index, verified, or None if it has none; see the module. A registry always has one."""
+    if registry := as_registry(store):
+        return RegistryIndex.of(registry)
     remembered = memory.read() if memory else None
     index = _get(store, trusted)
     if remembered and index and index.channel == remembered.channel and index.number < remembered.number:
@@ -160,6 +163,12 @@ class Publisher:
         while True:
             before = before or self.current(store)
             after = change(before)
+            if isinstance(after, RegistryIndex):
+                if not after.registry.marks(""):
+                    self.tell(
+                        f"{store.address}: publish each package from one job at a time, as tags can be overwritten"
+                    )
+                return after.written()
             is_same = after == before and not after.files
             if before.number and is_same and self._has_signed(before):
                 return before

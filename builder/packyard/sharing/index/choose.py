@@ -30,16 +30,12 @@ def choose(package: Package, wanted: Reference) -> Choice:
         return _exact(package, wanted.version)
     if wanted.digest:
         return _by_digest(package, wanted)
-    if not package.entries:
-        raise InputError(
-            Problem(f"every version of {package.name} was removed; the last: {why_gone(package.removed[-1])}")
-        )
-    fitting = [entry for entry in package.entries if wanted.admits(entry.version)]
-    offered = [entry for entry in fitting if not entry.yanked]
-    if not offered:
-        raise InputError(_nothing(package, wanted, fitting))
-    entry = max(offered, key=lambda each: reference.newest(each.version))
-    return Choice(entry=entry, why=_why(wanted, entry, fitting))
+    yanked = list[IndexEntry]()
+    for entry in package.newest(wanted.admits):
+        if not entry.yanked:
+            return Choice(entry=entry, why=_why(wanted, package, entry, yanked))
+        yanked.append(entry)
+    raise InputError(_nothing(package, wanted, yanked))
 
 
 def _exact(package: Package, version: str) -> Choice:
@@ -57,21 +53,22 @@ def _by_digest(package: Package, wanted: Reference) -> Choice:
     raise InputError(Problem(problem, hint=f"it has {package.last_versions()}"))
 
 
-def _nothing(package: Package, wanted: Reference, fitting: Sequence[IndexEntry]) -> Problem:
-    if not fitting:
-        problem = f"no version of {package.name} is in {wanted.choice}"
-        return Problem(problem, hint=f"it has {package.last_versions()}")
-    last = fitting[-1]
-    problem = f"every version of {wanted} is yanked: {last.version}: {last.yanked}"
-    return Problem(problem, hint=f"to get one all the same, ask for it: {last}")
+def _nothing(package: Package, wanted: Reference, yanked: Sequence[IndexEntry]) -> Problem:
+    if yanked:
+        last = max(yanked, key=lambda entry: reference.order(entry.version))
+        problem = f"every version of {wanted} is yanked: {last.version}: {last.yanked}"
+        return Problem(problem, hint=f"to get one all the same, ask for it: {last}")
+    if not package.entries:
+        return Problem(f"every version of {package.name} was removed; the last: {why_gone(package.removed[-1])}")
+    return Problem(f"no version of {package.name} is in {wanted.choice}", hint=f"it has {package.last_versions()}")
 
 
-def _why(wanted: Reference, entry: IndexEntry, fitting: Sequence[IndexEntry]) -> str:
+def _why(wanted: Reference, package: Package, entry: IndexEntry, yanked: Sequence[IndexEntry]) -> str:
     is_range = wanted.choice not in ("", LATEST)
-    why = f"the highest of {len(fitting)} in {wanted.choice}" if is_range else "the latest version"
-    higher = [each for each in fitting if reference.newest(each.version) > reference.newest(entry.version)]
-    if higher:
-        why += f"; {higher[-1].version} is yanked: {higher[-1].yanked}"
-    elif not is_range and any(reference.order(each.version) > reference.order(entry.version) for each in fitting):
+    count = sum(map(wanted.admits, package.versions))
+    why = f"the highest of {count} in {wanted.choice}" if is_range else "the latest version"
+    if yanked:
+        why += f"; {yanked[0].version} is yanked: {yanked[0].yanked}"
+    elif not is_range and any(reference.order(each) > reference.order(entry.version) for each in package.versions):
         why += " that is not a pre-release"
     return why

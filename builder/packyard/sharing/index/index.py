@@ -175,6 +175,10 @@ class Index:
             self._records[key] = self.record(row)
         return self._records[key]
 
+    def known(self, name: str) -> Package:
+        """Return a package to be changed, without versions if there is none."""
+        return self.package(name) or Package(name=name)
+
     def record(self, row: Summary) -> Package:
         """Return the record of a package that is listed."""
         key = record_key(row.name, row.record)
@@ -190,8 +194,8 @@ class Index:
 
     def lists(self, entry: IndexEntry) -> bool:
         """Return whether it has this very file, under this name and version."""
-        package = self.package(entry.name)
-        return package is not None and any(entry.is_same_file(each) for each in package.entries)
+        there = self.known(entry.name).versions.get(entry.version)
+        return there is not None and not there.removed and entry.is_same_file(there)
 
     def release(self, version: str) -> Release:
         """Return the release of a version, in any spelling."""
@@ -211,26 +215,35 @@ class Index:
 
     # Changes.
 
+    def is_new(self, entry: IndexEntry, package: Package | None = None) -> bool:
+        """Return whether a version is not listed yet; a `ConflictError` says why it cannot be.
+
+        It may have other bytes already, or another spelling, may have been removed, or its release is closed.
+        """
+        is_new = (package or self.known(entry.name)).is_new(entry)
+        if is_new and self.is_closed(entry.version):
+            problem = f"{entry}: the release {entry.version} is closed"
+            raise ConflictError(Problem(problem, hint="publish it in another release: raise the version"))
+        return is_new
+
     def add(self, *entries: IndexEntry) -> Index:
         """Return the index with more versions; those that it has already change nothing.
 
-        Raises `ConflictError`, naming every version that has other bytes already, or another spelling, that was
-        removed, or whose release is closed.
+        Raises `ConflictError`, naming every version that cannot be listed.
         """
         packages: dict[str, Package] = {}
         problems: list[Problem] = []
         for entry in entries:
-            package = packages.get(entry.name) or self.package(entry.name) or Package(name=entry.name)
+            package = packages.get(entry.name) or self.known(entry.name)
             try:
-                packages[entry.name] = added = package.add(entry)
+                packages[entry.name] = self._with(package, entry) if self.is_new(entry, package) else package
             except ConflictError as error:
                 problems += error.problems
-                continue
-            if added != package and self.is_closed(entry.version):
-                problem = f"{entry}: the release {entry.version} is closed"
-                problems.append(Problem(problem, hint="publish it in another release: raise the version"))
         refuse(problems, ConflictError)
         return self.with_packages(packages.values())
+
+    def _with(self, package: Package, entry: IndexEntry) -> Package:
+        return package.put(entry)
 
     def put(self, *entries: IndexEntry) -> Index:
         """Return the index in which versions that it has are yanked, or removed."""

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from packyard.core.bundle import record, reference
@@ -22,10 +22,14 @@ _RAISE = "a version that was removed is never published again: raise the version
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """The versions of a name, the oldest first; those that were removed are among them."""
+    """The versions of a name; those that were removed are among them.
+
+    ``versions`` may be read one by one, as they are asked for: what a registry has under a tag is known only then, and
+    may be nothing.
+    """
 
     name: str
-    versions: tuple[IndexEntry, ...] = ()
+    versions: Mapping[str, IndexEntry] = field(default_factory=dict)
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
@@ -46,42 +50,52 @@ class Package:
         versions = fields.take("versions", entries)
         if not versions:
             raise FaultError("expected one or more", "versions")
-        return cls(name=name, versions=_in_order(versions.values()), extra=fields.rest())
+        return cls(name=name, versions=versions, extra=fields.rest())
 
     def to_bytes(self) -> bytes:
         """Return the record."""
-        versions = {entry.version: entry.document() for entry in self.versions}
+        versions = {entry.version: entry.document() for entry in self.every}
         for document in versions.values():
             del document["name"], document["version"]
         fields = {"apiVersion": record.API_VERSION, "kind": KIND, "name": self.name, "versions": versions}
         return record.to_line({**fields, **self.extra})
 
     @property
+    def every(self) -> tuple[IndexEntry, ...]:
+        """The versions, the oldest first."""
+        return tuple(sorted(self.versions.values(), key=lambda each: reference.order(each.version)))
+
+    @property
     def entries(self) -> tuple[IndexEntry, ...]:
-        """The versions that are there."""
-        return tuple(entry for entry in self.versions if not entry.removed)
+        """The versions that are there, the oldest first."""
+        return tuple(entry for entry in self.every if not entry.removed)
 
     @property
     def removed(self) -> tuple[IndexEntry, ...]:
-        """The versions that were removed."""
-        return tuple(entry for entry in self.versions if entry.removed)
+        """The versions that were removed, the oldest first."""
+        return tuple(entry for entry in self.every if entry.removed)
 
     @property
     def latest(self) -> IndexEntry | None:
         """The highest version that is not a pre-release, or the highest if all are; yanked ones do not count."""
-        offered = [entry for entry in self.entries if not entry.yanked]
-        return max(offered, key=lambda entry: reference.newest(entry.version), default=None)
+        return next((entry for entry in self.newest() if not entry.yanked), None)
+
+    def newest(self, admits: Callable[[str], bool] = lambda _: True) -> Iterator[IndexEntry]:
+        """Yield the versions that are there, and admitted: the highest first, every pre-release behind all others."""
+        admitted = sorted(filter(admits, self.versions), key=reference.newest, reverse=True)
+        return (entry for version in admitted if (entry := self.versions.get(version)) and not entry.removed)
 
     @property
     def leading(self) -> IndexEntry:
         """The version that says what the package is: the latest, or the last one where none is offered."""
-        return self.latest or self.versions[-1]
+        return self.latest or self.every[-1]
 
     def find(self, version: str) -> IndexEntry | None:
         """Return the entry of a version, in any spelling; build metadata (``+…``) must match if it is given."""
         for same in (str.__eq__, reference.same):
-            for entry in self.entries:
-                if same(version, entry.version):
+            for spelled in sorted(self.versions, key=reference.order):
+                entry = self.versions.get(spelled) if same(version, spelled) else None
+                if entry and not entry.removed:
                     return entry
         return None
 
@@ -100,33 +114,34 @@ class Package:
 
     def is_gone(self, version: str) -> bool:
         """Return whether a version was removed, in whatever spelling."""
-        return any(reference.identity(each.version) == reference.identity(version) for each in self.removed)
+        return any(entry.removed for entry in self._spellings(version))
 
-    def add(self, entry: IndexEntry) -> Package:
-        """Return the package with one more version, or the same; a `ConflictError` says what is in the way."""
-        identity = reference.identity(entry.version)
-        known = [each for each in self.versions if reference.identity(each.version) == identity]
+    def _spellings(self, version: str) -> list[IndexEntry]:
+        """Return the entries of a version, in whatever spelling."""
+        identity = reference.identity(version)
+        every = [self.versions.get(each) for each in self.versions if reference.identity(each) == identity]
+        return [entry for entry in every if entry]
+
+    def is_new(self, entry: IndexEntry) -> bool:
+        """Return whether a version is not there yet; a `ConflictError` says what is in the way."""
+        known = self._spellings(entry.version)
         if not known:
-            return replace(self, versions=_in_order([*self.versions, entry]))
+            return True
         present = next((each for each in known if each.version == entry.version), known[0])
         if present.removed:
             raise ConflictError(Problem(why_gone(present), hint=_RAISE))
         if not present.is_same_file(entry):
             raise ConflictError(_conflict(present, entry))
-        return self
+        return False
 
     def put(self, entry: IndexEntry) -> Package:
-        """Return the package with an entry in place of the one of its version."""
-        return replace(self, versions=tuple(entry if each.version == entry.version else each for each in self.versions))
+        """Return the package with an entry, in place of the one of its version if there is one."""
+        return replace(self, versions={**self.versions, entry.version: entry})
 
 
 def why_gone(entry: IndexEntry) -> str:
     """Say that a version was removed, and why."""
     return f"{entry} was removed: {entry.removed}"
-
-
-def _in_order(entries: Iterable[IndexEntry]) -> tuple[IndexEntry, ...]:
-    return tuple(sorted(entries, key=lambda each: reference.order(each.version)))
 
 
 def _conflict(present: IndexEntry, entry: IndexEntry) -> Problem:

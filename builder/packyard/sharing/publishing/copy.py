@@ -1,8 +1,8 @@
 """Copying: bringing what a channel has into another one, to promote it there, or for networks that reach only that one.
 
 The bytes are the same, with checksums, provenance and SBOMs; they stay signed by whom they are. A copy of everything is
-a mirror: the same channel, with the same index, byte for byte. A copy of a part, or into a channel that has packages of
-its own, is listed by an index of that channel.
+a mirror: the same channel, with the same index, byte for byte. A copy of a part, of a registry or into one, or into a
+channel that has packages of its own, is listed by an index of that channel.
 
 Versions that are named exactly, ``NAME@1.2.0``, come all or none, and none that is yanked: whoever names them says that
 they are good. Of all else, yanked versions come with their yanks, what the other channel has removed (`gc`) does not
@@ -33,7 +33,7 @@ from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import Package
 from packyard.sharing.publishing.gc import clear
 from packyard.sharing.publishing.publish import Attest, Packed, Status, check_place, compare, publish, upload
-from packyard.sharing.stores import put_all
+from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import MissingStoreError, Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance
 
@@ -98,7 +98,8 @@ def copy(
     here = None
     with suppress(MissingStoreError):
         here = access.find(target)
-    if not (texts or is_own) and (here is None or here.channel == listed.channel):
+    is_files = not (as_registry(source) or as_registry(target))
+    if is_files and not (texts or is_own) and (here is None or here.channel == listed.channel):
         return _mirror(_Source(source, listed, how), target, here, others, done)
     before = by.current(target)
     gone = [entry for entry in others if (has := before.package(entry.name)) and has.is_gone(entry.version)]

@@ -26,6 +26,8 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import FOLDER, KEY, Index, record_key, shard_key
 from packyard.sharing.index.package import Package
+from packyard.sharing.index.repositories import RegistryIndex
+from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.store import (
     NotFoundError,
     Store,
@@ -68,6 +70,8 @@ class _Survey:
     def of(cls, store: Store, index: Index) -> _Survey:
         """Read all shards and records of an index."""
         survey = cls(store, keys=frozenset(store.list("")))
+        if isinstance(index, RegistryIndex):
+            return survey.of_registry(index)
         rows = list(index.listed.values())
         for prefix, digest in index.shards.items():
             with survey.noting(shard_key(digest), _LIST_AGAIN):
@@ -76,6 +80,13 @@ class _Survey:
             with survey.noting(record_key(row.name, row.record), _LIST_AGAIN):
                 survey.packages[row.name] = index.record(row)
         return survey
+
+    def of_registry(self, index: RegistryIndex) -> _Survey:
+        """Read the packages of a registry."""
+        for name in index.names():
+            with self.noting(name, _PUBLISH_AGAIN):
+                self.packages[name] = index.known(name)
+        return self
 
     @contextmanager
     def noting(self, key: str, hint: str, kind: str = "altered") -> Iterator[None]:
@@ -91,7 +102,7 @@ class _Survey:
 
     def unlisted(self) -> Iterator[tuple[str, str]]:
         """Yield the keys that nothing lists, and what they are; a channel may have other files, such as its page."""
-        listed = {entry.key: entry for package in self.packages.values() for entry in package.versions}
+        listed = {entry.key: entry for package in self.packages.values() for entry in package.every}
         releases = {key.partition("/")[0] for key in listed}
         for key in sorted(self.keys):
             base = key.partition(".tar.gz")[0] + ".tar.gz"
@@ -160,8 +171,11 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
 
     Records that can be read stay as they are. Of those that are lost, what was yanked or removed is lost, too. Where
     the index itself is lost, the channel keeps its id if it is remembered here. ``is_removing``: what nothing lists
-    then is removed.
+    then is removed. A registry has no index that could be lost.
     """
+    if as_registry(store):
+        hint = "publish again what is missing; packyard fsck CHANNEL says what that is"
+        raise InputError(Problem("a registry has no index to repair", file=store.address, hint=hint))
     listed = list[IndexEntry]()
 
     def change(index: Index) -> Index:
@@ -172,7 +186,7 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
         listed[:] = _sound(survey, by.own)
         packages = dict(survey.packages)
         for entry in listed:
-            packages[entry.name] = packages.get(entry.name, Package(name=entry.name)).add(entry)
+            packages[entry.name] = packages.get(entry.name, Package(name=entry.name)).put(entry)
         if not packages:
             raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
         return replace(index, listed={}, shards={}, files={}).with_packages(packages.values())
@@ -201,7 +215,7 @@ def _before(store: Store, by: Publisher) -> Index:
 
 def _sound(survey: _Survey, trusted: Trust) -> Iterator[IndexEntry]:
     """Yield the bundles that no record lists, and that are whole, with checksum and provenance; note the others."""
-    known = {entry.key for package in survey.packages.values() for entry in package.versions}
+    known = {entry.key for package in survey.packages.values() for entry in package.every}
     for key in sorted(survey.keys - known):
         match = _BUNDLE.fullmatch(key)
         if match is None or match["version"] == "index":

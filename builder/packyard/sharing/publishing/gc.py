@@ -19,6 +19,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher, check_there
 from packyard.sharing.index.index import FOLDER, Index
 from packyard.sharing.index.package import Package
+from packyard.sharing.stores import as_registry, files_of
 from packyard.sharing.stores.store import PROBES, Store, digest_in
 
 _DAY = 24 * 3600.0  # seconds
@@ -137,12 +138,9 @@ def _protected(index: Index, package: Package, entry: IndexEntry, locks: Mapping
 
 def clear(store: Store, bundles: set[str]) -> bool:
     """Remove the files of bundles, each bundle first; return whether all bytes are gone."""
-    is_gone = True
-    for key in sorted(store.list("")) if bundles else ():
-        base, dot, _ = key.partition(".tar.gz")
-        if dot and f"{base}{dot}" in bundles:
-            is_gone &= store.remove(key, is_published=True)
-    return is_gone
+    keys = bundles if as_registry(store) else files_of(store, bundles)
+    done = [store.remove(key, is_published=True) for key in sorted(keys)]
+    return all(done)
 
 
 def _sweep(store: Store, by: Publisher) -> None:

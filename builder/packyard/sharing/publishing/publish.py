@@ -12,7 +12,7 @@ time can cause a later refusal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from packyard.sharing import checksum
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import FOLDER, KEY, MANY, Index
-from packyard.sharing.stores import relying
+from packyard.sharing.stores import as_registry, files_of, relying
 from packyard.sharing.stores.store import MissingStoreError, Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -129,54 +129,49 @@ def preview(
 ) -> list[tuple[IndexEntry, Outlook, tuple[Problem, ...]]]:
     """Return what `publish` would do for each bundle in a channel with an index, and why it would refuse it."""
     items = list(map(Packed.of, bundles))
-    there = _present(store, items)
     check_place(store, before, [packed.entry.key for packed in items])
-
-    def look(packed: Packed) -> tuple[IndexEntry, Outlook, tuple[Problem, ...]]:
-        entry = packed.entry
-        try:
-            upload = Upload.of(store, packed, there[entry.version])
-            before.add(upload.entry)
-        except (ConflictError, IntegrityError) as error:
-            return entry, "conflict", error.problems
-        if not upload.has_bundle:
-            return upload.entry, "new", ()
-        is_whole = entry.beside(CHECKSUM) in upload.present and before.lists(upload.entry)
-        return upload.entry, "unchanged" if is_whole else "incomplete", ()
-
-    return each(look, items, at_once)
+    rows = list[tuple[IndexEntry, Outlook, tuple[Problem, ...]]]()
+    for packed, found in zip(items, _look(store, items, before, at_once), strict=True):
+        if isinstance(found, Upload):
+            is_whole = found.entry.beside(CHECKSUM) in found.present and before.lists(found.entry)
+            state: Outlook = "unchanged" if is_whole else "incomplete"
+            rows.append((found.entry, state if found.has_bundle else "new", ()))
+        else:
+            rows.append((packed.entry, "conflict", found.problems))
+    return rows
 
 
 def compare(store: Store, items: Sequence[Packed], before: Index, *, at_once: int = 1) -> list[Upload]:
     """Check each bundle; return the bundles with what the channel, whose index this is, has of them."""
-    there = _present(store, items)
-
-    def look(packed: Packed) -> Upload | ConflictError:
-        try:
-            return Upload.of(store, packed, there[packed.entry.version])
-        except ConflictError as error:
-            return error
-
-    looked = each(look, items, at_once)
-    refuse((problem for one in looked if isinstance(one, ConflictError) for problem in one.problems), ConflictError)
-    uploads = [one for one in looked if isinstance(one, Upload)]
-    before.add(*(one.entry for one in uploads))
+    found = _look(store, items, before, at_once)
+    for damage in (one for one in found if isinstance(one, IntegrityError)):
+        raise damage
+    refuse((problem for one in found if isinstance(one, ConflictError) for problem in one.problems), ConflictError)
+    uploads = [one for one in found if isinstance(one, Upload)]
+    before.add(*(one.entry for one in uploads))  # two of them may differ
     return uploads
 
 
-def _present(store: Store, items: Sequence[Packed]) -> Mapping[str, frozenset[str]]:
-    """Check names and versions; return the keys below each version."""
+def _look(
+    store: Store, items: Sequence[Packed], before: Index, at_once: int
+) -> list[Upload | ConflictError | IntegrityError]:
+    """Compare each bundle with what the channel has, and lists."""
     for packed in items:
         reference.check_name(packed.entry.name)
         reference.check_version(packed.entry.version)
-    versions = sorted({packed.entry.version for packed in items})
-    return {version: frozenset(_list_keys(store, f"{version}/")) for version in versions}
-
-
-def _list_keys(store: Store, prefix: str) -> Sequence[str]:
+    present: set[str] = set()
     with suppress(MissingStoreError):
-        return store.list(prefix)
-    return ()
+        present = files_of(store, {packed.entry.key for packed in items})
+
+    def look(packed: Packed) -> Upload | ConflictError | IntegrityError:
+        try:
+            upload = Upload.of(store, packed, present)
+            before.is_new(upload.entry)
+        except (ConflictError, IntegrityError) as error:
+            return error
+        return upload
+
+    return each(look, items, at_once)
 
 
 def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
@@ -187,7 +182,9 @@ def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
     if before.number:
         return
     kept = (*own, FOLDER)
-    keys = _list_keys(store, "")
+    keys: Sequence[str] = ()
+    with suppress(MissingStoreError):
+        keys = store.list("")
     others = [key for key in keys if not key.startswith(kept)]
     if others and KEY not in keys:  # another publisher may have begun the channel meanwhile
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
@@ -203,11 +200,11 @@ class Upload:
 
     packed: Packed
     entry: IndexEntry
-    present: frozenset[str]
+    present: Collection[str]
 
     @classmethod
-    def of(cls, store: Store, packed: Packed, present: frozenset[str]) -> Upload:
-        """Compare a bundle with what is published; ``present`` are the keys that are there below its version."""
+    def of(cls, store: Store, packed: Packed, present: Collection[str]) -> Upload:
+        """Compare a bundle with what is published; ``present`` are keys that are there."""
         entry = packed.entry
         if entry.key in present:
             entry = _published(store, entry)
@@ -225,7 +222,7 @@ class Upload:
         entry = self.entry
         if not self.has_bundle:
             try:
-                store.put(entry.key, self.packed.data())
+                _put(store, entry, self.packed.data())
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
         attested = dict(attest(entry))
@@ -253,6 +250,13 @@ class Upload:
             except IntegrityError as error:
                 hint = "somebody else put it there: raise the version, or remove that file and run again"
                 raise IntegrityError(*(each._replace(hint=hint) for each in error.problems)) from error
+
+
+def _put(store: Store, entry: IndexEntry, data: bytes) -> None:
+    if registry := as_registry(store):
+        registry.put(entry.key, data, entry.facts())
+    else:
+        store.put(entry.key, data)
 
 
 def _published(store: Store, entry: IndexEntry) -> IndexEntry:

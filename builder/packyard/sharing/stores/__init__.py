@@ -6,8 +6,9 @@ a dot: such names are the store's own (temporary files, locks), and never listed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from packyard.core import extras
@@ -16,6 +17,9 @@ from packyard.core.files import atomic
 from packyard.core.work import parallel
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import PATIENCE, Store
+
+if TYPE_CHECKING:
+    from packyard.sharing.stores.oci.channel import OCIStore
 
 _AT_ONCE = 8
 
@@ -44,18 +48,36 @@ def relying(store: Store) -> Store:
     return store if rely is None or store.is_conditional else rely()
 
 
-def open_store(address: str, *, patience: float = PATIENCE) -> Store:
+def as_registry(store: Store) -> OCIStore | None:
+    """Return the store if it is a channel in a registry, where nothing is kept but bundles."""
+    if not store.address.startswith("oci://"):
+        return None
+    from packyard.sharing.stores.oci.channel import OCIStore
+
+    return store if isinstance(store, OCIStore) else None
+
+
+def files_of(store: Store, bundles: Collection[str]) -> set[str]:
+    """Return which of these bundles are there, by their keys, and the keys of what was published with each."""
+    if registry := as_registry(store):
+        return registry.files(bundles)
+    versions = sorted({key.partition("/")[0] for key in bundles})
+    keys = (key for version in versions for key in store.list(f"{version}/"))
+    return {key for key in keys if f"{key.partition('.tar.gz')[0]}.tar.gz" in bundles}
+
+
+def open_store(address: str, *, patience: float = PATIENCE, tell: Callable[[str], object] = lambda _: None) -> Store:
     """Open the store at an address; nothing is asked of a server yet.
 
     A directory's path, ``file://``, ``http(s)://`` (read-only), ``s3://``, ``gs://``, ``az://`` (or ``azure://``) with
     a bucket and a path, or ``oci://`` with a registry and a path. ``patience``: seconds that one call, or the wait for
-    another writer, may take.
+    another writer, may take; ``tell`` hears what is of no use of what a user has set, and goes on without.
     """
     scheme, separator, _ = address.partition("://")
     if not separator:
         return DirectoryStore(Path(address), patience=patience)
     try:
-        return _opened(scheme, address, patience)
+        return _opened(scheme, address, patience, tell)
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("obstore", "google"):
             raise
@@ -63,7 +85,7 @@ def open_store(address: str, *, patience: float = PATIENCE) -> Store:
         raise UnavailableError(problem) from error
 
 
-def _opened(scheme: str, address: str, patience: float) -> Store:
+def _opened(scheme: str, address: str, patience: float, tell: Callable[[str], object]) -> Store:
     """Open a store; each kind is imported when it is wanted: some are slow."""
     match scheme.lower():
         case "file":
@@ -85,9 +107,9 @@ def _opened(scheme: str, address: str, patience: float) -> Store:
 
             return open_gcs(address, patience=patience)
         case "oci" | "oci+http" | "oci+https":
-            from packyard.sharing.stores.oci.repositories import OCIStore
+            from packyard.sharing.stores.oci.channel import OCIStore
 
-            return OCIStore(address, patience=patience)
+            return OCIStore(address, patience=patience, tell=tell)
     hint = "use a directory, file://, http://, https://, s3://, gs://, az:// or oci://"
     raise InputError(Problem(f"no kind of channel has an address '{scheme}://…'", hint=hint))
 

@@ -25,7 +25,7 @@ from packyard.core.bundle.record import FaultError, Record, checked, list_of, te
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, Identified, bundle_key
-from packyard.sharing.stores.oci.artifact import MANIFEST_TYPE
+from packyard.sharing.stores.oci.manifest import MANIFEST_TYPE
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope, sigstore
 from packyard.sharing.trust.dependencies import LIBRARIES, BuiltOn, Dependencies, SourceCommit, digest_of, sha256

@@ -109,7 +109,7 @@ class ArtifactAddress:
         name, colon, tag = last.partition(":")
         if not slash or not (colon or digest):
             return None
-        spelled = spell(tag) if "+" in tag else tag
+        spelled = tag_of(tag) if "+" in tag else tag
         if not _NAME.fullmatch(name) or (colon and not _TAG.fullmatch(spelled)):
             raise _refusal("write oci://host/path/name:version or oci://host/path/name@sha256:…")
         channel = Address.parse(f"{scheme}://{before}")
@@ -119,17 +119,18 @@ class ArtifactAddress:
         return f"{self.channel}/{self.name}" + (f"@{self.digest}" if self.digest else f":{self.tag}")
 
 
-def spell(text: str) -> str:
-    """Return a tag for a text of letters, digits and ``._-+/``; no two texts have the same one.
+def tag_of(version: str) -> str:
+    """Return the tag of a version; tags have no ``+``, which is ``_-`` there."""
+    tag = version.replace("+", "_-")
+    if version_of(tag) != version or not _TAG.fullmatch(tag):
+        hint = "publish it with another version, or into a directory or a bucket"
+        raise InputError(Problem(f"a registry cannot have the version {version!r}", hint=hint))
+    return tag
 
-    A ``+`` is ``_-`` and a ``/`` is ``_.-``; an underline stays, but before another sign it is ``_..``.
-    """
-    return re.sub(r"[+/]|_(?=[_+/.-])", lambda sign: {"+": "_-", "/": "_.-", "_": "_.."}[sign[0]], text)
 
-
-def unspell(tag: str) -> str:
-    """Return the text of a tag."""
-    return re.sub(r"_-|_\.[.-]", lambda signs: {"_-": "+", "_.-": "/", "_..": "_"}[signs[0]], tag)
+def version_of(tag: str) -> str:
+    """Return the version of a tag."""
+    return tag.replace("_-", "+")
 
 
 def _split(text: str) -> SplitResult:

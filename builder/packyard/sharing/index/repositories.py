@@ -1,0 +1,152 @@
+"""The index of a channel in a registry: nothing lists what is there, so it is read from the repositories themselves.
+
+A package is read when somebody asks for it, and one of its versions likewise. What a publisher changes is written fact
+by fact: each is a tag, or refers to a bundle, so that nobody who publishes something else loses it. Nobody signs what a
+registry lists, and a reader cannot notice that it went back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, ValuesView
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from packyard.core.bundle import record, reference
+from packyard.core.digest import Digest
+from packyard.core.work import parallel
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index.index import ONE, Index, Release
+from packyard.sharing.index.package import Package
+from packyard.sharing.index.summary import Summary
+from packyard.sharing.stores.store import UnmadeStoreError
+
+if TYPE_CHECKING:
+    from packyard.sharing.stores.oci.channel import OCIStore
+
+_CLOSED = "_closed_"
+_SHARD = re.compile(r"_([0-9]{1,4})_of_([0-9]{1,4})")
+_AT_ONCE = 8
+
+
+class Versions(Mapping[str, IndexEntry]):
+    """The versions of a package, each read once, as it is asked for; tags that packyard did not write have no entry."""
+
+    def __init__(self, registry: OCIStore, name: str) -> None:
+        self._registry, self._name = registry, name
+        self._entries: dict[str, IndexEntry | None] = dict.fromkeys(registry.versions(name))
+        self._read: set[str] = set()
+
+    def __getitem__(self, version: str) -> IndexEntry:
+        if version in self._entries and version not in self._read:
+            self._entries[version] = self._entry(version)
+            self._read.add(version)
+        entry = self._entries[version]
+        if entry is None:
+            raise KeyError(version)
+        return entry
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def values(self) -> ValuesView[IndexEntry]:
+        """Return all entries, which are read several at a time."""
+        entries = parallel.each(self.get, list(self), _AT_ONCE)
+        return {entry.version: entry for entry in entries if entry}.values()
+
+    def _entry(self, version: str) -> IndexEntry | None:
+        there = self._registry.version(self._name, version)
+        if there is None:
+            return None
+        file = f"{self._registry.address}/{self._name}:{version}"
+        entry = record.parse_any(there.facts.encode(), lambda fields: IndexEntry.parse(fields.rest()), file=file)
+        if (entry.name, entry.version) != (self._name, version):  # a tag of somebody's own beside that of the version
+            return None
+        return replace(entry, yanked=there.yanked, removed=there.removed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryIndex(Index):
+    """The index of a channel in a registry, and what is to be changed in it."""
+
+    registry: OCIStore
+    added: frozenset[str] = frozenset()
+    changed: tuple[IndexEntry, ...] = ()
+    closing: tuple[str, ...] = ()
+    _packages: dict[str, Package] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, registry: OCIStore) -> RegistryIndex:
+        """Return the index; nothing is asked of the registry yet."""
+        return cls(number=1, writers=ONE, store=registry, registry=registry)
+
+    def rows(self) -> Iterator[Summary]:
+        """Yield what would be listed of every package; its latest version is read for that."""
+        packages = parallel.stream(self.known, self.registry.names, _AT_ONCE)
+        return (Summary.of(package, Digest("")) for package in packages if package.latest or package.every)
+
+    def packages(self) -> Iterator[Package]:
+        """Yield every package."""
+        return (package for name in self.registry.names if (package := self.package(name)))
+
+    def names(self, start: str = "") -> Iterator[str]:
+        """Yield the names that begin so, sorted."""
+        return (name for name in self.registry.names if name.startswith(start))
+
+    def package(self, name: str) -> Package | None:
+        """Return a package, or None if nothing is published under that name."""
+        if name not in self._packages:
+            self._packages[name] = Package(name=name, versions=Versions(self.registry, name))
+        return self._packages[name] if len(self._packages[name].versions) else None
+
+    def known(self, name: str) -> Package:
+        """Return a package to be changed; many registries hide a repository that is not there yet."""
+        with suppress(UnmadeStoreError):
+            return self.package(name) or Package(name=name)
+        return Package(name=name)
+
+    def release(self, version: str) -> Release:
+        """Return the release of a version: whether it is closed, or all of its shards are in."""
+        start = _closing(version)
+        ends = [mark.removeprefix(start) for mark in (*self.registry.marks(start), *self.closing)]
+        shards = [(int(match[1]), int(match[2])) for end in ends if (match := _SHARD.fullmatch(end))]
+        of = max((of for _, of in shards), default=0)
+        numbers = tuple(sorted({number for number, its in shards if its == of}))
+        return Release(closed="" in ends or (of > 0 and len(numbers) == of), of=of, shards=numbers)
+
+    def _with(self, package: Package, entry: IndexEntry) -> Package:  # noqa: ARG002  # its bundle says it
+        return package
+
+    def with_packages(self, packages: Iterable[Package]) -> Index:
+        """Return the index that lists some packages, whose bundles are there, or will be."""
+        return replace(self, added=self.added | {package.name for package in packages})
+
+    def put(self, *entries: IndexEntry) -> Index:
+        """Return the index in which versions that it has are yanked, or removed."""
+        return replace(self, changed=(*self.changed, *entries))
+
+    def close(self, version: str, shard: tuple[int, int] | None = None) -> Index:
+        """Return the index in which a release is closed, or has one more of its shards."""
+        Index.close(self, version, shard)  # refuses another number of shards
+        mark = _closing(version) + (f"_{shard[0]}_of_{shard[1]}" if shard else "")
+        return replace(self, closing=(*self.closing, mark))
+
+    def written(self) -> RegistryIndex:
+        """Write what is changed, and return the index as it is then."""
+        parallel.each(self.registry.mark, sorted(self.added), _AT_ONCE)
+        for entry in self.changed:
+            if entry.removed:
+                self.registry.bury(entry.key, entry.removed)
+            elif entry.yanked:
+                self.registry.yank(entry.key, entry.yanked)
+        for mark in self.closing:
+            self.registry.mark(mark)
+        return self.of(self.registry)
+
+
+def _closing(version: str) -> str:
+    return _CLOSED + reference.canonical(version)

@@ -1,0 +1,280 @@
+"""Who we are to a registry, as docker and podman were told, and the header that says so; nothing is ever written.
+
+1. The files: ``REGISTRY_AUTH_FILE``; ``config.json`` in ``DOCKER_CONFIG`` if that is set, otherwise podman's two
+   ``containers/auth.json`` and ``~/.docker/config.json`` (containers-auth.json(5)). In each, the program of
+   ``credHelpers`` for the registry, then that of ``credsStore``, then ``auths``.
+2. A registry says with ``401`` and ``WWW-Authenticate`` what it wants: a password (RFC 7617), or the token of a token
+   server (distribution.github.io/distribution/spec/auth), which gets passwords over TLS or on this machine alone.
+3. Accounts are tried in this order, and then nobody: what is unusable or refused keeps no one from what is public.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+from urllib.parse import urlencode, urlsplit
+
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.core.files import regular
+from packyard.sharing.stores import http
+from packyard.sharing.stores.oci.address import Address
+from packyard.sharing.stores.wire import may_have_secrets
+
+_LARGEST_FILE, _LARGEST_ANSWER, _LONGEST_HEADER = 4 * 1024 * 1024, 1024 * 1024, 64 * 1024
+_HELPER_SECONDS = 60  # it may ask the user
+_HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_UNKNOWN = "credentials not found"  # what helpers say, with more words behind
+_TOKEN_USER = "<token>"
+# RFC 9110, section 11: a scheme, or a parameter of the scheme before.
+_WORD = re.compile(r'[\s,]*([A-Za-z0-9!#$%&\'*+.^_`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+)))?')
+_TOKEN = re.compile(r"[\x21-\x7e]{1,65536}")
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A user and password; an identity token, which is exchanged for others; or a token that is sent as it is."""
+
+    user: str = ""
+    password: str = field(default="", repr=False)
+    identity: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
+
+
+NOBODY = Account()
+
+
+class Login:
+    """The header ``Authorization`` for each repository of a registry; ``tell`` hears which logins are of no use."""
+
+    def __init__(
+        self, address: Address, patience: float, connections: http.Connections, tell: Callable[[str], object]
+    ) -> None:
+        self._address, self._patience, self._connections = address, patience, connections
+        self._tell = cache(tell)  # each thing once
+        self._headers: dict[str, str] = {}
+        self._more, self._known, self._lock = self._accounts(), list[Account](), Lock()
+
+    def header(self, repository: str) -> str:
+        """Return what to send for a repository, empty at first."""
+        return self._headers.get(repository, "")
+
+    def headers(self, answer: http.Answer, repository: str, sent: str) -> Iterator[str]:
+        """Yield what else to send after an answer 401 to what was sent; what is yielded last is sent from then on."""
+        wanted = challenges(answer.headers.get("www-authenticate", ""))
+        for number in range(1 << 10):
+            account = self._account(number)
+            header = ""
+            if "bearer" in wanted:
+                token = account.token or self._token(account, wanted["bearer"], repository)
+                header = token and f"Bearer {token}"
+            elif "basic" in wanted and account.user:
+                header = http.basic(account.user, account.password)
+            if header and header != sent:
+                self._headers[repository] = sent = header
+                yield header
+            if account == NOBODY:
+                return
+
+    def _account(self, number: int) -> Account:
+        """Return one account after another, at last nobody; helpers are asked as late as possible."""
+        with self._lock:
+            if number >= len(self._known):
+                self._known.append(next(self._more, NOBODY))
+            return self._known[number]
+
+    def _accounts(self) -> Iterator[Account]:
+        if self._address.credentials:
+            user, password = self._address.credentials
+            yield Account(user=user, password=password)
+        elif self._address.secret:
+            yield from accounts(self._address, os.environ, self._tell)
+
+    def _token(self, account: Account, wanted: Mapping[str, str], repository: str) -> str:
+        """Return a token from the server that the registry names, or nothing where it refuses an account."""
+        request = self._request(account, wanted, repository)
+        answer = http.send(request)
+        if answer.status == 200:
+            token = _token_in(answer.body)
+            if not token:
+                raise request.refusal("the token server sent no token", "try again later")
+            return token
+        if answer.status not in (400, 401, 403):
+            raise request.unexpected(answer)
+        log_in = f"docker login {self._address.host}"
+        if account == NOBODY:
+            problem = f"access to {self._address} is denied (HTTP {answer.status})"
+            raise request.denied(problem, f"log in again: {log_in}")
+        self._tell(f"the login is refused, and not used (HTTP {answer.status}): log in again, or out: {log_in}")
+        return ""
+
+    def _request(self, account: Account, wanted: Mapping[str, str], repository: str) -> http.Request:
+        """Return the request for a token: with an identity token, with a password, or as nobody."""
+        realm = wanted.get("realm", "")
+        request = http.Request(
+            url=realm,
+            place=realm.partition("?")[0][:200],
+            limit=_LARGEST_ANSWER,
+            patience=self._patience,
+            netrc=False,
+            connections=self._connections,
+        )
+        if not _is_web_address(realm) or not may_have_secrets(realm):
+            raise request.refusal("the registry names a token server without TLS", "ask whoever runs the registry")
+        named = {"service": wanted.get("service", ""), "scope": wanted.get("scope") or f"repository:{repository}:pull"}
+        parameters = {name: value for name, value in named.items() if value}
+        if not account.identity:
+            url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(parameters)}"
+            authorization = http.basic(account.user, account.password) if account.user else ""
+            return replace(request, url=url, authorization=authorization)
+        form = {"grant_type": "refresh_token", "refresh_token": account.identity, "client_id": "packyard", **parameters}
+        return replace(
+            request,
+            method="POST",
+            headers={"Content-Type": "application/x-www-form-urlencoded"},
+            body=urlencode(form).encode(),
+            repeatable=True,
+        )
+
+
+def accounts(address: Address, environment: Mapping[str, str], tell: Callable[[str], object]) -> Iterator[Account]:
+    """Yield the accounts for the repositories below an address, the best first; ``tell`` hears what is of no use."""
+    for file in filter(os.path.isfile, _files(environment)):
+        for look in _places(_tried(partial(_parse, file), tell) or {}, file, address):
+            if account := _tried(look, tell):
+                yield account
+
+
+def _tried(look: Callable[[], _T], tell: Callable[[str], object]) -> _T | None:
+    try:
+        return look()
+    except PackyardError as error:
+        tell(f"{error}: gone on without it")
+        return None
+
+
+def _files(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the files that may have accounts, the most important one first."""
+    home = Path(environment.get("HOME") or "~").expanduser()
+    if override := environment.get("REGISTRY_AUTH_FILE"):
+        yield Path(override)
+    if docker := environment.get("DOCKER_CONFIG"):
+        yield Path(docker) / "config.json"
+        return
+    if run := environment.get("XDG_RUNTIME_DIR"):
+        yield Path(run) / "containers" / "auth.json"
+    yield Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "containers" / "auth.json"
+    yield home / ".docker" / "config.json"
+
+
+def _places(document: Mapping[str, Any], file: Path, address: Address) -> Iterator[Callable[[], Account | None]]:
+    """Yield what looks for an account, one helper or entry of a file after another."""
+    helpers = {_bare(name): helper for name, helper in _mapping(document.get("credHelpers")).items()}
+    for helper in [*(helpers[name] for name in address.names if name in helpers), document.get("credsStore")]:
+        if helper:
+            yield partial(_by_helper, str(helper), address.helped, file)
+    entries = {_bare(name): entry for name, entry in _mapping(document.get("auths")).items()}
+    parts = address.path.split("/")
+    for folder in (parts[:count] for count in range(len(parts), -1, -1)):  # the entry of the nearest folder counts
+        for name in ("/".join([name, *folder]) for name in address.names):
+            if name in entries:
+                yield partial(_of_entry, _mapping(entries[name]), name, file)
+
+
+def _parse(file: Path) -> dict[str, Any]:
+    try:
+        return _mapping(json.loads(regular.read(file, limit=_LARGEST_FILE)))
+    except (ValueError, RecursionError) as error:
+        raise InputError(Problem("is not JSON", file=str(file), hint="log in again")) from error
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _bare(name: str) -> str:
+    """Return a name of a registry as Docker once wrote it, ``https://host/v1/``, without what is not needed."""
+    name = re.sub(r"^https?://", "", name).rstrip("/").lower()
+    return name if name.startswith("index.docker.io") else re.sub(r"/v[12]$", "", name)
+
+
+def _of_entry(entry: Mapping[str, Any], name: str, file: Path) -> Account | None:
+    text = {key: value for key, value in entry.items() if isinstance(value, str) and value}
+    user, password = text.get("username", ""), text.get("password", "")
+    if "auth" in text:
+        try:
+            coded = "".join(text["auth"].split())
+            user, _, password = base64.b64decode(coded, validate=True).decode().partition(":")
+        except (binascii.Error, ValueError) as error:
+            problem = Problem(f"'auth' of {name} must be base64 of user:password", file=str(file), hint="log in again")
+            raise InputError(problem) from error
+    identity, token = text.get("identitytoken", ""), text.get("registrytoken", "")
+    account = Account(user=user, password=password.rstrip("\0"), identity=identity, token=token)
+    return account if account != NOBODY else None
+
+
+def _by_helper(helper: str, servers: Sequence[str], file: Path) -> Account | None:
+    """Ask a helper, by the protocol of docker-credential-helpers: a registry on stdin, JSON on stdout."""
+    program = f"docker-credential-{helper}"
+    if not _HELPER.fullmatch(helper):
+        raise InputError(Problem(f"{helper[:80]!r} is not the name of a credential helper", file=str(file)))
+    for server in servers:
+        try:
+            done = subprocess.run([program, "get"], input=server.encode(), capture_output=True, timeout=_HELPER_SECONDS)
+            if done.returncode and done.stdout.decode(errors="replace").strip().startswith(_UNKNOWN):
+                continue
+            done.check_returncode()
+            answer = _mapping(json.loads(done.stdout[:_LARGEST_FILE]))
+        except (OSError, ValueError, RecursionError, subprocess.SubprocessError) as error:
+            hint = f"{file} names it: take it out there, or try it with: echo {server} | {program} get"
+            raise UnavailableError(Problem("the credential helper does not work", file=program, hint=hint)) from error
+        user, secret = str(answer.get("Username", "")), str(answer.get("Secret", ""))
+        return Account(identity=secret) if user == _TOKEN_USER else Account(user=user, password=secret)
+    return None
+
+
+def _token_in(body: bytes) -> str:
+    """Return the token in an answer, or nothing."""
+    try:
+        document = _mapping(json.loads(body))
+    except (ValueError, RecursionError):
+        return ""
+    token = document.get("token") or document.get("access_token")
+    return token if isinstance(token, str) and _TOKEN.fullmatch(token) else ""
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        return bool(known) and "@" not in parts.netloc
+    except ValueError:
+        return False
+
+
+def challenges(header: str) -> dict[str, dict[str, str]]:
+    """Read ``WWW-Authenticate``: by the scheme in lower case, its parameters; the first of each scheme counts."""
+    schemes: dict[str, dict[str, str]] = {}
+    current: dict[str, str] = {}
+    at, header = 0, header[:_LONGEST_HEADER]
+    while word := _WORD.match(header, at):
+        at = word.end()
+        name, quoted, plain = word.groups()
+        if quoted is None and plain is None:
+            current = {}
+            schemes.setdefault(name.lower(), current)
+        else:
+            value = plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+            current.setdefault(name.lower(), value)
+    return schemes

@@ -1,0 +1,439 @@
+"""A channel in a registry: a package is a repository, a version a tag, what is known of it refers to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packyard.core.bundle.reference import Reference
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, UnavailableError
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.fetching.fetch import opened
+from packyard.sharing.index import access
+from packyard.sharing.index.access import Publisher
+from packyard.sharing.publishing import fsck
+from packyard.sharing.publishing.copy import copy
+from packyard.sharing.publishing.gc import Policy, gc
+from packyard.sharing.publishing.publish import preview, publish
+from packyard.sharing.publishing.yank import yank
+from packyard.sharing.stores import http, open_store
+from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.oci.channel import OCIStore
+from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Store
+from sharing.examples import bundle, close, compressed_otherwise, fetch
+from sharing.own_registry import Registry, running
+
+BERT = bundle("bert", "1.2.0+cpu", "hello")
+KEY = "1.2.0+cpu/bert.tar.gz"
+QUIRKS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "no referrers": {"has_referrers": False},
+    "no types": {"types": False},
+    "tokens": {"tokens": True},
+    "hides by 401": {"hides": 401, "tokens": True},
+    "hides by 403": {"hides": 403},
+    "small pages": {"page": 2},
+    "few at once": {"most": 100, "page": 3},
+    "mounts": {"mounts": True},
+    "busy": {"busy": 2},
+}
+
+
+@pytest.fixture(autouse=True)
+def _ada(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep proxies, and logins of whoever runs the tests, away; ada is logged in everywhere."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+
+
+@pytest.fixture
+def registry() -> Iterator[Registry]:
+    with running(Registry()) as started:
+        yield started
+
+
+@pytest.fixture(params=QUIRKS)
+def odd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Registry]:
+    with running(Registry(**QUIRKS[request.param])) as started:
+        log_in(tmp_path, started)
+        yield started
+
+
+def log_in(folder: Path, registry: Registry, *, user: str = "ada", password: str = "s3cr:t", **more: object) -> None:
+    login = {"auths": {registry.host: {"username": user, "password": password}}}
+    (folder / "config.json").write_text(json.dumps({**login, **more}))
+
+
+def said(entry: IndexEntry) -> dict[str, bytes]:
+    """Return something to be published with a bundle."""
+    return {entry.beside(".spdx.json"): f"about {entry}\n".encode()}
+
+
+# What users do, on every registry.
+
+
+def test_publishes_lists_yanks_closes_copies_and_removes(odd: Registry, tmp_path: Path) -> None:
+    store = open_store(odd.address)
+    for version in ("1.0", "1.1", "2.0-rc1"):
+        publish(store, [bundle(version=version), bundle("gpt-2", version)], attest=said)
+    assert [(row.name, row.version) for row in access.read(store).summaries()] == [("bert", "1.1"), ("gpt-2", "1.1")]
+    assert fetch(store, "bert") == bundle(version="1.1")
+    assert fetch(store, "bert@^2.0-rc1") == bundle(version="2.0-rc1")
+
+    assert yank(store, "bert@1.1", "diverges")[1]
+    assert not yank(open_store(odd.address), "bert@1.1", "diverges")[1]
+    assert fetch(open_store(odd.address), "bert") == bundle(version="1.0")
+    with opened(open_store(odd.address), Reference.parse("bert")) as fetched:
+        assert fetched.choice.why == "the latest version; 1.1 is yanked: diverges"
+
+    close(store, "1.0")
+    close(store, "1.1")
+    with pytest.raises(ConflictError, match=r"the release 1\.1\.0 is closed"):
+        publish(open_store(odd.address), [bundle("new", "1.1.0")])
+
+    folder = DirectoryStore(tmp_path / "copy")
+    copy(open_store(odd.address), folder)
+    (entry,) = (each for each in access.read(folder).named("bert").entries if each.yanked)
+    assert (entry.version, entry.yanked) == ("1.1", "diverges")
+    assert access.read(folder).is_closed("1.1")
+    assert folder.get("1.1/bert.tar.gz.spdx.json") == b"about bert@1.1\n"
+
+    outcomes, is_kept = gc(open_store(odd.address), Policy(yanked=True), ["bert"])
+    assert [(each.version, each.status) for each in outcomes] == [("1.1", "removed")]
+    assert not is_kept
+    with pytest.raises(InputError, match=r"bert@1\.1 was removed: it was yanked: diverges"):
+        fetch(open_store(odd.address), "bert@1.1")
+    assert list(fsck.check(open_store(odd.address))) == []
+
+
+@pytest.mark.parametrize("has_referrers", [True, False])
+def test_a_hundred_publishers_of_different_packages_at_once_lose_nothing(has_referrers: bool) -> None:
+    with running(Registry(has_referrers=has_referrers)) as odd:
+        publish_at_once(odd)
+
+
+def publish_at_once(odd: Registry) -> None:
+    names = [f"package-{number}" for number in range(100)]
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(lambda name: publish(open_store(odd.address), [bundle(name)]), names))
+    assert sorted(access.read(open_store(odd.address)).names()) == sorted(names)
+
+
+def test_shards_of_a_release_that_are_published_at_once_close_it(registry: Registry) -> None:
+    def shard(number: int) -> None:
+        publish(open_store(registry.address), [bundle(f"p-{number}")], close="1.0", shard=(number, 8))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(shard, range(7)))
+    release = access.read(open_store(registry.address)).release("v1.0.0")
+    assert (release.closed, release.shards) == (False, tuple(range(7)))
+    shard(7)
+    assert access.read(open_store(registry.address)).is_closed("1.0")
+
+
+# What is in the registry.
+
+
+def test_a_bundle_is_an_artifact_with_one_layer_and_its_version_is_the_tag(registry: Registry) -> None:
+    told: list[str] = []
+    for _ in range(2):
+        publish(open_store(registry.address), [BERT], Publisher(tell=told.append))
+    assert told == [f"{registry.address}: publish each package from one job at a time, as tags can be overwritten"]
+    assert registry.tags("bert") == ["1.2.0_-cpu"]
+    assert registry.tags("index") == ["bert"]
+    manifest = json.loads(registry.manifest("bert", "1.2.0_-cpu"))
+    assert manifest["artifactType"] == "application/vnd.packyard.bundle.v1"
+    assert manifest["config"]["mediaType"] == "application/vnd.oci.empty.v1+json"
+    (layer,) = manifest["layers"]
+    assert layer["mediaType"] == "application/vnd.oci.image.layer.v1.tar+gzip"
+    assert (layer["digest"], layer["size"]) == (Digest.of(BERT.data), len(BERT.data))
+    assert layer["annotations"] == {"org.opencontainers.image.title": "bert.tar.gz"}
+    facts = manifest["annotations"]
+    assert facts["org.opencontainers.image.title"] == "bert"
+    assert facts["org.opencontainers.image.version"] == "1.2.0+cpu"
+    assert json.loads(facts["vnd.packyard.entry"])["tar"] == BERT.tar
+
+
+def test_the_same_bundle_has_the_same_manifest_whatever_is_done_to_it(registry: Registry) -> None:
+    publish(open_store(registry.address), [BERT], attest=said)
+    first = registry.manifest("bert", "1.2.0_-cpu")
+    yank(open_store(registry.address), "bert@1.2.0+cpu", "diverges")
+    close(open_store(registry.address), "1.2.0")
+    assert registry.manifest("bert", "1.2.0_-cpu") == first
+    with running(Registry()) as other:
+        copy(open_store(registry.address), open_store(other.address))
+        assert other.manifest("bert", "1.2.0_-cpu") == first
+
+
+@pytest.mark.parametrize("has_referrers", [True, False])
+def test_what_is_published_with_a_bundle_refers_to_it(has_referrers: bool) -> None:
+    with running(Registry(has_referrers=has_referrers)) as registry:
+        store = open_store(registry.address)
+        publish(store, [BERT], attest=said)
+        digest = Digest.of(registry.manifest("bert", "1.2.0_-cpu"))
+        referring = [json.loads(data) for _, data in registry.manifests.values() if b'"subject"' in data]
+        assert {each["subject"]["digest"] for each in referring} == {digest}
+        tags = registry.tags("bert")
+        assert tags == (["1.2.0_-cpu"] if has_referrers else ["1.2.0_-cpu", digest.replace(":", "-")])
+        assert store.list("") == [KEY, f"{KEY}.sha256", f"{KEY}.spdx.json"]
+        assert store.get(f"{KEY}.sha256") == f"{Digest.of(BERT.data).hex}  bert.tar.gz\n".encode()
+        assert store.get(f"{KEY}.spdx.json") == b"about bert@1.2.0+cpu\n"
+
+
+def test_a_list_of_referrers_keeps_those_of_others_and_those_do_not_stand_for_ours() -> None:
+    with running(Registry(has_referrers=False)) as registry:
+        store = open_store(registry.address)
+        publish(store, [BERT])
+        subject = registry.manifest("bert", "1.2.0_-cpu")
+        foreign = json.dumps(
+            {**json.loads(subject), "artifactType": "application/spdx+json", "annotations": {}}
+        ).encode()
+        registry.manifests["zoo/models/bert", Digest.of(foreign)] = ("", foreign)
+        entry = {"mediaType": "a/b", "digest": Digest.of(foreign), "size": len(foreign), "x-kept": [1]}
+        tag = str(Digest.of(subject)).replace(":", "-")
+        registry.manifests["zoo/models/bert", tag] = (
+            "",
+            json.dumps({"schemaVersion": 2, "manifests": [entry]}).encode(),
+        )
+        store = open_store(registry.address)
+        store.put(f"{KEY}.spdx.json", b"ours")
+        assert json.loads(registry.manifest("bert", tag))["manifests"][0] == entry
+        assert open_store(registry.address).get(f"{KEY}.spdx.json") == b"ours"
+
+
+def test_tags_of_others_are_no_versions(registry: Registry) -> None:
+    publish(open_store(registry.address), [BERT])
+    data = registry.manifest("bert", "1.2.0_-cpu")
+    for tag in ("latest", "1.2", "9.9", "sha256-" + "0" * 64):
+        registry.manifests["zoo/models/bert", tag] = ("", data)
+    package = access.read(open_store(registry.address)).named("bert")
+    assert [entry.version for entry in package.entries] == ["1.2.0+cpu"]
+    assert fetch(open_store(registry.address), "bert") == BERT
+
+
+def test_another_name_or_version_or_bytes_are_refused(registry: Registry) -> None:
+    store = open_store(registry.address)
+    publish(store, [bundle()])
+    publish(store, [compressed_otherwise(bundle())])
+    with pytest.raises(ConflictError, match="is published with other content"):
+        publish(open_store(registry.address), [bundle(text="other")])
+    assert [row[1] for row in preview(store, [bundle(text="other")], access.read(store))] == ["conflict"]
+    with pytest.raises(ConflictError, match="one version has one spelling"):
+        publish(open_store(registry.address), [bundle(version="v1.0.0")])
+    with pytest.raises(ConflictError, match="exists with other content"):
+        store.put("1.0/bert.tar.gz", b"other")
+    for refused in ("index.html", "1.0/bert.tar.gz.other", "1.0/index.tar.gz", "../x"):
+        with pytest.raises(InputError):
+            store.put(refused, b"")
+    with pytest.raises(InputError, match="a registry cannot have the version"):
+        publish(open_store(registry.address), [bundle(version="1_-2")])
+
+
+def test_a_removed_version_leaves_a_mark_under_its_tag_and_never_comes_again(registry: Registry) -> None:
+    store = open_store(registry.address)
+    publish(store, [bundle(version=version) for version in ("1.0", "2.0")], attest=said)
+    close(store, "1.0")
+    before = Digest.of(registry.manifest("bert", "1.0"))
+    gc(store, Policy(keep=1))
+    assert registry.tags("bert") == ["1.0", "2.0"]
+    manifest = json.loads(registry.manifest("bert", "1.0"))
+    assert manifest["artifactType"] == "application/vnd.packyard.removed.v1"
+    assert manifest["annotations"]["vnd.packyard.reason"] == "it is older than the newest 1"
+    assert ("zoo/models/bert", str(before)) not in registry.manifests
+    assert not [data for _, data in registry.manifests.values() if before.encode() in data and b"subject" in data]
+    with pytest.raises(ConflictError, match="was removed: it is older"):
+        publish(open_store(registry.address), [bundle(version="1.0.0")])
+
+
+def test_where_nothing_is_deleted_the_bytes_stay_and_the_version_is_gone(registry: Registry) -> None:
+    registry.deletes = False
+    store = open_store(registry.address)
+    publish(store, [bundle(version=version) for version in ("1.0", "2.0")])
+    close(store, "1.0")
+    assert gc(store, Policy(keep=1))[1]
+    with pytest.raises(InputError, match="was removed"):
+        fetch(open_store(registry.address), "bert@1.0")
+
+
+def test_where_tags_do_not_move_a_version_is_published_and_not_removed(registry: Registry) -> None:
+    registry.is_mutable = False
+    publish(open_store(registry.address), [bundle(version=version) for version in ("1.0", "2.0")], attest=said)
+    yank(open_store(registry.address), "bert@1.0", "diverges")
+    close(open_store(registry.address), "1.0")
+    with pytest.raises(UnavailableError, match="tags are immutable"):
+        gc(open_store(registry.address), Policy(keep=1))
+    assert fetch(open_store(registry.address), "bert@1.0") == bundle()
+
+
+def test_fsck_names_what_is_altered_and_repairs_no_index(registry: Registry) -> None:
+    publish(open_store(registry.address), [bundle(), bundle("gpt-2")])
+    digest = Digest.of(bundle().data)
+    registry.blobs["zoo/models/bert", digest] = b"other"
+    (finding,) = fsck.check(open_store(registry.address))
+    assert (finding.kind, finding.key) == ("altered", "1.0/bert.tar.gz")
+    with pytest.raises(InputError, match="a registry has no index to repair"):
+        fsck.repair(open_store(registry.address))
+
+
+def test_copies_from_files_keep_all_bytes(registry: Registry, tmp_path: Path) -> None:
+    folder, back = DirectoryStore(tmp_path / "a"), DirectoryStore(tmp_path / "b")
+    publish(folder, [bundle(), bundle("gpt-2")])
+    yank(folder, "bert@1.0", "diverges")
+    store = open_store(registry.address)
+    copy(folder, store)
+    copy(open_store(registry.address), back)
+    assert [each.status for each in copy(folder, open_store(registry.address))] == ["unchanged"] * 2
+    for key in store.list(""):
+        assert folder.get(key) == store.get(key) == back.get(key)
+    assert access.read(back).named("bert").entries == access.read(folder).named("bert").entries
+
+
+# How much is asked.
+
+
+def test_requests_do_not_grow_with_the_versions_or_the_packages_that_nobody_asks_for(registry: Registry) -> None:
+    publish(open_store(registry.address), [bundle(version=f"1.{number}") for number in range(20)])
+    publish(open_store(registry.address), [bundle(f"other-{number}") for number in range(20)])
+    registry.requests.clear()
+    fetch(open_store(registry.address), "bert")
+    assert len(registry.requests) == 4  # tags, manifest, referrers, layer
+    registry.requests.clear()
+    assert len(list(access.read(open_store(registry.address)).names())) == 21
+    assert len(registry.requests) == 1
+
+
+def test_an_interrupted_publish_leaves_nothing_wrong_and_is_completed_by_the_next(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = http.send
+    for fail_at in range(1, 40):
+        registry.manifests.clear()
+        count = 0
+
+        def counted(request: http.Request, fail_at: int = fail_at) -> http.Answer:
+            nonlocal count
+            count += 1
+            if count == fail_at:
+                raise UnavailableError("cut off")
+            return send(request)
+
+        monkeypatch.setattr(http, "send", counted)
+        with suppress(UnavailableError):
+            publish(open_store(registry.address), [bundle()], attest=said)
+        monkeypatch.setattr(http, "send", send)
+        assert list(fsck.check(open_store(registry.address))) == []
+        publish(open_store(registry.address), [bundle()], attest=said)
+        assert open_store(registry.address).list("") == [
+            f"1.0/bert.tar.gz{end}" for end in ("", ".sha256", ".spdx.json")
+        ]
+        assert fetch(open_store(registry.address), "bert") == bundle()
+        if count < fail_at:
+            return
+    raise AssertionError("it takes too many requests")
+
+
+# Logins.
+
+
+@pytest.mark.parametrize("refuses", [401, 403])
+def test_an_expired_login_keeps_nobody_from_what_is_public(refuses: int, tmp_path: Path) -> None:
+    told: list[str] = []
+    with running(Registry(tokens=True, refuses=refuses)) as registry:
+        log_in(tmp_path, registry)
+        publish(open_store(registry.address), [bundle()])
+        log_in(tmp_path, registry, password="over")
+        store = open_store(registry.address, tell=told.append)
+        assert fetch(store, "bert") == bundle()
+        assert told == [
+            f"the login is refused, and not used (HTTP {refuses}): log in again, or out: docker login {registry.host}"
+        ]
+        with pytest.raises(DeniedError, match=r"access denied .*docker login"):
+            publish(store, [bundle("gpt-2")])
+        registry.public = False
+        with pytest.raises(DeniedError, match=rf"access to .* is denied \(HTTP {refuses}\)"):
+            fetch(open_store(registry.address), "bert")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"credsStore": "desktop.exe"}, "docker-credential-desktop.exe: the credential helper does not work"),
+        ({"credHelpers": "ADDRESS"}, "docker-credential-none: the credential helper does not work"),
+    ],
+)
+def test_a_helper_that_is_gone_keeps_nobody_from_what_is_public_or_in_auths(
+    more: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    told: list[str] = []
+    with running(Registry(tokens=True)) as registry:
+        more = {name: {registry.host: "none"} if value == "ADDRESS" else value for name, value in more.items()}
+        log_in(tmp_path, registry, **more)
+        publish(open_store(registry.address, tell=told.append), [bundle()])
+        assert [line.partition(" (")[0] for line in told] == [says]
+        (tmp_path / "config.json").write_text(json.dumps(more))
+        assert fetch(open_store(registry.address), "bert") == bundle()
+
+
+def test_what_is_denied_is_said_to_be_to_who_reads(registry: Registry) -> None:
+    registry.tokens, registry.public = True, False
+    with pytest.raises(DeniedError, match="is denied"):
+        fetch(open_store(registry.address), "bert")
+    registry.tokens, registry.hides = False, 403
+    with pytest.raises(MissingStoreError, match=r"access denied \(HTTP 403"):
+        fetch(open_store(registry.address), "bert")
+
+
+@pytest.mark.parametrize("user", ["_json_key", "robot$zoo+ci"])
+def test_users_of_clouds_and_robots_are_users(user: str, tmp_path: Path) -> None:
+    secret = '{"type": "service_account", "key": "a:b\\n"}'
+    with running(Registry(tokens=True, public=False, users=frozenset({f"{user}:{secret}"}))) as registry:
+        log_in(tmp_path, registry, user=user, password=secret)
+        publish(open_store(registry.address), [bundle()])
+        assert fetch(open_store(registry.address), "bert") == bundle()
+
+
+def test_an_identity_token_is_exchanged(tmp_path: Path) -> None:
+    with running(Registry(tokens=True, public=False, identities=frozenset({"i"}))) as registry:
+        (tmp_path / "config.json").write_text(json.dumps({"auths": {registry.host: {"identitytoken": "i"}}}))
+        publish(open_store(registry.address), [bundle()])
+        assert fetch(open_store(registry.address), "bert") == bundle()
+
+
+# Addresses, and what is not there.
+
+
+def test_what_is_not_there_is_said_to_be_missing_with_the_nearest_name(registry: Registry) -> None:
+    publish(open_store(registry.address), [bundle()])
+    with pytest.raises(InputError, match=r"no bundle 'brt' \(did you mean 'bert'"):
+        fetch(open_store(registry.address), "brt")
+    with pytest.raises(InputError, match=r"no version '2\.0' of bert \(it has 1\.0\)"):
+        fetch(open_store(registry.address), "bert@2.0")
+    for key in ("1.0/gpt.tar.gz", "1.0/bert.tar.gz.spdx.json", "2.0/bert.tar.gz"):
+        with pytest.raises(NotFoundError):
+            open_store(registry.address).get(key)
+
+
+def test_a_server_that_is_no_registry_is_said_to_be_none(tmp_path: Path) -> None:
+    import real
+
+    with real.serve(tmp_path) as address, pytest.raises(MissingStoreError, match="is no registry"):
+        fetch(open_store(address.replace("http://", "oci://") + "/models"), "bert")
+
+
+def test_nobody_signs_what_a_registry_lists_so_each_bundle_has_to_be_signed(registry: Registry) -> None:
+    from packyard.sharing.trust.keys import SigningKey, Trust
+
+    key = SigningKey.new()
+    publish(open_store(registry.address), [bundle()], Publisher(keys=[key]))
+    with pytest.raises(IntegrityError, match="has no provenance that a key you trust has signed"):
+        fetch(open_store(registry.address), "bert", trusted=Trust.of(key.public))
+    store: Store = OCIStore(registry.address)
+    with pytest.raises(PackyardError):
+        store.swap("index/index.json", b"", None)
