@@ -24,7 +24,7 @@ from packyard.cli import main, parser
 
 #: The command, in front of its words; it works in every directory.
 COMMAND = [sys.executable, "-m", "packyard"]
-_LEVELS = ("-q", "--quiet", "-v", "--verbose", "--color")
+_LEVELS = ("-q", "--quiet", "-v", "--verbose")
 #: The release that the catalogue is published as, for all tests; users know …/models/v2_7_0/NAME.tar.gz.
 RELEASE = "v2_7_0"
 SOURCE_ROOT = Path(imported.__file__).resolve().parents[1]

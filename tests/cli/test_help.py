@@ -16,7 +16,7 @@ PAGES = {
     **{verb: (verb, "--help") for verb in VERBS},
     **{f"cfg {command}": ("cfg", command, "--help") for command in COMMANDS},
 }
-_OF_ALL = {"--help", "--quiet", "--verbose", "--color", "--output"}
+_OF_ALL = {"--help", "--quiet", "--verbose", "--output"}
 
 
 @pytest.mark.parametrize("words", [(), ("help",), ("--help",), ("-h",)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import subprocess
 from pathlib import Path
 
@@ -109,20 +108,6 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 GIVEN = st.dictionaries(
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20), TEXTS | st.lists(TEXTS)
 )
-
-
-@pytest.mark.parametrize(
-    ("text", "typed"),
-    [("a,b", "a b"), ("[a, b]", "a b"), ('["a b","c"]', "'a b' c"), ("a", ""), ("a,", ""), ("[]", "")],
-)
-def test_one_item_that_looks_like_a_list_is_told_how_several_are_set(tmp_path: Path, text: str, typed: str) -> None:
-    (tmp_path / "Krmfile").write_text(HEAD + LIST)
-    (tmp_path / "x.yaml").write_text('list: # {"$openapi":"LIST"}\n- x\n')
-    told = packyard("set", ".", f"LIST={text}", cwd=tmp_path).stderr
-    command = next((line.partition(": ")[2] for line in told.splitlines() if line.startswith("LIST has one item")), "")
-    assert command == (f"packyard set . LIST {typed}" if typed else "")
-    if command:
-        assert "has one item" not in packyard(*shlex.split(command)[1:], cwd=tmp_path).stderr
 
 
 @settings(max_examples=tries(200))

@@ -189,7 +189,7 @@ def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
         ("copy", "name FROM, TO; type packyard copy FROM TO"),
         ("copy a", "name TO; type packyard copy FROM TO"),
         ("yank p@1 --in a", "name --reason; type packyard yank NAME@VERSION --reason TEXT --in CHANNEL"),
-        ("get", "name NAME: packyard get NAME"),
+        ("get", "no package is named; packyard list shows the names"),
         ("setters -o jso", "(did you mean 'json'?)"),
     ],
 )

@@ -22,7 +22,8 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.run import LABEL, Reference, labelled
-from running.wanted import WHEN, claim, config_map, deploy, deployment, item, job, rendered, secret
+from running.made import WHEN
+from running.wanted import claim, config_map, deploy, deployment, item, job, rendered, secret
 
 
 def made(client: Kubectl, *objects: Object, run: str = "first", who: str = "ann") -> RunRecord:

@@ -28,7 +28,8 @@ from packyard.running.runs import record as records
 from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
-from running.wanted import WHEN, config_map, deploy, item, job, rendered
+from running.made import WHEN
+from running.wanted import config_map, deploy, item, job, rendered
 from sharing import buckets
 from tiny import inside
 

@@ -191,14 +191,3 @@ def test_faults_are_told_at_their_lines(use_case: Path) -> None:
     tiny.replace(root / "bases/ray/Krmfile", "  definitions: [rayjobs.ray.io]\n", "")
     said = tiny.refused("lint", "--workspace", root)
     assert "bases/ray/Krmfile:4:3: requires: does not say what the operator brings" in said
-
-
-def test_a_kind_that_is_a_plural_is_required_by_the_name_that_its_author_gives(tmp_path: Path) -> None:
-    root = tiny.workspace(tmp_path / "workspace")
-    tiny.write(root / "bases/one/cm.yaml", RAY_JOB.replace("RayJob", "RayParameters"))
-    package = root / "packages/p/package.yaml"
-    definition = "rayparameters.ray.io"
-    package.write_text(f"{package.read_text()}\nrequires: [{{operator: Ray, definitions: [{definition}]}}]\n")
-    done("build", "p", "--version", "1", "--out", tmp_path / "out", cwd=root)
-    said = json.loads((tmp_path / "out/p/packyard.json").read_bytes())["useCases"]["uses/one"]["requires"]
-    assert said == [f"CustomResourceDefinition {definition}"]

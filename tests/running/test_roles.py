@@ -19,7 +19,7 @@ from controlplane.api import Api
 from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import kind_of, type_of
-from packyard.core.kubernetes.roles import made_of
+from packyard.running.runs.roles import made_of
 from tiny import COMMAND, environment, packyard
 
 Object = dict[str, Any]

@@ -11,20 +11,10 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.run import Object
+from running import made
+from running.made import WHEN
 
-WHEN = "2026-01-01T00:00:00Z"
 _INSTANCE = "app.kubernetes.io/instance"
-_POD: Object = {
-    "restartPolicy": "Never",
-    "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
-    "containers": [
-        {
-            "name": "training",
-            "image": "registry.example/training:1",
-            "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-        }
-    ],
-}
 
 
 def rendered(*objects: Object, run: str = "first", values: Mapping[str, str] | None = None) -> Rendered:
@@ -38,9 +28,9 @@ def rendered(*objects: Object, run: str = "first", values: Mapping[str, str] | N
 
 def deploy(client: Kubectl, run: Rendered, who: str = "ann") -> RunRecord:
     """Deploy a run as `packyard deploy` does, and return its record."""
-    made = deploying.plan(client, run, who=who, when=WHEN)
-    deploying.carry_out(client, made)
-    return made.record
+    plan = deploying.plan(client, run, who=who, when=WHEN)
+    deploying.carry_out(client, plan)
+    return plan.record
 
 
 def item(api_version: str, kind: str, name: str, **fields: Any) -> Object:
@@ -71,5 +61,5 @@ def deployment(name: str = "server", **limits: str) -> Object:
 
 
 def _pod(limits: Mapping[str, str]) -> Object:
-    (container,) = _POD["containers"]
-    return {**_POD, "containers": [{**container, "resources": {"limits": limits}}]}
+    spec: Object = made.template("run", resources={"limits": limits})["spec"]
+    return spec

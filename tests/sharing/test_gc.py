@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import uuid
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,7 +25,6 @@ from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.gc import Policy, gc
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
-from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
@@ -195,37 +193,6 @@ def test_shards_and_records_that_nothing_names_go_after_a_day(store: Store) -> N
         os.utime(folder / key, (0, 0))
     ran(store, Policy(keep=9))
     assert set(store.list("index/")) == {*named, KEY_OF_INDEX}
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("server", "is_kept"),
-    [
-        ("registry3", False),
-        ("registry2", False),
-        ("registry_with_referrers", False),
-        ("registry_without_deletes", True),
-    ],
-)
-def test_registries_lose_the_manifests_tags_and_referrers(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: str, is_kept: bool
-) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
-    store = open_store(f"oci://{request.getfixturevalue(server)}/c-{uuid.uuid4().hex}/models")
-    for each in BUNDLES[:2]:
-        publish(store, [each], attest=attest, by=Publisher(keys=[KEY]))
-    close(store, "1.0", by=Publisher(keys=[KEY]))
-    assert len(store.list("1.0/")) > 4
-    found, keeps = gc(store, Policy(keep=1), by=Publisher(keys=[KEY], trusted=TRUSTED))
-    assert ([each.status for each in found], keeps) == (["removed"], is_kept)
-    assert store.list("1.0/") == []
-    assert fetch(store, "bert", trusted=NOBODY) == BUNDLES[1]
-    with pytest.raises(InputError, match="was removed: "):
-        fetch(store, "bert@1.0")
-    assert findings(store, NOBODY) == []
-    with pytest.raises(ConflictError, match="was removed: "):
-        publish(store, [BUNDLES[0]], attest=attest, by=Publisher(keys=[KEY]))
 
 
 @pytest.mark.nightly

@@ -82,20 +82,6 @@ def test_a_password_of_the_address_goes_before_that_of_the_file(registry_of_pass
     assert "s3cr" not in repr(store) + store.address
 
 
-def test_a_helper_gives_the_password(
-    registry_of_passwords: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    helper = tmp_path / "docker-credential-test"
-    secret = """'{"Username": "ada", "Secret": "s3cr:t"}'"""
-    helper.write_text(f'#!/bin/sh\ntest "$1 $(cat)" = "get {registry_of_passwords}" && echo {secret}\n')
-    helper.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    (tmp_path / "config.json").write_text(json.dumps({"credHelpers": {registry_of_passwords: "test"}}))
-    store = OCIStore(f"oci://{registry_of_passwords}/{path()}")
-    store.put(KEY, b"1")
-    assert store.get(KEY) == b"1"
-
-
 @pytest.mark.parametrize("entry", [{}, {"username": "ada", "password": "s3cr-wrong"}, {"identitytoken": "s3cr"}])
 def test_without_the_right_password_access_is_denied(
     registry_of_passwords: str, tmp_path: Path, entry: dict[str, str]
@@ -141,15 +127,6 @@ def test_a_password_gets_a_token_for_what_is_asked_and_no_more(
     scopes = [parameters["scope"].replace("push,pull", "pull,push") for _, parameters in server.asked]
     assert sorted(scopes) == sorted(f"repository:{channel}/bert:{actions}" for actions in ("pull", "pull,push"))
     assert {parameters["service"] for _, parameters in server.asked} == {"test-registry"}
-
-
-def test_an_identity_token_is_exchanged(registry_of_tokens: tuple[str, TokenServer], tmp_path: Path) -> None:
-    host, server = registry_of_tokens
-    log_in(tmp_path, host, identitytoken="s3cr-identity")
-    server.asked.clear()
-    OCIStore(f"oci://{host}/{path()}").put(KEY, b"1")
-    assert {parameters["grant_type"] for _, parameters in server.asked} == {"refresh_token"}
-    assert {authorization for authorization, _ in server.asked} == {""}
 
 
 # Servers that want to know too much.

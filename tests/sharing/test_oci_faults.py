@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import random
-import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -76,24 +74,6 @@ def test_each_call_ends_in_time_and_says_why(fault: str) -> None:
             assert not isinstance(caught.value, NotFoundError)
             assert str(caught.value).startswith(store.address)
             assert "s3cret" not in f"{caught.value}{caught.value!r}{caught.value.__cause__!r}"
-
-
-def test_a_registry_with_a_private_authority_is_trusted_where_the_environment_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out cert.pem -subj /CN=test"
-    command = [real.program("openssl"), *words.split(), "-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
-    with answering(lambda _: [answer(b'{"tags": ["a"]}')], tls=context) as server:
-        address = server.address.replace("https://", "oci+https://") + "/m"
-        with pytest.raises(UnavailableError, match="certificate is not trusted"):
-            _ = OCIStore(address).names
-        for name in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"):
-            with monkeypatch.context() as patch:
-                patch.setenv(name, str(tmp_path / "cert.pem"))
-                assert OCIStore(address).names == ["a"]
 
 
 def test_a_proxy_of_the_environment_is_asked_unless_the_registry_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:

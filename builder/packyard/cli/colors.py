@@ -1,7 +1,7 @@
 """Colors of what is printed on a terminal, by what they mean; never of what programs read.
 
-``--color=always`` colors pipes too, ``--color=never`` nothing. Otherwise a stream is colored where it is a terminal,
-unless TERM is ``dumb`` or NO_COLOR is set: https://no-color.org.
+A stream is colored where it is a terminal, unless TERM is ``dumb`` or NO_COLOR is set (https://no-color.org), and
+anywhere where FORCE_COLOR is.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 
-MODES = ("auto", "always", "never")
 #: How a style looks on a terminal.
 _CODES = {
     "heading": "1",
@@ -30,15 +29,12 @@ _STATES = {
 #: The styles of cells of a table that say how something is.
 STATES = {state: style for style, states in _STATES.items() for state in states.split()}
 
-#: When to color; set from the command line.
-mode = "auto"
-
 
 def used_on(stream: str) -> bool:
     """Say whether a stream, ``stdout`` or ``stderr``, is colored."""
-    if mode != "auto":
-        return mode == "always"
-    return getattr(sys, stream).isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if os.environ.get("NO_COLOR") or os.environ.get("FORCE_COLOR"):
+        return not os.environ.get("NO_COLOR")
+    return getattr(sys, stream).isatty() and os.environ.get("TERM") != "dumb"
 
 
 def painted(text: str, style: str, stream: str = "stdout") -> str:

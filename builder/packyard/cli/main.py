@@ -19,10 +19,10 @@ from packyard.cli.verbs import FOREIGN, VERBS
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError, suggest
 
 #: The flags that may precede the verb.
-FLAGS = ("--help", "--version", "--quiet", "--verbose", "--color")
+FLAGS = ("--help", "--version", "--quiet", "--verbose")
 
 _HELP = ("-h", "--help", "help")
-_BEFORE = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose", "--color": "color"}
+_BEFORE = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,8 +74,10 @@ def _refused_by_system(error: OSError) -> Problem | None:
 
 def run(words: list[str]) -> int:
     """Run the verb of a command line, and raise what it raises."""
-    while words and words[0].partition("=")[0] in _BEFORE:
-        _tell(words)
+    while words and words[0] in _BEFORE:
+        from packyard.cli import verbosity
+
+        verbosity.choose(**{_BEFORE[words.pop(0)]: True})
     if len(words) > 1 and words[0] in _HELP and words[1] != "all":
         words = [*words[1:], "--help"]
     if not words or words[0] in _HELP:
@@ -97,18 +99,6 @@ def run(words: list[str]) -> int:
     from packyard.cli import parser
 
     return parser.run(module, verb, rest)
-
-
-def _tell(words: list[str]) -> None:
-    """Take one of the flags that say how much is printed, and in which colors, from the words."""
-    from packyard.cli import verbosity
-
-    flag, _, color = words.pop(0).partition("=")
-    level = _BEFORE[flag]
-    if level == "color":
-        verbosity.choose(color=color or (words.pop(0) if words else "?"))
-    else:
-        verbosity.choose(quiet=level == "quiet", verbose=level == "verbose")
 
 
 def _unknown(word: str) -> str:

@@ -10,8 +10,7 @@ Flags of every verb:
 
   -h, --help     describe the verb
   -q, --quiet    print results and problems only
-  -v, --verbose  also print requests and programs in use
-  --color MODE   color what is printed: auto (on a terminal), always or never"""
+  -v, --verbose  also print requests and programs in use"""
 
 
 def overview() -> str:

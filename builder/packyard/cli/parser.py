@@ -9,7 +9,6 @@ from textwrap import fill
 from typing import Any, NoReturn
 
 from packyard.cli import output, rows, verbosity
-from packyard.cli.colors import MODES
 from packyard.cli.flags import unknown
 from packyard.core import ending
 from packyard.core.errors import UsageError, suggest
@@ -93,7 +92,6 @@ def make(module: Any, verb: str) -> Parser:
     parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     parser.add_argument("-q", "--quiet", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("-v", "--verbose", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--color", choices=MODES, help=argparse.SUPPRESS)
     for action in parser._actions:
         if not action.option_strings:
             action.help = action.help or argparse.SUPPRESS
@@ -125,6 +123,6 @@ def run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
         return int(stop.code or 0)
     parser.refuse_rest(rest)
     vars(parsed).update(known, command=[*words[end + 1 :]])
-    verbosity.choose(quiet=parsed.quiet, verbose=parsed.verbose, color=parsed.color)
+    verbosity.choose(quiet=parsed.quiet, verbose=parsed.verbose)
     with ending.as_interrupt():
         return int(module.run(parsed))

@@ -10,17 +10,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from packyard.cli import colors, output
-from packyard.core.errors import UsageError
+from packyard.cli import output
 
 
-def choose(*, quiet: bool = False, verbose: bool = False, color: str | None = None) -> None:
-    """Print less, or more, from now on, and in colors as ``color`` says."""
-    if color and color not in colors.MODES:
-        raise UsageError(
-            f"packyard: --color is {', '.join(colors.MODES)}, not {color!r}; type packyard --color=auto VERB"
-        )
-    colors.mode = color or colors.mode
+def choose(*, quiet: bool = False, verbose: bool = False) -> None:
+    """Print less, or more, from now on."""
     output.quiet = output.quiet or quiet
     if verbose and not output.verbose:
         output.verbose = True

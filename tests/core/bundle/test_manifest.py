@@ -31,30 +31,6 @@ MANIFEST = Manifest(
         "quickstart/options": ShippedUseCase(setters={}),
     },
 )
-#: As bundles had it that told all of each setter.
-OLD = {
-    "apiVersion": "packyard/v1",
-    "kind": "Bundle",
-    "name": "bert",
-    "version": "1.0.0",
-    "model": {"name": "bert"},
-    "files": {},
-    "useCases": {
-        "multi-node": {
-            "setters": {
-                "NFS_SERVER": {"type": "string", "required": True, "default": None, "description": ""},
-                "BATCH_SIZE": {"type": "integer", "required": False, "default": 64, "description": "x"},
-                "VERBOSE": {"type": "boolean", "required": False, "default": True, "description": "x"},
-                "NAMES": {"type": "array", "required": False, "default": ["a"], "description": "x"},
-            },
-            "images": ["b:1", "a:1"],
-            "requirements": [
-                {"kind": "NFS", "name": ":", "detail": ""},
-                {"kind": "CustomResourceDefinition", "name": "mpijobs.kubeflow.org", "detail": "kubeflow.org/v2beta1"},
-            ],
-        }
-    },
-}
 
 
 def changed(**fields: Any) -> bytes:
@@ -79,20 +55,6 @@ JSON = st.recursive(
 def test_writes_what_json_would_write(document: dict[str, object]) -> None:
     expected = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     assert record.to_bytes(document) == expected.encode()
-
-
-def test_reads_the_older_form_and_keeps_its_bytes() -> None:
-    data = record.to_bytes(OLD)
-    read = Manifest.parse(data)
-    assert read.images == ("a:1", "b:1")
-    assert read.use_cases["multi-node"].setters == {
-        "NFS_SERVER": None,
-        "BATCH_SIZE": "64",
-        "VERBOSE": "true",
-        "NAMES": ("a",),
-    }
-    assert read.use_cases["multi-node"].requires == ("NFS :", "CustomResourceDefinition mpijobs.kubeflow.org")
-    assert read.to_bytes() == data
 
 
 def test_keeps_unknown_fields_at_every_level() -> None:

@@ -82,7 +82,6 @@ def test_upstreams_own_cases(file: Path, tmp_path: Path) -> None:
         return
     if case["expected_error"]:
         assert done.returncode == 1
-        assert case["expected_error"].strip() in done.stderr
         assert {path: (tmp_path / path).read_text("utf-8") for path in case["files"]} == case["files"]
         return
     assert done.returncode == 0, done.stderr

@@ -31,7 +31,7 @@ def test_says_what_is_refused_and_cuts_what_is_long() -> None:
     assert refusal(items, ["a"] * 50) == "A takes a list of at most 1 item, not " + "'a', " * 10 + "…"
     assert refusal(Setter("A", enum_values={"s": "1"}), ["x"]) == "A takes one of s, not 'x'"
     assert refusal(Setter("A", schema={"pattern": "("}), ["x"]) == (
-        "A takes no value: the pattern '(' is invalid: missing closing ): `(`"
+        "A takes no value: the pattern '(' is invalid: missing ): ("
     )
     assert refusal(Setter("A", schema={"maximum": "x"}), ["1"]) == (
         "A takes no value: maximum must be a number, found 'x'"
@@ -89,7 +89,7 @@ def test_what_is_not_utf_8_is_refused_wherever_it_is_given(tmp_path: Path) -> No
         assert process.returncode == 1, process
         assert "UTF-8" in process.stderr
         assert "isSet" not in (tmp_path / "Krmfile").read_text()
-    assert "yaml: invalid leading UTF-8 octet" in packyard("cfg", "set", ".", "A", odd, cwd=tmp_path).stderr
+    assert "A takes text in UTF-8" in packyard("cfg", "set", ".", "A", odd, cwd=tmp_path).stderr
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packyard.using.setters import value
+from packyard.using.setters.check import breaches, is_refused
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.stricter import refuses, whole_number
+from packyard.using.setters.numbers import whole_number
 from tiny import packyard
 from using.setters import judged
 
@@ -60,25 +60,32 @@ def refused(package: Path, *words: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("schema", "is_refused"),
+    ("schema", "refuses"),
     judged.cases("emptied"),
 )
-def test_an_emptied_value_is_checked_like_any_other(schema: dict[str, object], *, is_refused: bool) -> None:
+def test_an_emptied_value_is_checked_like_any_other(schema: dict[str, object], *, refuses: bool) -> None:
     setter = Setter("A", value="a", type=str(schema.get("type", "")), schema=schema)
-    assert not value.faults(setter, [])
-    assert refuses(setter, []) is is_refused
-    assert refuses(setter, [""]) is is_refused
+    assert not is_refused(setter, [], as_kustomize=True)
+    assert is_refused(setter, []) is refuses
+    assert is_refused(setter, [""]) is refuses
 
 
 @pytest.mark.parametrize("text", ["~", "null", "NULL", "true", "1.5", ".inf", "+5", "12345678901234"])
 def test_a_definition_without_a_type_judges_what_yaml_reads_as_no_text(package: Path, text: str) -> None:
     setter = Setter("A", schema={"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 4})
-    assert not value.faults(setter, [text])
-    assert refuses(setter, [text]) is (text not in ("null", "true"))
-    assert refuses(Setter("A", schema={"format": "ipv4"}), [text])
-    assert not refuses(Setter("A", type="integer", schema={"type": "integer", "pattern": "^a$"}), ["5"])
+    assert not is_refused(setter, [text], as_kustomize=True)
+    assert is_refused(setter, [text]) is (text not in ("null", "true"))
+    assert is_refused(Setter("A", schema={"format": "ipv4"}), [text])
+    assert not is_refused(Setter("A", type="integer", schema={"type": "integer", "pattern": "^a$"}), ["5"])
     if text not in ("null", "true"):
         assert "RUN_NAME takes lower-case letters, digits and '-'" in refused(package, "set", ".", f"RUN_NAME={text}")
+
+
+def test_each_keyword_that_is_broken_is_named_with_its_limit() -> None:
+    schema = {"type": "string", "maxLength": 1, "pattern": "^a+$", "enum": ["a"]}
+    found = [*breaches(Setter("A", type="string", schema=schema), ["bc"])]
+    assert found == [("maxLength", 1, False), ("pattern", "^a+$", False), ("enum", ["a"], False)]
+    assert [*breaches(Setter("A", schema={"minimum": 3}), ["02"])] == [("minimum", 3, False), ("decimal", None, True)]
 
 
 def test_what_was_emptied_can_be_taken_back(package: Path) -> None:

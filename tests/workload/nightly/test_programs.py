@@ -157,6 +157,7 @@ def test_the_client_of_wide_and_deep_tells_how_often_the_model_is_right_or_what_
 def test_the_smoke_test_asks_each_model_with_the_key_and_names_servers_that_do_not_answer() -> None:
     program = real.REPOSITORY / "bases/smoke-test/smoke_test.py"
     values = {"SERVER": "127.0.0.1", "QUESTION": "Hello!", "WAIT_SECONDS": "0"}
+    values |= {"http_proxy": "http://127.0.0.1:1", "no_proxy": "10.0.0.0/8"}  # as pods of a closed network have it
     flags = ["--served-model-name=Team/Mine", "--enable-lora", "--lora-modules=tuned=/data/adapters/tuned"]
     with openaiserver.serve(["vllm", "serve", "/data/models/mine", *flags], key="secret") as server:
         port = str(server.server_port)

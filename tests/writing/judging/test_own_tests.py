@@ -171,7 +171,7 @@ tests:
         (5, "tests.expect: needs one of equal, contains, matches, exists"),
         (6, "tests.expect.exists: must be true or false"),
         (7, "tests.expect: needs one of equal, contains, matches, exists, and has 2"),
-        (8, "tests.expect.matches: missing closing )"),
+        (8, "tests.expect.matches: missing )"),
     ]:
         assert f"packages/p/tests/p.yaml:{line}:" in said
         assert message in said

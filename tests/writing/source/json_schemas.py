@@ -28,7 +28,7 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Scalar
 from packyard.using.kustomize import selector
 from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.setters import definition, formats, value
+from packyard.using.setters import check, definition, formats
 from packyard.using.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.rules import rule
 from packyard.writing.authoring import schemafile
@@ -274,11 +274,11 @@ def of_pods() -> Schema:
 
 #: The types of OpenAPI keywords, by what Go calls them.
 _TYPES = {
-    "float64": {"type": "number"},
-    "int64": {"type": "integer"},
-    "bool": {"type": "boolean"},
-    "string": {"type": "string"},
-    "[]interface {}": {"type": "array"},
+    "a number": {"type": "number"},
+    "a whole number": {"type": "integer"},
+    "true or false": {"type": "boolean"},
+    "a text": {"type": "string"},
+    "a list": {"type": "array"},
 }
 
 
@@ -289,7 +289,7 @@ def _escaped(text: str) -> str:
 
 def of_krmfile() -> Schema:
     """Return the schema of a Krmfile; what it does not know is left alone, as kustomize and packyard do."""
-    keywords = {name: _TYPES[kind] for name, (_, kind, _) in value._KEYWORDS.items()}
+    keywords = {name: _TYPES[kind] for name, (kind, _) in check.KEYWORDS.items()}
     keywords["format"] = {**keywords["format"], "examples": sorted(formats.FORMATS)}
     types = [*schemafile.TYPES, *definition._ALIASES]
     described = {

@@ -10,10 +10,10 @@ import pytest
 import real
 from catalogue.usecases import USE_CASES, composed
 from packyard.core.yaml.node import Source
+from packyard.using.setters.check import breaches, is_refused
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import parse_krmfile
 from packyard.using.setters.rules.rule import Rule, read
-from packyard.using.setters.value import faults
 
 #: By the text of each rule: values that break it, and values that keep it; all others are as shipped, or examples.
 TRIED = {
@@ -74,7 +74,7 @@ def setters_of(file: Path, rule: Rule) -> Mapping[str, Setter]:
 
 def given(setters: Mapping[str, Setter], values: Mapping[str, str]) -> dict[str, Setter]:
     """Return setters with values that their definitions admit, and with examples where they are required."""
-    wrong = [fault for name, text in values.items() for fault in faults(setters[name], [text])]
+    wrong = [fault for name, text in values.items() for fault in breaches(setters[name], [text])]
     assert not wrong, "the definition refuses it already, the rule has no say"
     examples = {name: setter.example or "" for name, setter in setters.items() if setter.must_be_set}
     return {**setters, **{name: setters[name]._replace(value=text) for name, text in {**examples, **values}.items()}}
@@ -92,5 +92,5 @@ IMAGES = [
 @pytest.mark.parametrize("setter", IMAGES)
 def test_an_image_that_is_one_parameter_has_a_tag_or_a_digest(setter: Setter) -> None:
     ends = ("", ":1.0", DIGEST, f":1.0{DIGEST}", "@sha256:0", f"{DIGEST}:1.0")
-    admitted = [end for end in ends if not faults(setter, [f"registry.example.com:5000/team/training{end}"])]
+    admitted = [end for end in ends if not is_refused(setter, [f"registry.example.com:5000/team/training{end}"])]
     assert admitted == [":1.0", DIGEST, f":1.0{DIGEST}"]

@@ -18,7 +18,7 @@ from packyard.core.errors import PackyardError
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import source_of
 from packyard.core.yaml.sources import Sources
-from packyard.using.setters import value
+from packyard.using.setters import check
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
 from packyard.writing.source import pod_patch, required, schemas
@@ -223,7 +223,7 @@ def is_refused(name: str, text: str, root: Path) -> bool:
             krmfile = Krmfile(source_of(text.encode(), "Krmfile"))
             rule.read(krmfile.root)
             required.gather([("Krmfile", text.encode())], Memo())
-            return any(True for each in krmfile.definitions.setters.values() for _ in value.unfit(each.schema))
+            return any(True for each in krmfile.definitions.setters.values() for _ in check.mistyped(each.schema))
         (root / FILES[name]).write_text(text)
         if name == "pods":
             pod_patch.read(Sources(root), FILES[name])

@@ -43,12 +43,12 @@ OPEN = '      x-k8s-cli: {setter: {name: A, value: ""}}\n'
     ("definition", "says"),
     [
         (REQUIRED, "Krmfile:3:5: setter A is required, and has neither an example nor a description"),
-        (f"      pattern: '('\n{OPEN}", "Krmfile:4:16: the pattern '(' is invalid: missing closing ): `(`"),
+        (f"      pattern: '('\n{OPEN}", "Krmfile:4:16: the pattern '(' is invalid: missing ): ("),
         (f"      type: integer\n      maximum: many\n{OPEN}", "Krmfile:5:16: maximum must be a number, found 'many'"),
         (f"      multipleOf: 0\n{OPEN}", "Krmfile:4:19: multipleOf must be more than 0, found 0"),
         (
             f"      type: array\n      items:\n        pattern: (?=a)\n{OPEN}",
-            "Krmfile:6:18: the pattern '(?=a)' is invalid: invalid or unsupported Perl syntax: `(?=`",
+            "Krmfile:6:18: the pattern '(?=a)' is invalid: invalid perl operator: (?=",
         ),
     ],
 )

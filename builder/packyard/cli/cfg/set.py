@@ -8,7 +8,6 @@ from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.core.errors import InputError, NotHereError, Problem, UsageError, refuse
 from packyard.core.work.memo import Memo
-from packyard.using.setters import value
 from packyard.using.setters.change import PackageSetters, find_unbound
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles
@@ -42,10 +41,7 @@ def set_value(words: Sequence[str]) -> int:
         if name not in setters.names:
             raise NotHereError(f'setter "{name}" is not found')
         known.add(name)
-        try:
-            planned = setters.plan(assignment)
-        except value.ValuesError as error:
-            raise _refusal(error, recursive=recursive) from error
+        planned = setters.plan(assignment)
         if not planned.counts[name]:
             refuse(_unbound(package, setters, planned.definitions.setters[name]))
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
@@ -57,18 +53,6 @@ def set_value(words: Sequence[str]) -> int:
         if not known:
             blocks.refuse_version_1(folder, name)
         raise
-
-
-def _refusal(error: value.ValuesError, *, recursive: bool) -> InputError:
-    """Say what is wrong with the value as kustomize does; of one package among many also where."""
-    ((setter, texts),) = error.refused
-    if recursive:
-        return InputError(*map(setter.problem, value.faults(setter, texts)))
-    before = value.fault_before_schema(setter, texts)
-    if before:
-        return InputError(before)
-    begin = "The input value doesn't validate against provided OpenAPI schema: validation failure list:"
-    return InputError("\n".join([begin, *value.faults_by_schema(setter, texts), ""]))
 
 
 def _unbound(package: PackageFiles, setters: PackageSetters, setter: Setter) -> Iterable[Problem]:

@@ -12,7 +12,7 @@ Secrets stay as they are on the cluster, for their data are not recorded.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,7 +26,6 @@ from packyard.running.runs import record as records
 from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.status import RunStatus
 
 ROWS = rollout.ROWS
 LIST = Rows(
@@ -80,43 +79,31 @@ def _list(arguments: argparse.Namespace) -> int:
     """Print the records of a run; the last has the state of the run as it is now."""
     client = clusters.find(arguments)
     listed = records.read_run(client, arguments.run)
-    now = status.read_one(client, listed[-1])
-    LIST.show([_row(listed, *each, now) for each in _changes(listed)], arguments.output, cells={"CHANGED": _told})
+    state = status.read_one(client, listed[-1]).state
+    rows = [
+        _row(listed[:place], record, state if record is listed[-1] else "superseded")
+        for place, record in enumerate(listed)
+    ]
+    LIST.show(rows, arguments.output, cells={"CHANGED": _told})
     return 0
 
 
-_Change = tuple[str, str | None, str | None]
-
-
-def _changes(listed: Sequence[RunRecord]) -> Iterator[tuple[RunRecord, list[_Change]]]:
-    """Yield each record with what was set otherwise than before; of the first, all that was set."""
-    for number, record in enumerate(listed):
-        yield record, list(records.changes(listed[number - 1] if number else _nothing(record), record))
-
-
-def _nothing(first: RunRecord) -> RunRecord:
-    return replace(first, values={}, options=())
+def _row(before: Sequence[RunRecord], record: RunRecord, state: str) -> tuple[object, ...]:
+    """Return the row of a record, with what was set otherwise than ``before``; of the first, all that was set."""
+    former = before[-1] if before else replace(record, values={}, options=())
+    package = (record.package, record.version, record.digest, record.use_case)
+    again = next((each.number for each in before[:-1] if each.applied == record.applied), None)
+    deployed = (record.values, record.options, record.action, record.source or None, again)
+    changes = list(records.changes(former, record))
+    return record.run, record.number, state, record.when, record.who, *package, *deployed, changes
 
 
 def _told(row: Mapping[str, Any]) -> str:
-    again = [f"rolled back to record {row['source']}"] if row["source"] else []
-    if row["asRecord"] and not again:
-        again = [f"as record {row['asRecord']}"]
-    return "; ".join([*again, *map(_words, row["changes"])])
+    again = f"as record {row['asRecord']}" if row["asRecord"] else ""
+    again = f"rolled back to record {row['source']}" if row["source"] else again
+    return "; ".join(filter(None, [again, *(_words(*each) for each in row["changes"])]))
 
 
-def _words(change: _Change) -> str:
-    name, before, after = change
+def _words(name: str, before: str | None, after: str | None) -> str:
     old, new = ("not set" if value is None else shown(value) for value in (before, after))
     return f"{name}: {new}" if before is None else f"{name}: {old} -> {new}"
-
-
-def _row(
-    listed: Sequence[RunRecord], record: RunRecord, changes: Sequence[_Change], now: RunStatus
-) -> tuple[object, ...]:
-    state = now.state if record is listed[-1] else "superseded"
-    package = (record.package, record.version, record.digest, record.use_case)
-    before = listed[: listed.index(record)]
-    again = next((former.number for former in before[:-1] if former.applied == record.applied), None)
-    deployed = (record.values, record.options, record.action, record.source or None, again)
-    return record.run, record.number, state, record.when, record.who, *package, *deployed, changes

@@ -66,18 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _chosen(client: Kubectl, arguments: argparse.Namespace) -> dict[str, list[RunRecord]]:
     """Return the records of the runs that the arguments name."""
-    one = arguments.runs[0] if len(set(arguments.runs)) == 1 else ""
-    by_run = records.read_all(client, one, None if one else lambda error: output.note(f"{error}; it is left"))
-    if arguments.package:
-        return records.of_package(client, by_run, arguments.package)
     if arguments.runs:
-        if missing := [name for name in arguments.runs if name not in by_run]:
-            by_run = by_run or records.read_all(client)
-            raise InputError(*(records.missing(client, name, by_run) for name in missing))
-        return {name: by_run[name] for name in dict.fromkeys(arguments.runs)}
-    if not by_run:
-        raise InputError(Problem(f"there is no run in namespace {client.namespace}"))
-    return by_run
+        return {name: records.read_run(client, name) for name in arguments.runs}
+    by_run = records.read_all(client, unfit=lambda error: output.note(f"{error}; it is left"))
+    return records.of_package(client, by_run, arguments.package) if arguments.package else by_run
 
 
 def _narrowed(

@@ -31,11 +31,11 @@ from packyard.using.kustomize import builtin
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
 from packyard.using.setters import listing, patterns, refusal
+from packyard.using.setters.check import items_of
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.exact import is_number
 from packyard.using.setters.krmfile import NAME, parse_krmfile
+from packyard.using.setters.numbers import is_number
 from packyard.using.setters.rules import rule
-from packyard.using.setters.value import items_of
 
 _README = "README.md"
 

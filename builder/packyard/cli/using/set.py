@@ -25,8 +25,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from packyard.cli import colors, output, state
 from packyard.cli import directory as directories
+from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags
 from packyard.core.errors import InputError, Problem, UsageError, refuse, shown, suggest
 from packyard.core.files.tree import Tree
@@ -35,6 +35,7 @@ from packyard.using.setters.change import Beside, PackageChange, change_setters
 
 if TYPE_CHECKING:
     from packyard.using.options.switch import Switched
+    from packyard.using.setters.definition import Setter
 
 FLAGS = Declared(
     {"recurse-subpackages": False, "keep": False, "dry-run": False, "quiet": False, "verbose": False, "help": False},
@@ -43,7 +44,6 @@ FLAGS = Declared(
         "unset": (),
         "set-by": (),
         "output": ("text", "json"),
-        "color": colors.MODES,
     },
     {"f": "values", "o": "output", "q": "quiet", "v": "verbose", "h": "help"},
     numbers=True,
@@ -61,10 +61,10 @@ def main(words: Sequence[str]) -> int:
     if parsed.switches["help"]:
         output.page(f"usage: packyard set [DIR] NAME=VALUE ... [flags]\n\n{__doc__}\n{directories.HELP}")
         return 0
-    if parsed.switches["quiet"] or parsed.switches["verbose"] or "color" in parsed.values:
+    if parsed.switches["quiet"] or parsed.switches["verbose"]:
         from packyard.cli import verbosity
 
-        verbosity.choose(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"], color=parsed.text("color"))
+        verbosity.choose(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"])
     directory, rest = directories.split(parsed.arguments)
     return _run(directory, rest, parsed)
 
@@ -85,7 +85,7 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
             if switched := enabled.get(os.path.realpath(change.before.where or ".")):
                 file = os.path.normpath(change.before.where + switched.file)
                 output.line(f"{file}: enabled {', '.join(switched.changed)}")
-            _tell(change)
+            _tell(change, f"{os.path.normpath(change.before.where or '.')}: " if len(changes) > 1 else "")
             if beside and change.package in beside.packages:
                 _tell_holders(directory, change)
     return 0
@@ -219,13 +219,7 @@ def _values(directory: Path, words: list[str]) -> Mapping[str, Sequence[str]]:
             pair = f"{name}={quote(text.strip() or 'VALUE')}"  # who writes YAML may write NAME:VALUE
             raise _usage(directory, f"a value for {name} is missing", pair)
         return {words[0]: words[1:]}
-    values: dict[str, list[str]] = {}
-    for word in words:
-        name, equals, text = word.partition("=")
-        if not equals or not name:
-            raise _usage(directory, f"{word!r} must be NAME=VALUE")
-        values.setdefault(name, []).append(text)
-    return values
+    return directories.values(words, "set")
 
 
 def _usage(directory: Path, message: str, words: str = "NAME=VALUE") -> UsageError:
@@ -267,30 +261,22 @@ def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, by
     return files
 
 
-def _tell(change: PackageChange) -> None:
+def _tell(change: PackageChange, where: str) -> None:
     from packyard.using.setters import handedits
 
     for edit in handedits.overwritten(change.plan.changes, change.plan.former):
         output.note(f"{os.path.normpath(edit.file)}:{edit.line}: {edit.path} was {edit.text!r}, edited by hand")
-    for item in change.plan.changes:
+    for name, count in change.plan.counts.items():
+        former, new = change.plan.former.setters.get(name), _shown(change.plan.definitions.setters[name])
+        old = _shown(former) if former else ""
+        became = f"{old} → {new}" if old not in ("", new) else f"is {new}"
+        output.line(f"{where}{name} {became} ({output.counted(count, 'field')})")
+    for item in change.plan.changes if output.verbose else ():
         if item.old != item.new:
             place = f"{os.path.normpath(item.file)}:{item.line}"
-            times = f"{output.counted(item.aliases, 'place')} that repeat{'s' * (item.aliases == 1)} it"
-            follow = f" (also in {times})" if item.aliases else ""
-            output.line(f"{place}: {item.path}: {shown(item.old)} -> {shown(item.new)}{follow}")
-    for name, count in change.plan.counts.items():
-        setter = change.plan.definitions.setters[name]
-        value = ", ".join(setter.values or ()) or setter.value or ("[]" if setter.is_list else "")
-        output.note(f"{change.before.where or './'}: {name} is {shown(value)} in {output.counted(count, 'field')}")
-        if setter.is_list and setter.is_set and len(setter.values or ()) == 1:
-            _tell_one_item(change.before.where, name, value)
+            output.detail(f"{place}: {item.path}: {shown(item.old)} → {shown(item.new)}")
 
 
-def _tell_one_item(where: str, name: str, text: str) -> None:
-    """Say how a list is given to those who wrote ``A=1,2`` or ``A=[1, 2]``, which is one item."""
-    items = [item.strip(" \"'") for item in text.strip("[] ").split(",")]
-    if len(items) > 1 and all(items):
-        words = " ".join(map(quote, items))
-        output.note(
-            f"{name} has one item; for {len(items)}: packyard set {quote(where.rstrip('/') or '.')} {name} {words}"
-        )
+def _shown(setter: Setter) -> str:
+    """Return a setter's value for people."""
+    return shown(", ".join(setter.values or ()) or setter.value or ("[]" if setter.is_list else ""))

@@ -7,12 +7,11 @@ packed them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record, checked, digest, flag, in_json, list_of, map_of, text
+from packyard.core.bundle.record import FaultError, Record, checked, digest, in_json, list_of, map_of, text
 from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
@@ -69,8 +68,7 @@ class Manifest:
     ``kubernetes`` are the versions whose schemas its objects keep to. ``moved`` tells users what replaced a former
     setter or use case. ``requires`` is what authors say that a cluster must have, ``options`` the same of options
     by their names. ``exceptions`` are those that sources make to rules of lint: by the path of a file and by the rule,
-    the reason. A manifest of the older form, which
-    described each setter in full, keeps its bytes.
+    the reason.
     """
 
     kind: str = field(default=BUNDLE, metadata=in_json(text, BUNDLE))
@@ -90,25 +88,16 @@ class Manifest:
     use_cases: Mapping[str, ShippedUseCase] = field(metadata=in_json(map_of(ShippedUseCase.parse)))
     files: Mapping[str, Digest] = field(default_factory=dict, metadata=in_json(map_of(digest)))
     extra: Mapping[str, object] = field(default_factory=dict)
-    old: bytes = field(default=b"", repr=False)
 
     @classmethod
     def parse(cls, data: bytes) -> Manifest:
         """Read the file, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
         if len(data) > LIMIT:
             raise IntegrityError(Problem(f"is larger than {LIMIT} bytes", file=FILE))
-        return record.parse(data, partial(cls._read, data), kind=(BUNDLE, LIBRARY), file=FILE)
-
-    @classmethod
-    def _read(cls, data: bytes, fields: Record) -> Manifest:
-        if "images" in fields:
-            return fields.take_all(cls)
-        return replace(_renewed(fields).take_all(cls), old=data)
+        return record.parse(data, lambda fields: fields.take_all(cls), kind=(BUNDLE, LIBRARY), file=FILE)
 
     def to_bytes(self) -> bytes:
         """Return the file's bytes, the same for equal manifests, with a line for each file."""
-        if self.old:
-            return self.old
         fields = {"apiVersion": record.API_VERSION, "kind": BUNDLE, **record.document(self)}
         return record.to_lines(fields, levels={"exceptions": 1, "useCases": 2, "files": 1})
 
@@ -159,36 +148,3 @@ def _difference(path: str, expected: Digest | None, found: Digest | None) -> Pro
     if expected is None:
         return Problem(f"is extra: {FILE} does not name it", file=path)
     return Problem(f"expected {expected}, found {found}", file=path)
-
-
-def _renewed(fields: Record) -> Record:
-    """Return the fields of the older form as they are today: it described setters, and had the images by use case."""
-    described = fields.take("useCases", map_of(_old_use_case))
-    images = sorted({image for _, names in described.values() for image in names})
-    use_cases = {path: use_case for path, (use_case, _) in described.items()}
-    return Record({**fields.rest(), "useCases": use_cases, "images": images})
-
-
-def _old_use_case(value: object) -> tuple[dict[str, object], tuple[str, ...]]:
-    fields = Record(value)
-    setters, images = fields.take("setters", map_of(_old_value)), fields.take("images", list_of(text))
-    requires = fields.take("requirements", list_of(_old_requirement))
-    return {**fields.rest(), "setters": setters, "requires": list(requires)}, images
-
-
-def _old_value(value: object) -> str | list[str] | None:
-    fields = Record(value)
-    fields.take("type", text)
-    fields.take("description", text)
-    required, default = fields.take("required", flag), fields.take("default", lambda raw: raw)
-    if required or default is None:
-        return None
-    if isinstance(default, list):
-        return list(map(str, default))
-    return str(default).lower() if isinstance(default, bool) else str(default)
-
-
-def _old_requirement(value: object) -> str:
-    fields = Record(value)
-    fields.take("detail", text)
-    return f"{fields.take('kind', text)} {fields.take('name', text)}".rstrip()

@@ -16,6 +16,7 @@ from packyard.core.files import atomic, regular
 
 NAME = ".packyard-open"
 _LIMIT = 400
+_EMPTY = "nobody"
 
 
 @contextmanager
@@ -26,9 +27,8 @@ def posted(root: str, step: str) -> Iterator[str]:
     write: then there is no file.
     """
     file = f"{root}/{NAME}"
-    text = f"{_user()} on {os.uname().nodename}, step {step or '(none is kept)'}\n"
     try:
-        handle = atomic.create(file, (text.encode(errors="surrogateescape"),), mode=0o644)
+        handle = atomic.create(file, (_written(step).encode(errors="surrogateescape"),), mode=0o644)
     except (FileExistsError, PermissionError):
         yield ""
         return
@@ -40,9 +40,14 @@ def posted(root: str, step: str) -> Iterator[str]:
 
 
 def remove(root: str, step: str) -> None:
-    """Remove the notice of a dead writer's step."""
-    if step in _text(root):
+    """Remove the notice of a dead writer's step, which may have been written in part."""
+    text = _text(root)
+    if text and (step in text or _written(step).startswith(text.removesuffix(_EMPTY))):
         os.unlink(f"{root}/{NAME}")
+
+
+def _written(step: str) -> str:
+    return f"{_user()} on {os.uname().nodename}, step {step or '(none is kept)'}\n"
 
 
 def warning(folder: str) -> str:
@@ -67,7 +72,7 @@ def _text(folder: str) -> str:
     try:
         with regular.opened(file) as stream:
             fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return stream.readline(_LIMIT).decode(errors="replace").strip() or "nobody"
+            return stream.readline(_LIMIT).decode(errors="replace").strip() or _EMPTY
     except BlockingIOError:
         return ""
     except (PackyardError, OSError) as error:

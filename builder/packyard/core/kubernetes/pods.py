@@ -5,12 +5,11 @@
     Workflow      spec.templates[0]                     an Argo template: Argo makes a pod of its ``container``,
                                                         ``script`` or ``containerSet``, with the Workflow's volumes
 
-The pods of a kind in the table are found by its paths alone, and those of any other object by what its annotation
-says, ``packyard/pods: spec.predictor/model, spec.tasks[*].template.spec``: a pod at each path, of which fields behind a
-slash are containers, too. Without it an object is searched: each mapping with a list of ``containers`` is taken for a
-pod, and each object inside, such as an item of a List, is found by its own kind. Of a TrainJob this finds what it
-overrides in the pods of its runtime. What is found so may be part of a pod, or a template of one: no more than the
-kinds that `are_known` make it as it stands. In a policy there is none: it has patterns, such as ``memory: "?*"``.
+The pods of a kind in the table are found by its paths alone. Any other object is searched: each mapping with a list of
+``containers`` is taken for a pod, and each object inside, such as an item of a List, is found by its own kind. Of a
+TrainJob this finds what it overrides in the pods of its runtime. What is found so may be part of a pod, or a template
+of one: no more than the kinds that `are_known` make it as it stands. In a policy there is none: it has patterns, such
+as ``memory: "?*"``.
 """
 
 from __future__ import annotations
@@ -48,10 +47,6 @@ Chain = tuple[Place[M], ...]
 _TEMPLATE = ("spec/template/spec",)
 _JOB_SETS = "spec/replicatedJobs/*/template/spec/template/spec"
 _RAY = ("headGroupSpec/template/spec", "workerGroupSpecs/*/template/spec")
-#: The annotation by which an object of a kind that nobody knows here says where its pods are.
-ANNOTATION = "packyard/pods"
-#: How many places an annotation may name.
-MOST_PLACES = 16
 #: The pods of a kind; ``*`` stands for each field or item.
 _PODS: Mapping[Kind, tuple[str, ...]] = {
     (CORE, "Pod"): ("spec",),
@@ -95,14 +90,12 @@ _CLAIMS = ("volumeClaimTemplates/*", "volumeClaimPolicies/*/templates/*")
 class Pod(Generic[M]):
     """A pod. ``chain`` has its mapping last and before it those that hold this one, each with its path in the object.
 
-    ``is_argo`` says that the mapping is an Argo template; ``fields`` are those that are containers, as the object's
-    annotation says, or None where it has none. What is in a pod is looked for once, so that nobody may change an object
-    whose pods are at hand.
+    ``is_argo`` says that the mapping is an Argo template. What is in a pod is looked for once, so that nobody may
+    change an object whose pods are at hand.
     """
 
     chain: Chain[M]
     is_argo: bool = False
-    fields: tuple[str, ...] | None = None
 
     @property
     def path(self) -> Path:
@@ -117,15 +110,11 @@ class Pod(Generic[M]):
     @property
     def template(self) -> M | None:
         """What has the pod's metadata, a pod template or a Pod; None for Argo, which takes them from two places."""
-        is_inside = self.path[-1:] == ("spec",) and (self.fields is None or len(self.path) > 1)
-        return self.chain[-2][1] if is_inside and not self.is_argo else None
+        return self.chain[-2][1] if self.path[-1:] == ("spec",) and not self.is_argo else None
 
     @property
     def role(self) -> str:
-        """Which of the pods of its object it is, as the kind has it: ``worker``; else what its component is called.
-
-        Where an annotation says where the pods are, it is the last key of the path: ``predictor``.
-        """
+        """Which of the pods of its object it is, as the kind has it: ``worker``; else what its component is called."""
         for path, mapping in reversed(self.chain):
             above, last = path[-2:-1], path[-1] if path else ""
             if isinstance(last, int) and (name := _text(_get(mapping, "name")) or _text(_get(mapping, "groupName"))):
@@ -135,13 +124,12 @@ class Pod(Generic[M]):
             if last in _OF_ROLES:
                 return _OF_ROLES[last]
         names = (_get(_get(_get(each, "metadata"), "labels"), _COMPONENT) for _, each in reversed(self.chain))
-        keys = [step for step in self.path if step not in ("spec", "template")] if self.fields is not None else []
-        return next((text for each in names if (text := _text(each))), str(keys[-1]) if keys else "")
+        return next((text for each in names if (text := _text(each))), "")
 
     @cached_property
     def container_places(self) -> list[Place[M]]:
         """The containers of all kinds, with their paths."""
-        patterns = _ARGO_CONTAINERS if self.is_argo else (*_CONTAINERS, *(self.fields or ()))
+        patterns = _ARGO_CONTAINERS if self.is_argo else _CONTAINERS
         return [chain[-1] for pattern in patterns for chain in _follow(self.chain, pattern)]
 
     @cached_property
@@ -182,31 +170,10 @@ def knows(kind: Kind) -> bool:
 
 
 def are_known(root: Mapping[str, Any] | MappingNode) -> bool:
-    """Say whether pods are made as they stand in an object, by what is known of its kind or it says itself."""
+    """Say whether pods are made as they stand in an object, by what is known of its kind."""
     kind = group_of(_text(_get(root, "apiVersion"))), _text(_get(root, "kind"))
     is_whole = kind in ((CORE, "List"), (TRAINER, "TrainJob"))  # whose items and overrides are what they are
-    return kind in _PODS or kind in _WORKFLOWS or is_whole or declared(root) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class PodPlace:
-    """Where pods are, as an annotation says it: a path, and the fields of what is there that are containers."""
-
-    path: str
-    fields: tuple[str, ...]
-
-    def chains(self, chain: Chain[M]) -> Iterator[Chain[M]]:
-        """Yield what the path leads to from the end of a chain, each as the chain that ends with it."""
-        return _follow(chain, self.path.replace("[", ".").replace("]", "").replace(".", "/"))
-
-
-def declared(root: Mapping[str, Any] | MappingNode) -> list[PodPlace] | None:
-    """Return where the annotation of an object says that its pods are; None where it has none."""
-    text = _get(_get(_get(root, "metadata"), "annotations"), ANNOTATION)
-    if text is None:
-        return None
-    parts = [each.strip().split("/") for each in _text(text).split(",") if each.strip()]
-    return [PodPlace(path, tuple(fields)) for path, *fields in parts[:MOST_PLACES]]
+    return kind in _PODS or kind in _WORKFLOWS or is_whole
 
 
 def find(root: M) -> list[Pod[M]]:
@@ -220,7 +187,7 @@ def find_all(objects: Iterable[M]) -> list[Pod[M]]:
 
 
 def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
-    """Find the pods of an object by its kind or by its annotation, those of anything else by search."""
+    """Find the pods of an object by its kind, those of anything else by search."""
     if _is_mapping(value):
         chain = (*chain, (path, value))
         kind = group_of(_text(_get(value, "apiVersion"))), _text(_get(value, "kind"))
@@ -233,10 +200,6 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
             for pattern in _ARGO_TEMPLATES:
                 ends = _follow(chain, f"{_WORKFLOWS[kind]}/{pattern}")
                 yield from (Pod(end, is_argo=True) for end in ends if _has_container(end))
-            return
-        places = declared(value) if kind[1] else None
-        if places is not None:
-            yield from (Pod(end, fields=place.fields) for place in places for end in place.chains(chain))
             return
         if isinstance(_get(value, "containers"), list | SequenceNode):
             yield Pod(chain)

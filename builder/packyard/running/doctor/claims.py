@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from packyard.core.kubernetes import claims as of_claims
-from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.lenient import Object, is_ending, mapping, name_of, text
-from packyard.core.kubernetes.requests import amounts
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, warning
 from packyard.running.doctor.wanted import PodSet
+from packyard.running.runs import storage
+from packyard.running.runs.requests import amounts
+from packyard.running.runs.storage import CLAIM
 
 _CHECK, _CLASS, _VOLUME = "storage", "StorageClass", "PersistentVolume"
 _ONE_POD, _ONE_NODE, _READ_ONLY = "ReadWriteOncePod", "ReadWriteOnce", "ReadOnlyMany"
@@ -52,11 +52,11 @@ def ask_modes(objects: Sequence[Object]) -> Questions:
 
 def fit(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the access modes of claims, there or brought, good for all pods that mount them."""
-    own = {name_of(item): item for item in of_claims.brought(objects)}
+    own = {name_of(item): item for item in storage.brought(objects)}
     sets = wanted.find(objects)
     for name in mounted(objects, brought=True):
         if claim := own.get(name) or facts.find(CLAIM, name):
-            is_filed = any(name in of_claims.filed(each.pod) for each in sets)
+            is_filed = any(name in storage.filed(each.pod) for each in sets)
             if is_filed and mapping(claim.get("spec")).get("volumeMode") == "Block":
                 message = "is a block device (volumeMode Block), and pods mount it as files"
                 yield error(
@@ -88,8 +88,8 @@ def have_classes(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 
 def mounted(objects: Sequence[Object], *, brought: bool = False) -> list[str]:
     """Return the names of the claims that pods mount, without those that objects bring."""
-    own = {name_of(item) for item in of_claims.brought(objects)}
-    named = {name for each in wanted.find(objects) for name, _ in of_claims.mounts(each.pod)}
+    own = {name_of(item) for item in storage.brought(objects)}
+    named = {name for each in wanted.find(objects) for name, _ in storage.mounts(each.pod)}
     return sorted(named if brought else named - own)
 
 
@@ -121,14 +121,14 @@ def _use(name: str, sets: Sequence[PodSet]) -> tuple[int, bool]:
     """Return how many pods mount a claim at once, and whether any writes to it."""
     counts, is_written = [0], False
     for moment in wanted.moments(sets):
-        mounts = [(each.count, writes) for each in moment for one, writes in of_claims.mounts(each.pod) if one == name]
+        mounts = [(each.count, writes) for each in moment for one, writes in storage.mounts(each.pod) if one == name]
         counts.append(sum(count for count, _ in mounts))
         is_written |= any(writes for _, writes in mounts)
     return max(counts), is_written
 
 
 def _new(objects: Sequence[Object]) -> list[Object]:
-    return [*of_claims.brought(objects), *of_claims.templates(objects)]
+    return [*storage.brought(objects), *storage.templates(objects)]
 
 
 def _fits(volume: Object, claim: Object) -> bool:
@@ -138,7 +138,7 @@ def _fits(volume: Object, claim: Object) -> bool:
         mapping(has.get("claimRef")).get("name") in (None, name_of(claim))
         and text(has.get("storageClassName")) == text(asks.get("storageClassName"))
         and _modes(claim) <= _modes(volume)
-        and of_claims.requested(claim).get("storage", 0) <= amounts(has.get("capacity")).get("storage", 0)
+        and storage.requested(claim).get("storage", 0) <= amounts(has.get("capacity")).get("storage", 0)
     )
 
 

@@ -13,6 +13,7 @@ from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
 
 _CHECK = "api"
+_NOBODY = "no Deployment of this cluster runs it"
 
 
 def ask_served(objects: Sequence[Object]) -> Questions:
@@ -29,22 +30,15 @@ def kubernetes(required: Sequence[Required], _: Sequence[Object], facts: Facts) 
     """Find that the version of Kubernetes is as new as authors ask for."""
     version = operators.version_of(facts.version) or (0,)
     about = f"Kubernetes {facts.version.removeprefix('v')}".strip()
-    for requirement in required:
-        oldest = operators.version_of(requirement.kubernetes)
-        if oldest is None:
-            continue
-        if version < (1,):
-            yield unknown(
-                _CHECK, about, "does not tell its version", why=f"the package needs {requirement.kubernetes} or later"
-            )
-        elif version < oldest:
-            yield error(
-                _CHECK,
-                about,
-                f"is older than {requirement.kubernetes}, which the package needs",
-                why=requirement.description,
-            )
-        else:
+    for each in required:
+        oldest = operators.version_of(each.kubernetes)
+        if oldest and version < (1,):
+            why = f"the package needs {each.kubernetes} or later"
+            yield unknown(_CHECK, about, "does not tell its version", why=why)
+        elif oldest and version < oldest:
+            message = f"is older than {each.kubernetes}, which the package needs"
+            yield error(_CHECK, about, message, why=each.description)
+        elif oldest:
             yield passed(_CHECK, about)
 
 
@@ -60,22 +54,13 @@ def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] =
         older = [each for each in versions if each != number]
         message = f"is not served, only {group}/{', '.join(older)}" if older else "is not known to the cluster"
         operator = _operator(version, kind, others)
-        yield error(
-            _CHECK,
-            about,
-            message,
-            why=f"{_named(operator)} brings it" if operator else "it cannot be applied",
-            fix=operator.fix if operator else "",
-        )
+        why = f"{operator.name} {operator.needs}".rstrip() + " brings it" if operator else "it cannot be applied"
+        yield error(_CHECK, about, message, why=why, fix=operator.fix if operator else "")
 
 
 def _operator(version: str, kind: str, others: Sequence[Operator]) -> Operator | None:
     definitions = {name for each in others for name in each.definitions}
     return operators.of(groups.definition(version, kind, definitions), others)
-
-
-def _named(operator: Operator) -> str:
-    return f"{operator.name} {operator.needs}".rstrip()
 
 
 def ask_operators(objects: Sequence[Object], others: Sequence[Operator] = ()) -> Questions:
@@ -91,15 +76,9 @@ def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]
             continue  # what brings the kind brings the operator
         running = operators.find(operator, facts.all("Deployment"))
         if not running:
-            yield warning(
-                _CHECK,
-                operator.name,
-                "no Deployment of this cluster runs it",
-                why=f"unless it runs elsewhere, nothing acts on a {served_kinds[0]}: no pod appears, and no error",
-                fix=operator.fix,
-            )
-        for each in running:
-            yield judge(operator, each)
+            why = f"unless it runs elsewhere, nothing acts on a {served_kinds[0]}: no pod appears, and no error"
+            yield warning(_CHECK, operator.name, _NOBODY, why=why, fix=operator.fix)
+        yield from (judge(operator, each) for each in running)
 
 
 def known(facts: Facts) -> Iterator[Finding]:
@@ -109,7 +88,7 @@ def known(facts: Facts) -> Iterator[Finding]:
         yield from (judge(operator, each) for each in running)
         if operator.definitions and not running:
             why = "no package that needs it can run here, unless it runs elsewhere"
-            yield warning(_CHECK, operator.name, "no Deployment of this cluster runs it", why=why, fix=operator.fix)
+            yield warning(_CHECK, operator.name, _NOBODY, why=why, fix=operator.fix)
 
 
 def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
@@ -118,13 +97,12 @@ def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
     name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
     about = f"{operator.name} {running.version}".strip()
     if not mapping(running.deployment.get("status")).get("availableReplicas"):
-        return error(
-            _CHECK,
-            about,
+        message, why = (
             f"no pod of Deployment {namespace}/{name} is ready",
-            why="nothing acts on what is applied until it is",
-            fix=f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}",
+            "nothing acts on what is applied until it is",
         )
+        fix = f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}"
+        return error(_CHECK, about, message, why=why, fix=fix)
     version, why = operators.version_of(running.version), f"packages need {operator.needs}"
     if not operator.needs:
         return passed(_CHECK, about)

@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from packyard.core.kubernetes import requests, selection
+from packyard.core.kubernetes import selection
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text
-from packyard.core.kubernetes.requests import Amounts, shown
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, passed, warning
 from packyard.running.doctor.wanted import PodSet
-from packyard.running.runs import trouble
+from packyard.running.runs import requests, trouble
+from packyard.running.runs.requests import Amounts, shown
 
 #: The family of these findings.
 CHECK = "nodes"

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from packyard.core.kubernetes import claims, requests
-from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import Object, mapping, name_of, type_of
-from packyard.core.kubernetes.requests import Amounts, amounts, number
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed
 from packyard.running.doctor.wanted import PodSet
+from packyard.running.runs import requests, storage
+from packyard.running.runs.requests import Amounts, amounts, number
+from packyard.running.runs.storage import CLAIM
 
 _CHECK, _KIND = "quota", "ResourceQuota"
 _ONE = 10**9  # of what is counted, in the unit of quantities
@@ -75,7 +75,7 @@ def _counts(objects: Sequence[Object]) -> Amounts:
             counts.append({f"count/{resource}.{group}" if group else f"count/{resource}": _ONE})
             counts.append({resource: _ONE} if not group and resource in _OLD_NAMES else {})
         if kind == CLAIM:
-            counts.append({"requests.storage": claims.requested(item).get("storage", 0)})
+            counts.append({"requests.storage": storage.requested(item).get("storage", 0)})
     return requests.total(counts)
 
 

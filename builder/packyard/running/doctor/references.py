@@ -38,13 +38,9 @@ def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required] 
         if item is None:
             yield _absent(kind, name, facts, sorted(keys))
         elif lacks:
-            yield error(
-                _CHECK,
-                f"{kind} {name}",
-                f"has no key {', '.join(lacks)}" + (f", only {', '.join(sorted(has))}" if has else ""),
-                why="pods wait for it, and never start",
-                fix=_patch(kind, name, facts, lacks),
-            )
+            message = f"has no key {', '.join(lacks)}" + (f", only {', '.join(sorted(has))}" if has else "")
+            why = "pods wait for it, and never start"
+            yield error(_CHECK, f"{kind} {name}", message, why=why, fix=_patch(kind, name, facts, lacks))
         elif empty := sorted(key for key in keys if kind == "Secret" and not has[key]):
             message = f"has nothing in its key {', '.join(empty)}"
             why = "programs get an empty text where they expect a secret"

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from packyard.core.kubernetes import pods, roles
+from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import ARGO, BATCH, JOBSET, TRAINER, of
 from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.pods import Pod
 from packyard.running.doctor.facts import Facts
+from packyard.running.runs import roles
 from packyard.running.runs import run as runs
 
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.core.kubernetes import roles
 from packyard.core.kubernetes.lenient import Object, mapping, text
-from packyard.running.runs import look
+from packyard.running.runs import look, roles
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 

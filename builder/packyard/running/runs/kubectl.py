@@ -189,25 +189,20 @@ class Kubectl:
         return InputError(*errors)
 
     def _checked(self, answer: Done) -> Done:
+        stderr = answer.errors if answer.code else ""
         if answer.code < 0:
             raise UnavailableError(Problem(f"{self.program} was killed by signal {-answer.code}"))
-        if answer.code and (problem := self._unavailable(answer.errors)):
-            raise UnavailableError(problem)
-        return answer
-
-    def _unavailable(self, stderr: str) -> Problem | None:
         if _UNKNOWN_USER.search(stderr):
             reason = stderr.partition("\n")[0].removeprefix("error: ")
             hint = f"log in again, then try: {self.by_hand('auth', 'whoami')}"
             message = f"the cluster of context {self.context} does not accept your credentials: {reason}"
-            return Problem(message, hint=hint)
-        if _WEBHOOK in stderr:
-            return None
-        if _DEAF.search(stderr):
+            raise UnavailableError(Problem(message, hint=hint))
+        if _WEBHOOK not in stderr and _DEAF.search(stderr):
             hint = f"{self.by_hand('version')} shows whether it answers"
             reason = "\n".join(dict.fromkeys(stderr.splitlines()))  # each request of a call says it
-            return Problem(f"the cluster of context {self.context} cannot be reached: {reason}", hint=hint)
-        return None
+            message = f"the cluster of context {self.context} cannot be reached: {reason}"
+            raise UnavailableError(Problem(message, hint=hint))
+        return answer
 
 
 def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str = "") -> Kubectl:

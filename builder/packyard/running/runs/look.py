@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from packyard.core.errors import Problem, UnavailableError, refuse
-from packyard.core.kubernetes import roles
 from packyard.core.kubernetes.groups import definition, resource_of
 from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, name_of, text
+from packyard.running.runs import roles
 from packyard.running.runs.kubectl import FORBIDDEN, UNKNOWN, Kubectl, listed
 from packyard.running.runs.record import NUMBER, RunRecord
 from packyard.running.runs.run import LABEL, Reference, is_of

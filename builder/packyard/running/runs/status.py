@@ -17,12 +17,12 @@ from packyard.core.kubernetes.lenient import (
     kind_of,
     name_of,
 )
-from packyard.core.kubernetes.roles import CHIEFS
 from packyard.running.runs import look, outcome, results, trouble, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Seen
 from packyard.running.runs.outcome import FAILED, SUCCEEDED
 from packyard.running.runs.record import RunRecord
+from packyard.running.runs.roles import CHIEFS
 from packyard.running.runs.run import Reference
 from packyard.running.runs.waiting import Surroundings
 from packyard.running.runs.workloads import PodStatus, Workload

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from packyard.core.kubernetes import claims, pods
-from packyard.core.kubernetes.claims import CLAIM
+from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import KUEUE
 from packyard.core.kubernetes.lenient import (
     Object,
@@ -22,8 +21,9 @@ from packyard.core.kubernetes.lenient import (
     owners_of,
     text,
 )
-from packyard.running.runs import look, trouble
+from packyard.running.runs import look, storage, trouble
 from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.storage import CLAIM
 
 #: The label that names the queue of a workload.
 QUEUE = f"{KUEUE}/queue-name"
@@ -95,13 +95,13 @@ def is_unplaced(pod: Object) -> bool:
     return (
         waits
         and (not own or any(phrase in own for phrase in _BINDING))
-        and any(claims.mounts(each) for each in pods.find(pod))
+        and any(storage.mounts(each) for each in pods.find(pod))
     )
 
 
 def for_volumes(pod: Object, around: Surroundings) -> str:
     """Return which claim a pod waits for that has no volume, who is to make it, and why that failed, by its events."""
-    named = {name for each in pods.find(pod) for name, _ in claims.mounts(each)}
+    named = {name for each in pods.find(pod) for name, _ in storage.mounts(each)}
     for claim in around.claims:
         phase = text(mapping(claim.get("status")).get("phase"))
         if name_of(claim) in named and phase == "Pending":

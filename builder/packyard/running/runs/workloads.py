@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packyard.core.kubernetes import roles
 from packyard.core.kubernetes.kinds import APPS, JOBSET
 from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, owners_of, text
-from packyard.core.kubernetes.roles import Role
-from packyard.running.runs import outcome, trouble
+from packyard.running.runs import outcome, roles, trouble
 from packyard.running.runs.look import Key, key_of
 from packyard.running.runs.outcome import FAILED, SUCCEEDED
 from packyard.running.runs.record import RunRecord
+from packyard.running.runs.roles import Role
 
 _REVISION = "deployment.kubernetes.io/revision"
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"

@@ -26,12 +26,11 @@ from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.summary import Summary
-from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
+from packyard.sharing.stores.store import FOLDER, NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.envelope import Opened
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
-FOLDER = "index/"
 KEY = f"{FOLDER}index.json"
 TYPE = "application/vnd.packyard.index+json"
 #: What the channel's server was found to keep of many that write at once.

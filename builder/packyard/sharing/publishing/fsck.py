@@ -24,11 +24,12 @@ from packyard.sharing import checksum
 from packyard.sharing.entry import CHECKSUM, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
-from packyard.sharing.index.index import FOLDER, KEY, Index, record_key, shard_key
+from packyard.sharing.index.index import KEY, Index, record_key, shard_key
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.repositories import RegistryIndex
 from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.store import (
+    FOLDER,
     NotFoundError,
     Store,
     TooLongError,

@@ -17,10 +17,10 @@ from packyard.core.errors import on_one_line
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher, check_there
-from packyard.sharing.index.index import FOLDER, Index
+from packyard.sharing.index.index import Index
 from packyard.sharing.index.package import Package
 from packyard.sharing.stores import as_registry, files_of
-from packyard.sharing.stores.store import PROBES, Store, digest_in
+from packyard.sharing.stores.store import FOLDER, PROBES, Store, digest_in
 
 _DAY = 24 * 3600.0  # seconds
 

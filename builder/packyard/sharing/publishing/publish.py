@@ -27,9 +27,9 @@ from packyard.core.work.parallel import each
 from packyard.sharing import checksum
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index.access import UNSIGNED, Publisher
-from packyard.sharing.index.index import FOLDER, KEY, MANY, Index
+from packyard.sharing.index.index import KEY, MANY, Index
 from packyard.sharing.stores import as_registry, files_of, relying
-from packyard.sharing.stores.store import MissingStoreError, Store
+from packyard.sharing.stores.store import FOLDER, MissingStoreError, Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 

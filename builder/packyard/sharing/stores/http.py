@@ -34,8 +34,8 @@ from requests.adapters import HTTPAdapter
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.store import (
+    FOLDER,
     PATIENCE,
-    REMOVABLE,
     DeniedError,
     NotFoundError,
     ReadOnly,
@@ -439,7 +439,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 #: What buckets say, with HTTP 403, of a missing object to who may read their objects, and not list them.
 _NOT_LISTED = b"<Code>AccessDenied</Code>"
-_FIRST = f"{REMOVABLE}index.json"
+_FIRST = f"{FOLDER}index.json"
 #: No file of a channel that is read whole begins so; login pages, and servers that have a page for all paths, do.
 _PAGE = re.compile(rb"\s*<(!doctype html\b|html\b|!--)", re.IGNORECASE)
 #: What each JSON file of a channel, or of a tool that signs, says of itself.

@@ -16,10 +16,10 @@ from packyard.core.files.regular import LIMIT
 PATIENCE = 300.0
 #: Keys that are listed at most: more than any channel has. A listing without end is refused there.
 MOST_KEYS = 10_000_000
-#: The first part of the keys that may be removed.
-REMOVABLE = "index/"
+#: Below it lies the index, whose objects may be removed.
+FOLDER = "index/"
 #: Below it a store asks its server what it keeps; what lies there later was left by a process that was killed.
-PROBES = "index/probe/"
+PROBES = f"{FOLDER}probe/"
 
 _IMMUTABLE = re.compile(r"index/(?:p/[^/]+/)?([0-9a-f]{64})\.json")
 _PUBLISHED = re.compile(r"(?!index/)[^/]+/[^/]+\.tar\.gz(\.[^/]+)?")
@@ -172,7 +172,7 @@ def check_key(key: str) -> None:
 def check_removable(key: str, *, is_published: bool = False) -> None:
     """Refuse to remove what is published: only what lies below ``index/`` may go, or, said so, a bundle's objects."""
     check_key(key)
-    if not (_PUBLISHED.fullmatch(key) if is_published else key.startswith(REMOVABLE)):
+    if not (_PUBLISHED.fullmatch(key) if is_published else key.startswith(FOLDER)):
         raise InputError(f"{key!r} is published, and never removed")
 
 

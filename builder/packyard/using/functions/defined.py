@@ -21,6 +21,7 @@ from packyard.using.functions.resourcelist import ResourceItem, Result
 from packyard.using.options import folder, option_setters
 from packyard.using.setters import fields
 from packyard.using.setters.change import check_rules
+from packyard.using.setters.check import ValuesError
 from packyard.using.setters.definition import Definitions, Setter, full_type
 from packyard.using.setters.fields import FieldEdits
 from packyard.using.setters.kpt.apply import roots_of
@@ -29,7 +30,6 @@ from packyard.using.setters.krmfile import NAME, Krmfile
 from packyard.using.setters.listing import count_fields
 from packyard.using.setters.packages import PackageFiles, read_krmfile, read_resources
 from packyard.using.setters.plan import Assignment, Plan, plan
-from packyard.using.setters.value import ValuesError
 
 
 @dataclass(frozen=True, slots=True)

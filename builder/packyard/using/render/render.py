@@ -17,9 +17,10 @@ from packyard.using.kustomize import builtin
 from packyard.using.kustomize.supported import Budget
 from packyard.using.options.option_setters import OptionSetters, read_enabled
 from packyard.using.render import programs, reached
+from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME, Krmfile
-from packyard.using.setters.refusal import explain, is_refused
+from packyard.using.setters.refusal import explain
 from packyard.using.setters.rules import rule
 
 _PARSED = (NAME, *kustomization.NAMES)  # which say so themselves

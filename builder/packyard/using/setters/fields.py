@@ -27,7 +27,7 @@ from packyard.core.yaml.edit import PLAIN_TYPES, Edit, set_text
 from packyard.core.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import header_comment
 from packyard.core.yaml.values import implicit_type, type_of
-from packyard.using.setters import stricter
+from packyard.using.setters import numbers
 from packyard.using.setters.comment import MARKS, DefinitionRef, is_marked, parse
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 
@@ -164,8 +164,8 @@ class FieldEdits:
 
 def is_misread(root: Node | None, path: tuple[Step, ...], old: str, new: str) -> bool:
     """Say whether a field takes whole numbers by what Kubernetes says, and gets another text, or another form."""
-    is_number = stricter.is_other_form(new)
-    if stricter.is_whole(new) or not (is_number or implicit_type(old) != "string"):
+    is_number = numbers.is_read_as_number(new)
+    if numbers.is_whole(new) or not (is_number or implicit_type(old) != "string"):
         return False  # without asking Kubernetes, which takes its time
     kubernetes_type = type_at(root, path)
     return kubernetes_type == "integer" or (is_number and kubernetes_type == "int-or-string")

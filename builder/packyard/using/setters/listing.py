@@ -13,8 +13,8 @@ from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.node import Scalar, SequenceNode
 from packyard.using.setters import comment, patterns
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
-from packyard.using.setters.exact import is_number, without_limit
 from packyard.using.setters.fields import defined_in, path_text
+from packyard.using.setters.numbers import is_number, without_limit
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
 if TYPE_CHECKING:

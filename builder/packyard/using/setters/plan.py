@@ -17,7 +17,7 @@ from packyard.core.errors import InputError, Problem, refuse, shown, suggest
 from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.document import parse_shared, source_of
 from packyard.core.yaml.proof import apply_to_file
-from packyard.using.setters import comment, stricter, value
+from packyard.using.setters import check, comment
 from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.fields import FieldChange, FieldEdits
 from packyard.using.setters.packages import PackageFiles, read_krmfile
@@ -47,7 +47,7 @@ class Assignment(NamedTuple):
     """What a command asks of setters: values for some, a list setter any number of them; others taken back.
 
     An empty list of values empties a setter. ``set_by`` and ``description`` are recorded with the values. What
-    kustomize 3.8.7 admits is admitted ``as_kustomize``; otherwise what `stricter` refuses is refused, too.
+    kustomize 3.8.7 admits is admitted ``as_kustomize``.
     ``command`` is what the user typed before the values, for hints; by default `packyard set DIR`.
     """
 
@@ -104,7 +104,7 @@ def plan(
     krmfile = read_krmfile(package, memo)
     setters = krmfile.definitions.setters
     texts = (assignment.set_by, assignment.description)
-    refuse(Problem(f"{shown(text)} is not text in UTF-8") for text in texts if not value.is_text(text))
+    refuse(Problem(f"{shown(text)} is not text in UTF-8") for text in texts if not check.is_text(text))
     refuse(unknown(name, setters, package, krmfile.definitions) for name in assignment.unset if name not in setters)
     refuse(no_default(setters[name]) for name in assignment.unset if not _has_default(setters[name], shipped))
     changed = {name: _taken_back(setters[name], shipped) for name in assignment.unset}
@@ -140,7 +140,7 @@ def _check_numbers(planned: Plan, accepted: Mapping[str, Setter], package: Packa
             message = f"{change.path} takes a whole number in decimal digits, and {name} would make it {change.new!r}"
             problems.append(Problem(message, file=change.file, line=change.line, column=change.column))
     if problems:
-        raise value.ValuesError(refused, *problems)
+        raise check.ValuesError(refused, *problems)
 
 
 def set_fields(
@@ -208,7 +208,7 @@ def _accept(definitions: Definitions, assignment: Assignment, package: PackageFi
             problems.append(unknown(name, setters, package, definitions, assignment.command))
         elif isinstance(texts, Listed) and texts.unfit:
             problems.append(texts.unfit)
-        elif value.faults(setter, texts) or (not assignment.as_kustomize and stricter.refuses(setter, texts)):
+        elif check.is_refused(setter, texts, as_kustomize=assignment.as_kustomize):
             from packyard.using.setters.refusal import explain
 
             problems.append(explain(setter, texts, package.where, setters, assignment.command))
@@ -216,7 +216,7 @@ def _accept(definitions: Definitions, assignment: Assignment, package: PackageFi
         else:
             accepted[name] = setter.with_value(texts)
     if problems and len(refused) == len(problems):
-        raise value.ValuesError(refused, *problems)
+        raise check.ValuesError(refused, *problems)
     refuse(problems)
     return accepted
 

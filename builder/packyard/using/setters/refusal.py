@@ -2,7 +2,7 @@
 
     A takes a whole number from 1 to 8, not '9' (for example: packyard set pkg A=4)
 
-And what is wrong with a definition itself, for those who write it. How kustomize says it is `value.faults`.
+And what is wrong with a definition itself, for those who write it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from shlex import quote
 from packyard.core.errors import PackyardError, Problem, shown
 from packyard.core.yaml.node import Entry, MappingNode, Node
 from packyard.core.yaml.values import scalar_value
-from packyard.using.setters import patterns, regexp, stricter, value
+from packyard.using.setters import check, numbers, patterns, regexp
+from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.exact import LIMIT, is_number, without_limit
 from packyard.using.setters.formats import FORMATS
+from packyard.using.setters.numbers import LIMIT, is_number, without_limit
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 _MOST_ITEMS = 10  # shown in a message
@@ -31,11 +32,6 @@ _LARGEST = (1 << 63) - 1  # whole number of 64 bits
 def refusal(setter: Setter, texts: Sequence[str]) -> str:
     """Say why a definition refuses a value, or the items of a list; an empty text where it admits them."""
     return _say(setter, texts) if is_refused(setter, texts) else ""
-
-
-def is_refused(setter: Setter, texts: Sequence[str]) -> bool:
-    """Say whether a definition refuses a value, or the items of a list."""
-    return bool(value.faults(setter, texts)) or stricter.refuses(setter, texts)
 
 
 def explain(
@@ -57,24 +53,20 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
     broken = next(faults_of_keywords(setter.schema), None)
     if broken:
         return f"{setter.name} takes no value: {broken[1]}"
-    if not all(map(value.is_text, texts)):
+    keywords = {breach.keyword for breach in check.breaches(setter, texts)}
+    if "text" in keywords:
         return f"{setter.name} takes text in UTF-8, not {', '.join(shown(text, quoted=True) for text in texts)}"
-    if stricter.is_one_of_many(setter, texts):
+    if "one" in keywords:
         return f"{setter.name} takes one value, not {len(texts)}"
     if not any(texts) and not (texts and setter.is_list):
         return f"{setter.name} needs a value: {describe(setter)}"
     values = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
     wrong = _wrong_letters(setter, texts)
     takes = describe(setter, texts, ends=not wrong)
-    return f"{setter.name} takes {takes}{_form(setter, texts)}, not {', '.join(values)}{wrong}"
-
-
-def _form(setter: Setter, texts: Sequence[str]) -> str:
-    """Say which rule of numbers a value breaks that its definition does not state."""
-    if not value.faults(setter, texts):
-        return " in decimal digits" * stricter.is_misread(setter, texts)
-    large = any(map(stricter.is_too_large, texts)) and setter.schema.get("maximum") is None
-    return f" of at most {_LARGEST}" * (large and "integer" in value.types_of(setter.schema))
+    large = any(map(numbers.is_too_large, texts)) and "maximum" not in setter.schema
+    form = " in decimal digits" if keywords == {"decimal"} else ""
+    form += f" of at most {_LARGEST}" if large and "integer" in check.types_of(setter.schema) else ""
+    return f"{setter.name} takes {takes}{form}, not {', '.join(values)}{wrong}"
 
 
 def _wrong_letters(setter: Setter, texts: Sequence[str]) -> str:
@@ -94,7 +86,7 @@ def _hint(setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str,
         return of_many
     if not any(texts) and not typed and _can_be_taken_back(setter, where):
         return f"to go back to the shipped value: {begin} --unset {setter.name}"
-    for meant in (stricter.whole_number, _host, _as_name):
+    for meant in (numbers.whole_number, _host, _as_name):
         suggestion = [meant(text) or text for text in texts]
         if suggestion != list(texts) and not is_refused(setter, suggestion):
             return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in suggestion)}"
@@ -110,7 +102,7 @@ def _hint_of_many(setter: Setter, texts: Sequence[str], begin: str, beside: Mapp
 
     ``A = 1`` means ``A=1``, ``A 1 B 2`` means ``A=1 B=2``, and ``A my text`` may mean ``A='my text'``.
     """
-    if not stricter.is_one_of_many(setter, texts):
+    if len(texts) < 2 or setter.is_list:
         return ""
     words = [setter.name, *texts]
     says, names, values = "did you mean", words[::2], words[1::2]
@@ -179,7 +171,7 @@ def describe(setter: Setter, texts: Sequence[str] = (), *, ends: bool = True) ->
     if not setter.is_list:
         is_beyond = any(len(text) >= len(str(LIMIT)) for text in texts)
         return _describe(setter.schema if is_beyond else without_limit(setter.schema), ends=ends)
-    schema, items = setter.schema, value.items_of(setter.schema)
+    schema, items = setter.schema, check.items_of(setter.schema)
     size = _range(schema.get("minItems"), schema.get("maxItems"), "item")
     parts = [f"of {size}" if size else "", "without duplicates" if schema.get("uniqueItems") is True else ""]
     return " ".join(["a list", *filter(None, parts)]) + (f", each {_describe(items)}" if items else "")
@@ -191,13 +183,13 @@ def _describe(schema: Mapping[str, object], *, ends: bool = True) -> str:
     choices = schema.get("enum")
     if isinstance(choices, list) and choices:
         listed = _one_of([str(choice).lower() if isinstance(choice, bool) else str(choice) for choice in choices])
-        unread = "string" not in value.types_of(schema) and any(map(_is_read_as_other, choices))
+        unread = "string" not in check.types_of(schema) and any(map(_is_read_as_other, choices))
         return listed + ", which needs 'type: string' in its definition" * unread
     size = _range(schema.get("minLength"), schema.get("maxLength"), "character")
     pattern_words = patterns.words(schema)
     if pattern_words:
         return "".join((pattern_words.takes, pattern_words.ends * ends, f", {size}" * bool(size)))
-    words = " or ".join(_WORDS.get(kind, kind) for kind in value.types_of(schema)) or "a text"
+    words = " or ".join(_WORDS.get(kind, kind) for kind in check.types_of(schema)) or "a text"
     clauses = " and ".join(f"that {clause}" for clause in _clauses(schema))
     return " ".join(filter(None, [words, f"of {size}" if size else "", *_bounds(schema), clauses]))
 
@@ -244,8 +236,8 @@ def _clauses(schema: Mapping[str, object]) -> Iterator[str]:
 
 def faults_of_keywords(schema: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield what is wrong with the keywords of a definition, by their paths in it; no value can be judged by them."""
-    yield from ((path, message) for path, message, _ in value.unfit(schema))
-    for below, keywords in (((), schema), (("items",), value.items_of(schema))):
+    yield from check.mistyped(schema)
+    for below, keywords in (((), schema), (("items",), check.items_of(schema))):
         step, pattern = keywords.get("multipleOf"), keywords.get("pattern")
         if is_number(step) and step <= 0:
             yield (*below, "multipleOf"), f"multipleOf must be more than 0, found {step}"

@@ -10,7 +10,7 @@ from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.values import to_value
-from packyard.using.setters import value as values
+from packyard.using.setters.check import is_refused
 from packyard.using.setters.fields import FieldEdits
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.parsed import Parsed, findings
@@ -83,7 +83,7 @@ def _examples(parsed: Parsed) -> dict[str, str]:
     return {
         setter.name: setter.example
         for setter in parsed.definitions.setters.values()
-        if setter.must_be_set and setter.example is not None and not values.faults(setter, [setter.example])
+        if setter.must_be_set and setter.example is not None and not is_refused(setter, [setter.example])
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
-from packyard.using.setters.exact import is_number
+from packyard.using.setters.numbers import is_number
 from packyard.using.setters.rules.rule import Rule
 
 #: What a format limits, in characters.

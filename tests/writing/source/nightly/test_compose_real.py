@@ -21,11 +21,10 @@ from catalogue.usecases import (
     package_files,
 )
 from packyard.using.render.programs import Program
+from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, plan
-from packyard.using.setters.stricter import refuses
-from packyard.using.setters.value import faults
 from packyard.writing.judging import by_kustomize
 from packyard.writing.source.package import Package, UseCase
 from real import Cfg, Served
@@ -134,9 +133,7 @@ def another(alike: list[Setter]) -> str:
     ]
     texts += [re.sub("[0-9]", lambda digit: str((int(digit.group()) + 1) % 10), first.value), *map(str, _enum(first))]
     fitting = [
-        text
-        for text in texts
-        if text and all(text != each.value and not (faults(each, [text]) or refuses(each, [text])) for each in alike)
+        text for text in texts if text and all(text != each.value and not is_refused(each, [text]) for each in alike)
     ]
     assert fitting, f"no other value for {first.name}: give one here"
     return fitting[0]

@@ -25,7 +25,7 @@ from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import double_quoted, implicit_type, is_null, meaning, type_of
 from packyard.using.setters.fields import is_misread, path_text, type_at
 from packyard.using.setters.kpt.tagged import Pattern, Tagged, find
-from packyard.using.setters.stricter import whole_number
+from packyard.using.setters.numbers import whole_number
 
 if TYPE_CHECKING:
     from packyard.core.yaml.edit import Reading

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from packyard.core.kubernetes import roles
-from packyard.core.kubernetes.roles import Role
+from packyard.running.runs import roles
+from packyard.running.runs.roles import Role
 
 Object = dict[str, Any]
 

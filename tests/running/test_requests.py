@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from packyard.core.kubernetes import pods, requests
+from packyard.core.kubernetes import pods
+from packyard.running.runs import requests
 
 NANO = 10**9
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, text
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.kubernetes.requests import Amounts, amounts
+from packyard.running.runs.requests import Amounts, amounts
 
 CLAIM = "PersistentVolumeClaim"
 

@@ -1,0 +1,100 @@
+"""Numbers as they are written: compared as decimals, where 0.3 is a multiple of 0.1, and told from other forms.
+
+Some readers of YAML take 010 for 8, others for 10, others for a text: a number is decimal digits.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeGuard
+
+from packyard.core.yaml.values import implicit_type
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+#: The most that a whole number of 32 bits can be, as Kubernetes has for replicas and for users.
+LIMIT = (1 << 31) - 1
+WHOLE = re.compile(r"0|-?[1-9][0-9]*")
+DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_OTHER_BASE = re.compile(r"-?0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
+_MOST_DIGITS = 19  # of a number of 64 bits
+_LONGEST_MEANT = 40  # characters of what may have been meant for a number
+_LONGEST = 400  # characters of a number, which is rounded as a float beyond
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Say whether a keyword's value is a number that others can be compared with."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def without_limit(schema: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a definition without a maximum that is the limit of Kubernetes, which few readers need to know."""
+    return {key: value for key, value in schema.items() if key != "maximum" or value != LIMIT}
+
+
+def is_within(value: float, text: str, bound: float, *, most: bool, exclusive: bool) -> bool:
+    """Say whether a number is not beyond a bound, the highest or the lowest; nan is beyond every bound."""
+    if math.isnan(value):
+        return False
+    number, limit = (each if isinstance(each, int) else _decimal(each, of) for each, of in ((value, text), (bound, "")))
+    return (number == limit and not exclusive) or (number < limit if most else number > limit)
+
+
+def is_multiple(value: float, text: str, step: float) -> bool:
+    """Say whether a number is a multiple of another, which is more than zero."""
+    if isinstance(value, int) and isinstance(step, int):
+        return value % step == 0
+    if not math.isfinite(value):
+        return False
+    from decimal import Context
+
+    return Context(prec=2000).remainder(_decimal(value, text), _decimal(step)) == 0
+
+
+def is_read_as_number(text: str) -> bool:
+    """Say whether a text is a number to a reader of YAML, in whatever form."""
+    return bool(text) and implicit_type(text) in ("integer", "number")
+
+
+def is_whole(text: str) -> bool:
+    """Say whether a text is a whole number in decimal digits."""
+    return WHOLE.fullmatch(text) is not None
+
+
+def is_too_large(text: str) -> bool:
+    """Say whether a text is a whole number that no field of Kubernetes can hold."""
+    return is_whole(text) and len(text.lstrip("-")) >= _MOST_DIGITS
+
+
+def whole_number(text: str) -> str:
+    """Return the whole number that a text was probably meant to be, in decimal digits; an empty text for others.
+
+    ``010``, ``1e1``, ``0xa``, ``1_0``, ``10.0`` and ``+10`` are 10.
+    """
+    digits = text.strip().replace("_", "").replace(",", "").removeprefix("+")
+    if len(digits) > _LONGEST_MEANT or not digits.isascii():
+        return ""
+    if _OTHER_BASE.fullmatch(digits):
+        return str(int(digits, 0))
+    from decimal import Decimal, InvalidOperation  # slow to import, and only refusals need it
+
+    try:
+        number = Decimal(digits)
+    except InvalidOperation:
+        return ""
+    if not number.is_finite() or number.adjusted() >= _MOST_DIGITS or number != number.to_integral_value():
+        return ""
+    return str(int(number))
+
+
+def _decimal(value: float, text: str = "") -> Decimal:
+    """Return the number that a text states, or that a float is written as."""
+    from decimal import Decimal  # slow to import, and seldom asked for
+
+    written = isinstance(value, float) and math.isfinite(value) and 0 < len(text) <= _LONGEST and value != 0
+    return Decimal(text.replace("_", "") if written else repr(value))
