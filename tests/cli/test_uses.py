@@ -68,7 +68,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def found(*words: str, without: str = "no-labels|sidecar|token-mounted|no-resources") -> list[str]:
+def found(*words: str, without: str = "no-labels|sidecar|token-mounted|no-resources|fixed-name") -> list[str]:
     out = tiny.run("lint", "p", *words)[1]
     return [line for line in out.splitlines() if not re.search(rf"\[({without})\]|^  composed: ", line)]
 

@@ -14,6 +14,9 @@ import pytest
 from core.files.krmfiles import FIELD, FILES, field_values, make_package, one_setter
 from core.files.packages import edit, set_to
 from faults import Faulty, content, forked, leftovers, recover
+from packyard.core.errors import ConflictError
+from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
 from packyard.using.setters.change import change_setters
 from reading import files
 from tiny import packyard
@@ -83,6 +86,18 @@ def test_a_change_of_a_folder_above_is_finished_by_a_command_on_a_folder_below(t
     change_setters(root / "sub", {"W": ["z"]})
     assert field_values(root) == {"b"}
     assert not leftovers(root)
+
+
+def test_a_folder_that_became_a_link_after_a_crash_is_not_followed(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    interrupt(root, at=2)
+    (root / "sub").rename(tmp_path / "elsewhere")
+    (root / "sub").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ConflictError, match=r"sub/three\.yaml: was changed after an interrupted command"):
+        set_to(root, "c")
+    assert (tmp_path / "elsewhere/three.yaml").read_text("utf-8") == FIELD
+    Tree(root).settle(StepLog.of_user(), back=True)
+    assert (tmp_path / "elsewhere/three.yaml").read_text("utf-8") == FIELD
 
 
 @pytest.mark.parametrize("at", [1, 2], ids=["prepared", "decided"])

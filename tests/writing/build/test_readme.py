@@ -11,48 +11,13 @@ import pytest
 import tiny
 from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo
-from packyard.writing.build.readme import only_prints, render
+from packyard.writing.build.readme import render
 from packyard.writing.build.readme_facts import abbreviate
 
 
 def test_joins_rendered_fragments_with_one_blank_line() -> None:
     fragments = [("a.md", "\n# {{ name }}\n\n\n"), ("empty.md", "{# nothing #}\n"), ("b.md", "text & <b>")]
     assert render(fragments, {"name": "bert"}, Memo()) == b"# bert\n\ntext & <b>\n"
-
-
-PRINTS = [
-    "{{ version }}",
-    "a{% if x %}b{{ version }}{% endif %}",
-    "{% for a in x %}{{ a }}{{version}}{% endfor %}",
-    "version",
-]
-USES = [
-    "{{ version | upper }}",
-    "{{ version ~ 'a' }}",
-    "{% if version == 'a' %}b{% endif %}",
-    "{% for c in version %}{{ c }}{% endfor %}",
-    "{% set v = version %}{{ v }}",
-    "{% set v %}{{ version }}{% endset %}{{ v | upper }}",
-    "{% filter upper %}{{ version }}{% endfilter %}",
-    "{% macro m() %}{{ version }}{% endmacro %}{{ m() | upper }}",
-    "{% for a in [[[]]] recursive %}{{ version }}{{ loop(a) | upper }}{% endfor %}",
-    "{% if x %}{% for a in x if version %}{% endfor %}{% endif %}",
-    "{% block b %}{{ version }}{% endblock %}{{ self.b() | upper }}",
-]
-
-
-@pytest.mark.parametrize("text", PRINTS)
-def test_what_is_only_printed_can_be_put_in_later(text: str) -> None:
-    fragments = [("a.md", text), ("b.md", "b")]
-    assert only_prints("version", fragments, Memo())
-    later = render(fragments, {"x": [1, 2], "version": "MARK"}, Memo()).replace(b"MARK", b"1.0")
-    assert later == render(fragments, {"x": [1, 2], "version": "1.0"}, Memo())
-
-
-@pytest.mark.parametrize("text", USES)
-def test_what_does_more_than_print_is_found(text: str) -> None:
-    assert not only_prints("version", [("a.md", text)], Memo())
-    assert only_prints("other", [("a.md", text)], Memo())
 
 
 def test_control_lines_leave_no_trace() -> None:

@@ -191,3 +191,14 @@ useCases:
     (error,) = (line for line in linted(tmp_path) if "error" in line)
     assert error.startswith("packages/p/package.yaml:5: error: setters.RUN_NAME: ")
     assert error.endswith("(call the use case otherwise, or give it setters: {RUN_NAME: …})")
+
+
+def test_a_base_that_no_package_uses_is_composed_and_judged(root: Path) -> None:
+    tiny.write(root / "bases/new/kustomization.yaml", "# Not used yet.\nresources: [pod.yaml]\n")
+    tiny.write(root / "bases/new/pod.yaml", "apiVersion: v1\nkind: Podd\nmetadata: {name: run}\n")
+    (error,) = (line for line in linted(root) if ": error: " in line)
+    assert error.startswith("bases/new/pod.yaml:1:1: error: there is no v1 Podd in Kubernetes")
+    assert built(root)[0] == 1
+    assert tiny.run("build", "p", "--workspace", root, "--version", "1", "--out", root.parent / "out")[0] == 0
+    tiny.write(root / "bases/new/kustomization.yaml", "resource: [pod.yaml]\n")
+    assert any("new/kustomization.yaml:1:1: error: resource: is not a known key" in line for line in linted(root))

@@ -19,12 +19,12 @@ from packyard.writing.checks import (
     mounts,
     port_numbers,
     practice,
-    quantities,
     roles,
     secret_texts,
     security,
     vocabulary,
 )
+from packyard.writing.checks.explanation import table
 from packyard.writing.checks.finding import Finding
 
 
@@ -34,12 +34,16 @@ def _rules(*families: ModuleType) -> frozenset[str]:
 
 
 #: Those of good practice.
-RULES = _rules(practice, secret_texts)
+RULES = _rules(practice, secret_texts) | {*("untyped-host-path", "args-without-command")}
 #: Those of families whose cases are the examples of the table and the defects.
 OTHERS = (
     _rules(arguments, claims, definitions, image, keys, kustomizations, launch, lifecycle)
-    | _rules(mounts, port_numbers, quantities, roles, security, vocabulary)
+    | _rules(mounts, port_numbers, roles, security, vocabulary)
 ) - RULES - {"wrong-value", "wrong-type", "unknown-field", "missing-field"} | {*("unused-account", "kustomize-refuses")}
+
+
+_BY_ROWS = {rule.name for rule in table().values() if rule.rows}
+OTHERS |= _BY_ROWS - RULES - {"wrong-value", "server-refuses"}
 
 
 def without(found: Iterable[Finding]) -> list[Finding]:

@@ -27,7 +27,7 @@ def evaluator() -> Iterator[Evaluator]:
 @pytest.mark.parametrize("expression", HOSTILE.values(), ids=HOSTILE)
 def test_what_takes_too_much_has_no_answer_and_the_others_have(expression: str, evaluator: Evaluator) -> None:
     asked = [(0, "self.a + 1"), (0, expression), (0, "self.a + 2")]
-    first, hostile, last = evaluator.ask({"a": 1}, [((), None)], asked)
+    first, hostile, last = evaluator.ask({"a": 1}, [((), None, None)], asked)
     assert isinstance(hostile, NoAnswer)
     assert (first, last) == (2, 3)
 

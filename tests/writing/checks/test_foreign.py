@@ -207,23 +207,6 @@ def test_a_description_is_text(found: Lint) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "is_said"),
-    [
-        ("{preStop: {exec: {command: [sleep, '30']}}}", True),
-        ("{preStop: {exec: {command: [sh, -c, sleep 45]}}}", True),
-        ("{preStop: {sleep: {seconds: 30}}}", True),
-        ("{preStop: {exec: {command: [sleep, '15']}}}", False),
-        ("{preStop: {exec: {command: [sh, -c, sleep 45; true]}}}", False),
-    ],
-)
-def test_a_hook_leaves_its_pod_time_to_end(found: Lint, spec: str, is_said: bool) -> None:
-    files = {"web.yaml": WEB.replace("{name: web, image", f"{{name: web, lifecycle: {spec}, image")}
-    assert any("no-time-to-end" in each for each in found(files)) == is_said
-    longer = {"web.yaml": files["web.yaml"].replace("spec: {cont", "spec: {terminationGracePeriodSeconds: 60, cont")}
-    assert not any("no-time-to-end" in each for each in found(longer))
-
-
-@pytest.mark.parametrize(
     ("types", "rules", "is_said"),
     [
         ("policyTypes: [Egress], ", "ingress: [{}]", True),

@@ -264,8 +264,7 @@ def test_ports_of_one_number_are_told_apart_by_their_protocol_which_is_tcp_where
     ports = "[{containerPort: 53, protocol: UDP}, {containerPort: 53}, {containerPort: 54}]"
     tiny.replace(root / "bases/job/cm.yaml", "- name: work", f"- ports: {ports}\n        name: work")
     patch = "[{containerPort: 53, protocol: TCP, name: tcp}, {containerPort: 53, protocol: UDP, name: udp}]"
-    gone = "{containerPort: 54, protocol: TCP, $patch: delete}"
-    made = option(root, f"# Ports.\n{HEAD}spec: {{containers: [{{name: work, ports: {patch[:-1]}, {gone}]}}]}}\n")
+    made = option(root, f"# Ports.\n{HEAD}spec: {{containers: [{{name: work, ports: {patch}}}]}}\n")
     for path, data in made.files.items():
         (tmp_path / "out" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "out" / path).write_bytes(data)
@@ -273,7 +272,7 @@ def test_ports_of_one_number_are_told_apart_by_their_protocol_which_is_tcp_where
     tiny.write(user, "resources: [../job/claim]\ncomponents: [../options/o]\n")
     (built,) = (each for each in yaml.safe_load_all(served5.done("build", user.parent)) if "spec" in each)
     named = built["spec"]["template"]["spec"]["containers"][0]["ports"]
-    assert [each["name"] for each in named] == ["udp", "tcp"]
+    assert [each.get("name") for each in named] == ["udp", "tcp", None]
 
 
 def test_objects_that_nothing_tells_apart_are_named(root: Path) -> None:
@@ -290,7 +289,7 @@ FAULTS = {
     "append:": ("apend:", "pods.yaml:4:1: apend: is not a known key (did you mean 'append'?)"),
     "append: [tolerations]": ("append: [toleration]", "pods.yaml:4:10: append: 'toleration' is no field of this patch"),
     "  - name: (drive|work)": ("  - tty: true", "pods.yaml:15:5: spec.containers: a container needs a name"),
-    "limits: {gpu: null}": ("limits: {$patch: replace}", "$patch: can be delete alone"),
+    "limits: {gpu: null}": ("limits: {$patch: replace}", "$patch: is not for patches of pods (null takes"),
     "(drive|work)": ("(drive|work", "must be a regular expression"),
     "metadata: {labels: {l: m}}": ("metadata: {label: {l: m}}", "pods.yaml:5:12: metadata.label: is not a known key"),
     "    emptyDir: null\n": ("    emptyDir: a\n", "pods.yaml:10:15: emptyDir is a text here and a mapping or list in"),

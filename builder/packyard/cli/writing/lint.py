@@ -169,6 +169,8 @@ def _in_workspace(
     linted = executor.run(package_lint.Linting(Packing(settings)), names, jobs=fanout.jobs(arguments, names))
     fanout.finish(settings.cache_dir, (item.fault for item in linted))
     linted = package_lint.in_use(Packing(settings), linted, use) if use else linted
+    if not here.is_library and set(names) >= set(here.package_names()):
+        linted.append(package_lint.Linting(Packing(settings)).unused())
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 

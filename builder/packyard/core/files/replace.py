@@ -148,15 +148,14 @@ def _rest(step: Step, *, back: bool) -> tuple[dict[str, FileChange], list[str]]:
     before, after = step.contents()
     for path, target in (before if back else after).items():
         old, new, file = before[path], after[path], step.path(path)
-        try:
+        folder = os.path.dirname(file)
+        with suppress(InputError):  # it is a folder or a link now
             now = _content(file)
-        except InputError:  # it is a folder or a link now
-            edited.append(file)
-            continue
-        if now not in (old, new) and not _is_torn(now, old, new):
-            edited.append(file)
-        elif now != target:
-            changes[path] = FileChange(path, now, target, file)
+            if os.path.realpath(folder) == folder and (now in (old, new) or _is_torn(now, old, new)):
+                if now != target:
+                    changes[path] = FileChange(path, now, target, file)
+                continue
+        edited.append(file)
     return changes, edited
 
 

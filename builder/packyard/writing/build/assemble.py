@@ -8,7 +8,7 @@ from packyard.core.errors import InputError
 from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import Sources
 from packyard.writing.build import describe, library_bundle, readme, readme_facts
-from packyard.writing.build.draft import MARK, README, Draft
+from packyard.writing.build.draft import README, Draft
 from packyard.writing.source import compose, crds, scripts
 from packyard.writing.source import package as packages
 from packyard.writing.source.workspace import Workspace
@@ -16,22 +16,18 @@ from packyard.writing.source.workspace import Workspace
 
 def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
     """Build the bundle of one package. The same sources and version give the same tar on every machine."""
-    return draft(workspace, name, version).bundle(version)
+    return draft(workspace, name, version).bundle()
 
 
 def draft(workspace: Workspace, name: str, version: str) -> Draft:
-    """Compose a package; the draft holds for every version if its README does nothing but print the version.
-
-    A library has no packages to compose by its own name: it is packed as it is.
-    """
+    """Compose a package; a library has no packages to compose by its own name: it is packed as it is."""
     if workspace.is_library and name == workspace.name:
-        return library_bundle.draft(workspace)
+        return library_bundle.draft(workspace, version)
     composed = compose.compose(workspace, _read(workspace, name))
     package, sources, memo = composed.package, workspace.sources, workspace.sources.memo
     objects = {item.use_case.path: item.values(memo) for item in composed.use_cases}
     texts = readme.find(workspace, package)
-    shown = MARK if readme.only_prints("version", texts, memo) else version
-    described = describe.manifest(workspace, composed, objects, shown)
+    described = describe.manifest(workspace, composed, objects, version)
     members = [Member(path=f"{workspace.prefix}/{path}", data=data) for path, data in composed.files.items()]
     members.append(Member(path="LICENSE", data=sources.read(workspace.license_file)))
     members += _own_files(sources, package)

@@ -52,8 +52,11 @@ def build(
 def _checked(settings: Settings, results: Sequence[tuple[Built, Linted]]) -> Catalogue:
     """Refuse what is wrong with packages, and with all of them together; with a library, those that try its parts."""
     here, linted = settings.workspace(), [each for _, each in results]
-    if here.is_library and any(each.name == here.name for each in linted):
-        linted += map(Linting(Packing(settings), is_quick=True), here.package_names())
+    lint, names = Linting(Packing(settings), is_quick=True), {each.name for each in linted}
+    if here.is_library and here.name in names:
+        linted += map(lint, here.package_names())
+    elif not here.is_library and names >= set(here.package_names()):
+        linted.append(lint.unused())
     warnings = workspace_lint.refuse(here, linted)
     return Catalogue([replace(built, fault=built.fault or linted.fault) for built, linted in results], warnings)
 

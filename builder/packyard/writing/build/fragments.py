@@ -23,14 +23,14 @@ from packyard.writing.source.workspace import Workspace
 _FILLED = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}")
 
 
-def check(here: Workspace, package: Package, draft: Draft, version: str, parsed: Sequence[Parsed]) -> Iterator[Finding]:
+def check(here: Workspace, package: Package, draft: Draft, parsed: Sequence[Parsed]) -> Iterator[Finding]:
     """Find what is wrong with the README of a package."""
     name = draft.manifest.name
     files = [*(member.path for member in draft.members), "packyard.json"]
     by_folder = {each.where.removeprefix(f"{name}/").rstrip("/"): each for each in parsed}
     setters = {path: each.definitions.setters for path, each in by_folder.items() if each.definitions.setters}
     shipped = Folder(files, setters, folder.images_of(parsed))
-    text = draft.readme(version)
+    text = draft.readme
     lines = text.decode().splitlines()
     fragments = readme.find(here, package)
     for fault in documents.check({README: text}, shipped):

@@ -12,13 +12,13 @@ from packyard.core.yaml.sources import Sources
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import parse_krmfile
 from packyard.writing.build import describe
-from packyard.writing.build.draft import MARK, README, Draft
+from packyard.writing.build.draft import README, Draft
 from packyard.writing.source import library, parts
 from packyard.writing.source.workspace import OVERLAYS, Workspace
 
 
-def draft(here: Workspace) -> Draft:
-    """Describe a library for all versions; every part has to be readable, and what it builds on has to be published."""
+def draft(here: Workspace, version: str) -> Draft:
+    """Describe a library; every part has to be readable, and what it builds on has to be published."""
     sources = here.sources
     refuse(
         each.problem("is a folder, which users of this library do not have", "publish it, and name the bundle")
@@ -35,7 +35,7 @@ def draft(here: Workspace) -> Draft:
     described = Manifest(
         kind=manifest.LIBRARY,
         name=here.name,
-        version=MARK,
+        version=version,
         model={},
         use_cases={folder or ".": _interface(sources, folder) for folder in ("", *folders)},
     )

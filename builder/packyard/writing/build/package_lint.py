@@ -94,7 +94,7 @@ class Linting:
             draft, facts = drafted or self.packing.draft(name)
             draft.check()
             if draft.manifest.kind == LIBRARY:
-                linted, facts = self._library(name, facts)
+                linted, facts = self._library(facts)
             else:
                 linted = self._package(name, draft)
         except InputError as error:
@@ -111,33 +111,47 @@ class Linting:
         findings += [
             *self._with_presets(presets, list(zip(packages, parsed, strict=True)), findings),
             *silence.check(here, described, draft, parsed),
-            *fragments.check(here, described, draft, self.packing.settings.version, parsed),
+            *fragments.check(here, described, draft, parsed),
         ]
         named = [each for known in parsed for each in collisions.names(known)]
         placed = to_sources(here, {name}, findings)
         use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
         return Linted(name, placed, use_cases, named, draft.options, draft.idle)
 
-    def _library(self, name: str, facts: list[Fact] | None) -> tuple[Linted, list[Fact] | None]:
+    def unused(self) -> Linted:
+        """Find errors of the parts of a workspace that no package uses, which are tried like those of a library."""
+        here = self._workspace()
+        try:
+            only = tried_parts.unused(here)
+            linted = self._tried(here, tried_parts.compose_all(here, only)) if only else Linted(here.name)
+            return replace(linted, findings=[each for each in linted.findings if each.severity == "error"])
+        except InputError as error:
+            return Linted(here.name, as_findings(error.problems), is_broken=True)
+
+    def _library(self, facts: list[Fact] | None) -> tuple[Linted, list[Fact] | None]:
         """Judge a library by composing its parts with each other; names of their objects tell nothing there."""
         here = self._workspace()
-        tried = tried_parts.compose_all(here)
+        linted = self._tried(here, tried_parts.compose_all(here))
+        if not (linted.use_cases or linted.findings or here.package_names()):
+            file = here.sources.shown(WORKSPACE)
+            hint = "have a base here, which the storages and options fit, or a package"
+            problem = Problem("0 parts were tried", file=file, line=1, hint=hint)
+            linted = replace(linted, findings=[finding("nothing-tried", problem)])
+        is_torn = facts is None or here.sources.torn
+        return linted, None if is_torn else [*dict.fromkeys([*(facts or ()), *here.sources.facts])]
+
+    def _tried(self, here: Workspace, tried: Tried) -> Linted:
+        """Judge what parts compose to with each other."""
         findings, options = list[Finding](), set[str]()
         for tried_package, composed in tried.composed:
             folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried_package.use_cases), OPTIONS)]
             members = {f"{here.prefix}/{path}": data for path, data in composed.files.items()}
             fitting = [each.name for each in composed.options.all]
-            findings += self._judged(_files(name, folders, members), fitting, tried=set())[1]
+            findings += self._judged(_files(here.name, folders, members), fitting, tried=set())[1]
             options.update(fitting)
-        placed = to_sources(here, {name}, findings, tried.package)
-        placed = [*as_findings(tried.problems), *_of_parts(placed, tried, f"{name}/{here.prefix}/")]
-        if not tried.package.use_cases and not tried.problems and not here.package_names():
-            file = here.sources.shown(WORKSPACE)
-            hint = "have a base here, which the storages and options fit, or a package"
-            placed.append(finding("nothing-tried", Problem("0 parts were tried", file=file, line=1, hint=hint)))
-        linted = Linted(name, placed, len(tried.package.use_cases), options=sorted(options))
-        is_torn = facts is None or here.sources.torn
-        return linted, None if is_torn else [*dict.fromkeys([*(facts or ()), *here.sources.facts])]
+        placed = to_sources(here, {here.name}, findings, tried.package)
+        placed = [*as_findings(tried.problems), *_of_parts(placed, tried, f"{here.name}/{here.prefix}/")]
+        return Linted(here.name, placed, len(tried.package.use_cases), options=sorted(options))
 
     def _judged(
         self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: set[tuple[str, str]] | None

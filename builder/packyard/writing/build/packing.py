@@ -15,7 +15,7 @@ from packyard.core.work.cache import Cache
 from packyard.core.work.kept import Fact, Kept, KeptResult
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.sources import Observed
-from packyard.writing.build.draft import MARK, Draft
+from packyard.writing.build.draft import Draft
 from packyard.writing.build.product import Built
 from packyard.writing.source import library, workspace
 from packyard.writing.source.library import Library
@@ -73,7 +73,7 @@ class Packing:
         if cached is not None:
             return Packed(cached)
         draft, facts = self.draft(name)
-        bundle = draft.bundle(self.settings.version)
+        bundle = draft.bundle()
         built = Built.of(bundle, draft.idle)
         words = ("bundle", name, self.settings.version)
         fault = "" if facts is None else self.kept.keep(words, facts, built.to_bytes)
@@ -88,14 +88,15 @@ class Packing:
         return replace(cached.result, inputs=inputs(cached.facts))
 
     def find_draft(self, name: str) -> KeptResult[Draft] | None:
-        """Return a package as it was composed, for this version too, if it is in the cache."""
-        cached = self.kept.find(("draft", name), Draft.parse)
+        """Return a package as it was composed, if it is in the cache."""
+        key = (name, self.settings.version)
+        cached = self.kept.find(("draft", *key), Draft.parse)
         described = cached.result.manifest if cached else None
-        return cached if described and (described.name, described.version) == (name, MARK) else None
+        return cached if described and (described.name, described.version) == key else None
 
     def readme(self, name: str) -> bytes:
         """Return a package's README."""
-        return self.draft(name)[0].readme(self.settings.version)
+        return self.draft(name)[0].readme
 
     def facts(self, name: str) -> list[Fact]:
         """Return what composing a package asks of the sources, without composing it."""
@@ -121,8 +122,7 @@ class Packing:
         draft = assemble.draft(here, name, self.settings.version)
         if here.sources.torn:
             return draft, None
-        if draft.manifest.version == MARK:
-            self.kept.keep(("draft", name), here.sources.facts, draft.to_bytes)
+        self.kept.keep(("draft", name, self.settings.version), here.sources.facts, draft.to_bytes)
         return draft, here.sources.facts
 
 

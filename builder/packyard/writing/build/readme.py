@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from posixpath import basename
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,6 @@ from packyard.writing.source.workspace import Workspace, authored
 
 if TYPE_CHECKING:
     from jinja2 import Template
-    from jinja2.nodes import Node
 
     from packyard.writing.build.bounded import Bounded
 
@@ -65,37 +63,6 @@ def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object], 
     """
     rendered = (_render(file, text, context, memo).strip("\n") for file, text in fragments)
     return ("\n\n".join(filter(None, rendered)) + "\n").encode()
-
-
-def only_prints(name: str, fragments: Iterable[tuple[str, str]], memo: Memo) -> bool:
-    """Say whether fragments only print a variable, so that its value can be inserted later."""
-    return all(memo.once(("only prints", name, text), partial(_only_prints, name, text, memo)) for _, text in fragments)
-
-
-def _only_prints(name: str, text: str, memo: Memo) -> bool:
-    if name not in text:
-        return True
-    from jinja2 import TemplateSyntaxError
-
-    try:
-        return not _uses(name, memo.once("readme", _environment).parse(text))
-    except TemplateSyntaxError:  # which rendering it tells of
-        return False
-
-
-def _uses(name: str, node: Node) -> bool:
-    """Say whether a part of a fragment does something else with a variable than to print it.
-
-    What is printed inside of anything but a plain loop or condition may be caught, and changed or compared.
-    """
-    from jinja2 import nodes
-
-    if isinstance(node, nodes.Output):
-        printed = [child for child in node.nodes if not (isinstance(child, nodes.Name) and child.name == name)]
-        return any(_uses(name, child) for child in printed)
-    if isinstance(node, nodes.Template | nodes.If) or (isinstance(node, nodes.For) and not node.recursive):
-        return any(_uses(name, child) for child in node.iter_child_nodes())
-    return any(inner.name == name for inner in (node, *node.find_all(nodes.Name)) if isinstance(inner, nodes.Name))
 
 
 def _environment() -> Bounded:

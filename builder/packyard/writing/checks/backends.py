@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from packyard.core.errors import suggest
 from packyard.core.kubernetes.kinds import CORE, INFERENCE, NETWORKING, called, is_kind, kind_of
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import entries, mappings, scalars, walk
+from packyard.core.yaml.document import entries, mappings, walk
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks import selectors
 from packyard.writing.checks.finding import Finding, breach
@@ -19,10 +19,7 @@ _MADE = ("-head-svc", "-serve-svc")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
-    """Find backends and ports that are not there, and rules of policies that count for nothing."""
-    for root in parsed.fresh:
-        if is_kind(root, NETWORKING, "NetworkPolicy"):
-            yield from _directions(root)
+    """Find backends and ports that are not there, and ports of policies."""
     if not parsed.complete:
         return
     services = {name: mappings(root.find("spec", "ports")) for name, root in parsed.named(CORE, "Service").items()}
@@ -100,17 +97,6 @@ def _number(port: object, ports: list[MappingNode] | None) -> Iterator[Finding]:
     numbers = {each.text("port") for each in ports or ()} - {""}
     if numbers and isinstance(port, Scalar) and port.value and port.value not in numbers:
         yield breach("no-such-port", port, f"the Service has no port {port.value}", f"it has {_listed(numbers)}")
-
-
-def _directions(root: MappingNode) -> Iterator[Finding]:
-    """Find rules of a direction that the policy is not for."""
-    types = [node.value for node in scalars(root.find("spec", "policyTypes"))]
-    for direction in ("Ingress", "Egress"):
-        spec = root.mapping("spec")
-        entry = spec.entry(direction.lower()) if spec else None
-        if types and direction not in types and entry and mappings(entry.value):
-            message = f"policyTypes leaves {direction} out, so that these rules count for nothing"
-            yield breach("policy-without-effect", entry, message, f"policyTypes: [{', '.join([*types, direction])}]")
 
 
 def _policy(root: MappingNode, found_pods: list[Pod[MappingNode]], parsed: Parsed) -> Iterator[Finding]:

@@ -16,8 +16,8 @@ from packyard.core.kubernetes.pods import Path
 
 #: How many processes a run may lose before it evaluates nothing more.
 _MOST_LOST = 3
-#: The path of a part of an object, and that of the pod around it, if there is one.
-Place = tuple[Path, Path | None]
+#: The path of a part of an object, and those of the pod and of the item around it, if there are any.
+Place = tuple[Path, Path | None, Path | None]
 _RAN_OUT = "its evaluation takes too much time or memory"
 
 

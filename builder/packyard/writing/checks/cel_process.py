@@ -1,8 +1,9 @@
 """The process that evaluates expressions in CEL, which strangers wrote, about objects, which others wrote.
 
 Each line that it reads is, as JSON, an object, places in it, and a list of ``[place, expression]``. A place is the path
-of ``self``, and that of the pod around it or null. It answers each expression with a line: ``{"value": …}`` or
-``{"error": …}``. It may take `MEMORY`, and `SECONDS` of a processor for a line; what takes more ends it.
+of ``self``, and those of the pod around it and of the item that it is a part of, or null. It answers each expression
+with a line: ``{"value": …}`` or ``{"error": …}``. It may take `MEMORY`, and `SECONDS` of a processor for a line; what
+takes more ends it.
 
 Beyond CEL and its extensions there are functions that Kubernetes has: of quantities, which are whole thousandths here,
 of URLs, and of addresses.
@@ -28,8 +29,8 @@ from packyard.core.kubernetes import quantity
 from packyard.core.kubernetes.pods import Path
 
 MEMORY, SECONDS = 512 << 20, 2
-#: A place, its key or index, the items before it where it is one of a list, the pod around it, and the whole object.
-VARIABLES = ("self", "key", "earlier", "pod", "object")
+#: A place, its key or index, what stands before it in its list, the item and the pod around it, and the whole object.
+VARIABLES = ("self", "key", "earlier", "item", "pod", "object")
 _MOST = 2_000  # characters of a value, which becomes a part of a message
 
 
@@ -45,11 +46,12 @@ def main() -> None:
             print(json.dumps(_answer(expression, activations[place])), flush=True)
 
 
-def _variables(root: Any, path: Path, pod: Path | None) -> dict[str, object]:
+def _variables(root: Any, path: Path, pod: Path | None, item: Path | None) -> dict[str, object]:
     holder: Any = _at(root, path[:-1]) if path else [root]
     key: Any = path[-1] if path else 0
     earlier = holder[:key] if isinstance(key, int) else None
-    return {"self": holder[key], "key": key, "earlier": earlier, "pod": pod and _at(root, pod), "object": root}
+    around = {name: at if at is None else _at(root, at) for name, at in (("pod", pod), ("item", item))}
+    return {"self": holder[key], "key": key, "earlier": earlier, "object": root, **around}
 
 
 def _at(root: Any, path: Path) -> Any:

@@ -23,7 +23,7 @@ def faults(judge: Judge, definition: str, value: object) -> Iterator[Fault]:
     """Yield what the rules of a definition refuse, and the rules that have no answer."""
     reader = _Reader(judge.definitions.whole["$defs"])
     root = reader.read(mapping(judge.definitions.whole["$defs"][definition]), value, ())
-    places = [(path, None) for path, _ in reader.judged]
+    places = [(path, None, None) for path, _ in reader.judged]
     rules = [(number, path, rule) for number, (path, rules) in enumerate(reader.judged) for rule in rules]
     answers = evaluator().ask(root, places, [(number, rule["rule"]) for number, _, rule in rules]) if rules else []
     for (_, path, rule), answer in zip(rules, answers, strict=True):

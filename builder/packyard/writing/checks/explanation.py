@@ -21,7 +21,7 @@ Severity = Literal["error", "warning"]
 #: Rules whose errors neither kustomize nor the API server refuses: a package that is imported was used with them.
 IN_USE = (
     *("plain-secret", "no-such-key", "probe-port", "port-not-told", "process-count"),
-    *("empty-storage-class", "unreadable-mount", "results-read-only", "root-with-fs-group", "reference-left-behind"),
+    *("empty-storage-class", "results-read-only", "root-with-fs-group", "reference-left-behind"),
     *("workflow-cannot-report", "list-replaced", "unguarded-index"),
 )
 

@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes.kinds import CORE, RBAC, is_kind
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
-from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -21,44 +20,13 @@ from packyard.writing.checks.parsed import Parsed
 _FIELD_PATH = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")
 _SOURCES = ("configMap", "downwardAPI")
 _KEYS = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}
-_MEDIA = ("Memory", "HugePages", "HugePages-2Mi", "HugePages-1Gi")
-_SUBJECTS = ("ServiceAccount", "User", "Group")
-_SYSTEMS = ("linux", "windows")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find names inside of objects that lead nowhere, and words that Kubernetes does not know."""
     for root in parsed.fresh:
-        if is_kind(root, CORE, "PersistentVolumeClaim", "PersistentVolume"):
-            yield from _storage(root)
-        if is_kind(root, CORE, "Service"):
-            yield from _address(root.find("spec", "clusterIP"))
-        is_binding = is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding")
-        for subject in mappings(root.get("subjects")) if is_binding else ():
-            yield from word(subject.get("kind"), "kind", _SUBJECTS)
         for pod in parsed.pods_of(root):
-            yield from word(pod.spec.find("nodeSelector", "kubernetes.io/os"), "kubernetes.io/os", _SYSTEMS)
-            for volume in pod.volumes:
-                yield from word(volume.find("emptyDir", "medium"), "medium", _MEDIA)
             yield from _pod(pod, parsed)
-
-
-def _storage(root: MappingNode) -> Iterator[Finding]:
-    """Find a claim or a volume without an access mode or a size, which the API server rejects."""
-    kind = root.text("kind")
-    modes = root.find("spec", "accessModes")
-    place = root.entry("spec") or root
-    if modes is None or (isinstance(modes, SequenceNode) and not modes.items):
-        yield breach("incomplete-claim", place, f"the {kind} has no accessModes", "ReadWriteMany")
-    size = root.mapping("spec", "capacity") if kind == "PersistentVolume" else None
-    size = size or root.mapping("spec", "resources", "requests")
-    if size is None or size.get("storage") is None:
-        yield breach("incomplete-claim", place, f"the {kind} has no size", "storage: 10Gi")
-
-
-def _address(node: Node | None) -> Iterator[Finding]:
-    if isinstance(node, Scalar) and node.value not in ("None", "") and not re.fullmatch(r"[0-9a-fA-F.:]+", node.value):
-        yield breach("wrong-value", node, f"clusterIP is {node.value!r}", "None, or an address")
 
 
 def word(node: Node | None, field: str, choices: Sequence[str]) -> Iterator[Finding]:

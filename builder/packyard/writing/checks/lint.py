@@ -35,7 +35,6 @@ from packyard.writing.checks import (
     names,
     port_numbers,
     practice,
-    quantities,
     ray,
     references,
     roles,
@@ -58,7 +57,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 #: The families that look at one build.
 _OF_BUILDS = (
     *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
-    *(quantities, keys, argo, roles, empty, security, secret_texts),
+    *(keys, argo, roles, empty, security, secret_texts),
     *(schedules, agreement, addresses, backends, budgets, kserve, ray, scaling),
 )
 

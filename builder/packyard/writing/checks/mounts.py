@@ -1,7 +1,6 @@
-"""Faults of what containers see of volumes: mounts that hide or break each other, results that are not on any volume.
+"""Faults of what containers see of volumes: results that are not on any volume.
 
 mountPath: /pvc                       a claim
-mountPath: /pvc/cache                 below it: its mount point has to be made inside of the claim, as root
 OUTPUT_DIR: /scratch/output           on no volume: lost with the container
 """
 
@@ -27,17 +26,12 @@ _FOREIGN = ("persistentVolumeClaim", "nfs", "hostPath", "ephemeral", "csi")
 _WRITTEN = ("secret", "configMap", "projected", "downwardAPI")
 #: Variables that say where results go.
 _RESULTS = re.compile(r"(^|_)(OUTPUT|CHECKPOINT|CHECKPOINTS|CKPT|RESULTS?)_(DIR|DIRECTORY|PATH)$")
-#: Variables that say where downloads are kept, and options of commands that say either.
-_CACHES = re.compile(r"(HF_HOME|HF_HUB_CACHE|HUGGINGFACE_HUB_CACHE|TRANSFORMERS_CACHE|HF_DATASETS_CACHE|TORCH_HOME)$")
-_OPTION = re.compile(
-    r"--?(?:((?:output|results?|save)[-_](?:dir|directory|path))|(download[-_]dir))(?:[=\s]+['\"]?(/[\w./-]+)|\Z)"
-)
+_OPTION = re.compile(r"--?((?:output|results?|save)[-_](?:dir|directory|path))(?:[=\s]+['\"]?(/[\w./-]+)|\Z)")
 #: What a program that uploads its results itself is told, and where nobody expects them to stay.
 _UPLOADS = re.compile(r"\b(?:s3|gs|gcs|az|abfss?|oci|hf|hdfs|https?)://")
 _SCRATCH = ("/tmp", "/scratch", "/var/tmp")
 #: A word of a command that is a file, or an option with one.
 _FILE = re.compile(r"(?:--?[\w-]+=)?(/[\w./-]+)")
-_OTHERS_READ = 0o004
 _EXECUTE = 0o111
 
 
@@ -77,12 +71,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             volumes = {volume.text("name"): volume for volume in pod.volumes}
             for container in pod.containers:
                 mounts = list(_mounts(container, volumes))
-                yield from _same(mounts)
-                yield from _below(mounts, pod, container)
-                yield from _unreadable(mounts, pod, container)
                 if mounts:
                     yield from _results(mounts, container, pod, parsed)
-                yield from _shared_memory(mounts)
                 yield from _home(mounts, container, parsed)
                 yield from _not_executable(mounts, container)
                 yield from _missing_files(mounts, container, parsed)
@@ -93,50 +83,6 @@ def _mounts(container: MappingNode, volumes: dict[str, MappingNode]) -> Iterator
         path, volume = node.scalar("mountPath"), volumes.get(node.text("name"))
         if path and path.value and volume is not None:
             yield _Mount(node, path, volume)
-
-
-def _same(mounts: list[_Mount]) -> Iterator[Finding]:
-    seen: set[str] = set()
-    for mount in mounts:
-        if mount.path.value in seen:
-            message = f"two volumes are mounted at {mount.path.value}: the API server rejects the pod"
-            yield breach("same-mount-path", mount.path, message, "give one of them another path")
-        seen.add(mount.path.value)
-
-
-def _below(mounts: list[_Mount], pod: Pod[MappingNode], container: MappingNode) -> Iterator[Finding]:
-    """Find a mount below a claim or an export: a directory for it has to be made inside, as root."""
-    for outer in mounts:
-        for inner in mounts:
-            path = inner.path.value
-            if inner is outer or not outer.is_foreign or path == outer.path.value or not outer.holds(path):
-                continue
-            if outer.is_read_only:
-                above = f"the read-only mount {outer.path.value}"
-                message = f"{path} lies below {above}, where its directory cannot be made"
-            elif _runs_as_root(pod, container) or outer.volume.get("hostPath"):
-                continue
-            else:
-                message = (
-                    f"{path} lies below {outer.path.value}: its directory is made there as root, "
-                    "which the pod's user may not read and a server may refuse"
-                )
-            hint = "mount it beside the other, not below"
-            yield breach("mount-below-claim", inner.path, message, hint)
-
-
-def _unreadable(mounts: list[_Mount], pod: Pod[MappingNode], container: MappingNode) -> Iterator[Finding]:
-    """Find files of a Secret or a ConfigMap whose mode does not let the user of the container read them."""
-    if _runs_as_root(pod, container) or pod.spec.find("securityContext", "fsGroup"):
-        return
-    for mount in mounts:
-        held = mount.written
-        modes = [held.get("defaultMode"), *(item.get("mode") for item in mappings(held.get("items")))] if held else []
-        for mode in modes:
-            number = _mode(mode)
-            if mode is not None and number is not None and not number & _OTHERS_READ:
-                message = f"only root can read files of mode {number:04o}, and the container runs as another user"
-                yield breach("unreadable-mount", mode, message, "add fsGroup, or use mode 0444")
 
 
 def _mode(node: Node | None) -> int | None:
@@ -171,13 +117,9 @@ def _results(mounts: list[_Mount], container: MappingNode, pod: Pod[MappingNode]
     foreign = [mount for mount in mounts if mount.is_foreign]
     if foreign and all(mount.is_read_only for mount in foreign):
         return
-    for name, value, path, is_cache in _said(container, parsed):
+    for name, value, path in _said(container, parsed):
         nearest = _nearest(mounts, path)
-        if is_cache:
-            if nearest is None and foreign and not path.startswith(_SCRATCH):
-                message = f"{name} is {path}, which is on no volume: each start downloads everything again"
-                yield breach("cache-not-stored", value, message, "put it below a mount")
-        elif nearest is None:
+        if nearest is None:
             lost = "what is written there is lost with the container"
             message = f"{name} is {path}, which is on no volume: {lost}"
             yield breach("results-not-stored", value, message, "put it below a mount")
@@ -189,21 +131,18 @@ def _results(mounts: list[_Mount], container: MappingNode, pod: Pod[MappingNode]
             yield breach("results-not-stored", value, message, f"put it below {foreign[0].path.value}")
 
 
-def _said(container: MappingNode, parsed: Parsed) -> Iterator[tuple[str, Scalar, str, bool]]:
-    """Yield what variables and options say of directories: a name, its place, the path, whether it is a cache."""
-    own = variables.find(container, parsed)
-    is_offline = any(own.value(name) for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
-    for name, value in own.values.items():
-        is_cache = bool(_CACHES.search(name)) and not is_offline
-        if (is_cache or _RESULTS.search(name)) and isinstance(value, Scalar) and value.value.startswith("/"):
-            yield name, value, value.value, is_cache
+def _said(container: MappingNode, parsed: Parsed) -> Iterator[tuple[str, Scalar, str]]:
+    """Yield what variables and options say of directories of results: a name, its place, the path."""
+    for name, value in variables.find(container, parsed).values.items():
+        if _RESULTS.search(name) and isinstance(value, Scalar) and value.value.startswith("/"):
+            yield name, value, value.value
     words = list(variables.words(container))
     for word, following in zip_longest(words, words[1:]):
         for match in _OPTION.finditer(word.value):
-            place = word if match[3] else following
-            path = match[3] or (place.value if place else "")
+            place = word if match[2] else following
+            path = match[2] or (place.value if place else "")
             if place and path.startswith("/") and "$" not in path:
-                yield match[1] or match[2], place, path, bool(match[2])
+                yield match[1], place, path
 
 
 def _is_own(mount: _Mount, container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> bool:
@@ -218,15 +157,6 @@ def _is_own(mount: _Mount, container: MappingNode, pod: Pod[MappingNode], parsed
 def _nearest(mounts: list[_Mount], path: str) -> _Mount | None:
     """Return the mount that a path is on: of those above it, the one with the longest path."""
     return max((each for each in mounts if each.holds(path)), key=lambda each: len(each.path.value), default=None)
-
-
-def _shared_memory(mounts: list[_Mount]) -> Iterator[Finding]:
-    """Find a volume for shared memory that is on disk."""
-    for mount in mounts:
-        empty = mount.volume.mapping("emptyDir") if mount.path.value.rstrip("/") == "/dev/shm" else None
-        if empty and empty.text("medium") != "Memory":
-            message = "the volume at /dev/shm is a directory on disk, and no memory"
-            yield breach("shared-memory", mount.node, message, "emptyDir: {medium: Memory}")
 
 
 def _home(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:

@@ -16,8 +16,6 @@ from packyard.writing.checks.parsed import Parsed
 
 #: The number or the name of a port.
 _PORT = re.compile(r"\d+\Z|[a-z][a-z0-9-]*\Z")
-#: A flag with the port that a program listens on.
-_PORT_FLAG = re.compile(r"(?:^|\s)--?(?:http[-_]?|grpc[-_]?|rest[-_]?api[-_]?)?port[= ](\d{2,5})\b")
 _TOLD_PORT = re.compile(r"(?:^-p|port[= ]|^:)\d{2,5}\Z", re.IGNORECASE)
 PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 ASKED = ("httpGet", "tcpSocket", "grpc")
@@ -40,7 +38,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 if pod.is_argo or pods.knows(kind_of(root)):  # others may be merged with what an operator has
                     yield from _without_question(container, parsed)
                 yield from _untold(container, pod, parsed)
-                yield from _listens(container)
 
 
 def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -118,15 +115,6 @@ def _untold(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> It
         )
         hint = "give the number to the program, as an argument or a variable, or make it fixed"
         yield breach("port-not-told", number, message, hint)
-
-
-def _listens(container: MappingNode) -> Iterator[Finding]:
-    """Find a declared port that no argument names, where arguments name others."""
-    declared = mappings(container.get("ports"))
-    numbers = {number for word in variables.words(container) for number in _PORT_FLAG.findall(word.value)}
-    if numbers and declared and not numbers & {port.text("containerPort") for port in declared}:
-        message = f"the program is told to listen on {', '.join(sorted(numbers))}, which is not declared"
-        yield breach("port-differs", declared[0], message, "declare the port that it is told")
 
 
 def _told(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> frozenset[str]:

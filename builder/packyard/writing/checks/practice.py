@@ -142,15 +142,9 @@ def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterato
         yield from _token(pod.spec, package)
     if is_kind(root, KUBEFLOW, "MPIJob"):
         yield from _root_with_group(pod, package)
-    for volume in pod.volumes:
-        path = volume.entry("hostPath")
-        if path and isinstance(path.value, MappingNode) and not path.value.text("type"):
-            message = "a hostPath without a type is an empty directory on nodes that do not have the path"
-            yield breach("untyped-host-path", path, message, "type: Directory")
     for container in pod.containers:
         label = f"container {container.text('name')!r}" if container.text("name") else "the container"
         yield from _image(container, label, package)
-        yield from _command(container, label)
         yield from _resources(container, label, pod)
         yield from _user(container, label, pod)
 
@@ -203,13 +197,6 @@ def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Fi
             return
         message = f"{what} of {label} moves, and nodes that have an older build keep it"
         yield breach("moving-tag", image, message, "imagePullPolicy: Always, or another tag")
-
-
-def _command(container: MappingNode, label: str) -> Iterator[Finding]:
-    arguments = container.entry("args")
-    if arguments and container.get("command") is None and container.get("image"):
-        message = f"{label} has args and no command: the image decides what runs"
-        yield breach("args-without-command", arguments, message, "add the command")
 
 
 def _resources(container: MappingNode, label: str, pod: Pod[MappingNode]) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Rules of lint that are rows of data: an expression in CEL that has to hold at each place of a kind.
 
-    on: HorizontalPodAutoscaler.autoscaling spec        a kind with its group, pod, container or volume; a path there
-    with: [minReplicas, maxReplicas]                    only where these are given
+    on: HorizontalPodAutoscaler.autoscaling spec        KIND.GROUP, object, pod, container or volume; a path there
+    with: [minReplicas, maxReplicas]                    only where these are given; with a ? one may be missing
     rule: self.minReplicas <= self.maxReplicas          has to hold; without a rule it never does
     message: minReplicas is {self.minReplicas}          with expressions in braces, as in the hint
     hint: raise maxReplicas
@@ -36,12 +36,13 @@ _Index = Mapping[Kind | str, Sequence[tuple[tuple[str, ...], Rule, Row]]]
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A row at a place of an object; ``pod`` is the path of the pod around it."""
+    """A row at a place of an object; ``pod`` and ``item`` are the paths of what is around it."""
 
     rule: Rule
     row: Row
     path: Path
     pod: Path | None
+    item: Path
 
 
 def check(applied: Applied, rules: Sequence[Rule] = ()) -> Iterator[Finding]:
@@ -50,7 +51,7 @@ def check(applied: Applied, rules: Sequence[Rule] = ()) -> Iterator[Finding]:
     for item in applied.objects:
         value = {name: _without_nulls(member) for name, member in item.value.items() if member is not None}
         cases = list(dict.fromkeys(_cases(value, index, list(_later(item.root, (), applied)))))
-        places = [(case.path, case.pod) for case in cases]
+        places = [(case.path, case.pod, case.item) for case in cases]
         answers = evaluator().ask(value, places, [(number, case.row.rule) for number, case in enumerate(cases)])
         for case, answer in zip(cases, answers, strict=True) if cases else ():
             if answer is not True:
@@ -64,14 +65,15 @@ def _index(rules: tuple[Rule, ...]) -> _Index:
         for row in rule.rows:
             for what, _, path in (on.partition(" ") for on in row.on):
                 kind, _, group = what.partition(".")
-                key = what if what in ("pod", "container", "volume") else (group, kind)
+                key = what if what in ("object", "pod", "container", "volume") else (group, kind)
                 index.setdefault(key, []).append((tuple(path.split("/")) if path else (), rule, row))
     return index
 
 
 def _cases(value: dict[str, object], index: _Index, later: Sequence[Path]) -> Iterator[_Case]:
     """Yield each row with the places that it judges; ``later`` are the paths of values that are not there yet."""
-    starts: list[tuple[Kind | str, object, Path, Path | None]] = [(kind_of(value), value, (), None)]
+    starts: list[tuple[Kind | str, object, Path, Path | None]]
+    starts = [(kind_of(value), value, (), None), ("object", value, (), None)]
     for pod in pods.find(value):
         starts += [("pod", pod.spec, pod.path, pod.path)]
         starts += [("container", container, path, pod.path) for path, container in pod.container_places]
@@ -80,10 +82,11 @@ def _cases(value: dict[str, object], index: _Index, later: Sequence[Path]) -> It
         for steps, rule, row in index.get(key, ()):
             for path, place in _down(start, at, steps):
                 given = place if isinstance(place, dict) else {}
-                read = [(*path, field) for field in row.needs] or [path]
+                read = [(*path, field.rstrip("?")) for field in row.needs] or [path]
                 is_later = any(each[: len(above)] == above for above in read for each in later)
-                if not is_later and all(given.get(field) not in (None, "", []) for field in row.needs):
-                    yield _Case(rule, row, path, pod_path)
+                needed = (field for field in row.needs if not field.endswith("?"))
+                if not is_later and all(given.get(field) not in (None, "", []) for field in needed):
+                    yield _Case(rule, row, path, pod_path, at)
 
 
 def _down(value: object, path: Path, steps: Sequence[str]) -> Iterator[tuple[Path, object]]:
@@ -116,13 +119,14 @@ def _without_nulls(value: object) -> object:
 
 
 def _finding(case: _Case, item: AppliedObject, value: dict[str, object], answer: object) -> Finding:
-    row, at = case.row, [(case.path, case.pod)]
+    row, at = case.row, [(case.path, case.pod, case.item)]
     texts = (row.field, row.message, row.hint)
     asked = [(0, match) for text in texts for match in _PLACEHOLDER.findall(text)]
     parts = iter(evaluator().ask(value, at, asked) if asked else ())
     field, message, hint = (_PLACEHOLDER.sub(lambda _: _shown(next(parts)), text) for text in texts)
+    _, holder = nearest(item.root, case.path)
     entry, node = nearest(item.root, (*case.path, *(field.split("/") if field else ())))
-    place: Entry | Node = entry if field and entry and not isinstance(node, Scalar) else node
+    place: Entry | Node = entry if entry and node is not holder and not isinstance(node, Scalar) else node
     if isinstance(answer, NoAnswer):
         reason = f"the rule {case.rule.name} has no answer here: {answer.reason}"
         return breach("rule-without-answer", place, reason, f"it is {row.rule!r}")

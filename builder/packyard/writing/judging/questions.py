@@ -90,7 +90,7 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
     packing = Packing(Settings(root_dir=workspace.root_dir, version=_VERSION, libraries=workspace.libraries))
     try:
         drafted = packing.draft(name)
-        bundle = drafted[0].bundle(_VERSION)
+        bundle = drafted[0].bundle()
     except PackyardError as error:
         yield Verdict.of(name, "build", details=map(str, error.problems))
         return

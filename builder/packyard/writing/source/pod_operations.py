@@ -24,7 +24,7 @@ from packyard.core.yaml.node import Collection, Comment, Entry, Item, MappingNod
 from packyard.core.yaml.pointer import escaped, pointer
 from packyard.core.yaml.values import is_null
 from packyard.using.kustomize import selector
-from packyard.using.kustomize.patch import MisfitError, deletes
+from packyard.using.kustomize.patch import MisfitError
 from packyard.using.kustomize.selector import Identity
 from packyard.writing.source import pod_conditions
 from packyard.writing.source.pod_conditions import CONTAINERS, Holding, Need, is_bound
@@ -146,7 +146,7 @@ def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations |
     for pod in pods.find(root):
         if not patch.roles or pod.role in patch.roles:
             merged.pod(pod)
-    listed = (*merged.operations.values(), *merged.deletions())
+    listed = tuple(merged.operations.values())
     return Operations(listed, frozenset(merged.roles)) if any(each.op in ("add", "remove") for each in listed) else None
 
 
@@ -190,14 +190,9 @@ class _Fragment:
         return cls(key, number, node, alike, [each for each in alike if holding.reaches(key, each.node)])
 
     @property
-    def is_deleting(self) -> bool:
-        """Say whether it takes the container out."""
-        return deletes(self.node)
-
-    @property
     def is_unmet(self) -> bool:
         """Say whether a container has to be there for it, and is not, or not as the patch asks for it."""
-        return not (self.is_deleting or self.reached) and (bool(self.alike) or self.node.get("image") is None)
+        return not self.reached and (bool(self.alike) or self.node.get("image") is None)
 
     @property
     def origin(self) -> str:
@@ -211,14 +206,7 @@ class _Made:
 
     patch: PodPatch
     operations: dict[tuple[str, str, str], Operation] = field(default_factory=dict)
-    deleted: dict[str, tuple[str, Node | None]] = field(default_factory=dict)  # items, with what tests that it is them
     roles: set[str] = field(default_factory=set)
-
-    def deletions(self) -> Iterator[Operation]:
-        """Yield what takes items out: last, and from behind, as all other indices are those before."""
-        for place, (path, value) in sorted(self.deleted.items(), key=lambda each: _order(each[0]), reverse=True):
-            yield from [Operation("test", path, value)] if value else []
-            yield Operation("remove", place)
 
     def pod(self, pod: Pod[MappingNode]) -> None:
         """Merge the patch into a pod, if that has all containers which the patch names."""
@@ -236,13 +224,13 @@ class _Made:
             return
         for need in holding.needs:
             self._need(need)
-        before = len(self.operations) + len(self.deleted)
+        before = len(self.operations)
         if not any(each.reached for each in fragments) and not pod.is_argo:
             self._test_items(pod)
         for fragment in fragments:
             self._container(pod, fragment)
         self._rest(pod)
-        if len(self.operations) + len(self.deleted) > before:
+        if len(self.operations) > before:
             self.roles.add(pod.role)
 
     @property
@@ -253,19 +241,11 @@ class _Made:
     def _container(self, pod: Pod[MappingNode], fragment: _Fragment) -> None:
         """Merge what the patch says of a container into those that it is for, or add it."""
         for container in fragment.reached:
-            if fragment.is_deleting:
-                self._delete(pod, fragment.node, container)
-                continue
             self._test(container.tested)
             place = _Place(pointer(container.path), ("spec", fragment.key, 0), fragment.origin)
             self._mapping(container.node, fragment.node, place, without="name")
-        if not (fragment.reached or fragment.is_deleting):
+        if not fragment.reached:
             self._new(pod, fragment)
-
-    def _delete(self, pod: Pod[MappingNode], fragment: MappingNode, container: _Container) -> None:
-        if pod.is_argo:
-            raise InputError(fragment.problem("a template of a Workflow cannot be without its container"))
-        self.deleted[pointer(container.path)] = container.tested
 
     def _rest(self, pod: Pod[MappingNode]) -> None:
         """Merge what is not said of containers: into the pod, or for all pods into a Workflow."""
@@ -305,7 +285,7 @@ class _Made:
         """Merge an entry of the patch into a mapping, in which it may have another name."""
         old, new = target.get(name or entry.name), entry.value
         place = above.below(name or entry.name, escaped(entry.name), entry.name)
-        if is_null(new) or deletes(new):
+        if is_null(new):
             if old is not None:
                 self._note(Operation("remove", place.pointer))
             return
@@ -347,12 +327,9 @@ class _Made:
                 first, *others = [(f"{own.pointer}/{key}", inner.get(key)) for key in keys or ()]
                 for other in others:
                     self._test(other)
-                if deletes(item.value):
-                    self.deleted[own.pointer] = first
-                    continue
                 self._test(first)
                 self._mapping(inner, item.value, own, without=first[0].rpartition("/")[2])
-            if not there and not deletes(item.value):
+            if not there:
                 self._add(f"{place.pointer}/-", item.value, item.comment, f"{place.origin}/{number}")
 
     def _test_items(self, pod: Pod[MappingNode]) -> None:
@@ -432,22 +409,16 @@ def _is_joined(node: Node) -> bool:
 
 def without_nulls(node: Node) -> Node:
     """Return a value without what it says to be missing; an item keeps its place, and is empty."""
-    if not any(is_null(each) or deletes(each) for each in walk(node)):
+    if not any(map(is_null, walk(node))):
         return node
     copied = make.copy(node, without_nulls)
     if isinstance(copied, MappingNode):
         assert isinstance(node, MappingNode)
         pairs = zip(node.entries, copied.entries, strict=True)
-        children = [made for each, made in pairs if not is_null(each.value) and not deletes(each.value)]
-        copied.children = [] if deletes(node) else children
+        copied.children = [made for each, made in pairs if not is_null(each.value)]
     elif isinstance(copied, Collection):
         copied.children = [child for child in copied.children if not is_null(child.value)]
     return copied
-
-
-def _order(place: str) -> list[tuple[bool, int, str]]:
-    """Return what sorts pointers by their indices."""
-    return [(step.isdigit(), int(step) if step.isdigit() else 0, step) for step in place.split("/")]
 
 
 def _words(target: Mapping[str, str]) -> str:

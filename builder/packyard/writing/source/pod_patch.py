@@ -10,8 +10,6 @@
     metadata: {annotations: …}               of the pods
     spec: …                                  a fragment of a pod, with setter comments
 
-An item of a list with ``$patch: delete`` is taken out, as kustomize has it.
-
 This reads it; `pod_operations` says what it comes to in an object of any kind.
 """
 
@@ -108,8 +106,8 @@ def _check(fields: Fields, patch: PodPatch) -> None:
             if isinstance(node, Scalar) and node.value not in names:
                 fields.fault(node, key, f"{node.value!r} is no field of this patch", suggest(node.value, names))
     for node in (node for root in roots for node in walk(root) if isinstance(node, MappingNode)):
-        if (directive := node.get("$patch")) and node.text("$patch") != "delete":
-            fields.fault(directive, "$patch", "can be delete alone, as all else is merged")
+        if directive := node.get("$patch"):
+            fields.fault(directive, "$patch", "is not for patches of pods", "null takes a field out")
     if patch.where:
         pod_conditions.check(fields, patch.where)
     spec = patch.spec.value if patch.spec else None

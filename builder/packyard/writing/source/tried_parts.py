@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
+from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import MappingNode
 from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize.accumulate import SourceObject
@@ -37,16 +38,36 @@ class Tried:
     package: Package
     composed: Sequence[tuple[Package, ComposedPackage]]
     problems: Sequence[Problem]
+    only: Collection[tuple[str, str]] | None = None
 
     def is_of_a_part(self, paths: Collection[str]) -> bool:
         """Say whether what these use cases show is due to one of their parts: all use cases of that show it."""
-        return _is_of_a_part(self.package.use_cases, paths)
+        return _is_of_a_part(self.package.use_cases, paths, self.only)
 
 
-def compose_all(here: Workspace) -> Tried:
-    """Compose the parts of a library with each other."""
-    chosen = _Parts(here)
-    use_cases = list({each.path: each for each in chosen.use_cases()}.values())
+def unused(here: Workspace) -> frozenset[tuple[str, str]]:
+    """Return kind and name of the bases, storages and programs that no package uses, nor another part builds on."""
+    used = {(BASE, name) for name in here.part_dirs("bases") if _is_built_on(here, name)}
+    for use_case in (each for name in here.package_names() for each in package.read(here, name).use_cases):
+        used |= {(BASE, use_case.base), *use_case.overlays}
+    folders = {BASE: "bases", **{kind: f"overlays/{kind}" for kind in (STORAGE, PROGRAMS)}}
+    own = {(kind, name) for kind, above in folders.items() for name, folder in here.part_dirs(above).items()
+           if not folder.startswith(f"{LIBRARIES}/")}  # fmt: skip
+    return frozenset(own - used)
+
+
+def _is_built_on(here: Workspace, name: str) -> bool:
+    """Say whether the kustomization of another base or overlay names a base."""
+    sources, folder = here.sources, here.base_dir(name)
+    listed = (path for kind in ("bases", "overlays") for path in sources.list(kind, f"**/{kustomization.FILE}"))
+    return any(f"/{name}" in sources.text(path).text for path in listed if not path.startswith(f"{folder}/"))
+
+
+def compose_all(here: Workspace, only: Collection[tuple[str, str]] | None = None) -> Tried:
+    """Compose the parts of a library with each other; of a workspace what has one of ``only`` these parts."""
+    chosen = _Parts(here, only)
+    every = (each for each in chosen.use_cases() if only is None or not set(only).isdisjoint(_parts_of(each)))
+    use_cases = list({each.path: each for each in every}.values())
     wrong = dict[str, InputError]()
     for use_case in use_cases:
         try:
@@ -58,7 +79,7 @@ def compose_all(here: Workspace) -> Tried:
     for path, refused in wrong.items():
         same = [other for other, its in wrong.items() if str(its) == str(refused)]
         base = next(each.base for each in use_cases if each.path == path)
-        if _is_of_a_part(use_cases, same) and here.base_dir(base) not in chosen.built_on:
+        if _is_of_a_part(use_cases, same, only) and here.base_dir(base) not in chosen.built_on:
             problems.update({str(each): each for each in refused.problems})
     composed = []
     for base in sorted({each.base for each in tried.use_cases}):
@@ -67,13 +88,19 @@ def compose_all(here: Workspace) -> Tried:
             composed.append((of_base, compose.compose(here, of_base)))
         except InputError as error:
             problems.update({str(each): each for each in error.problems})
-    return Tried(tried, composed, list(problems.values()))
+    return Tried(tried, composed, list(problems.values()), only)
 
 
-def _is_of_a_part(use_cases: Sequence[UseCase], paths: Collection[str]) -> bool:
+def _parts_of(use_case: UseCase) -> list[tuple[str, str]]:
+    return [(BASE, use_case.base), *use_case.overlays]
+
+
+def _is_of_a_part(
+    use_cases: Sequence[UseCase], paths: Collection[str], only: Collection[tuple[str, str]] | None
+) -> bool:
     by_part: dict[tuple[str, str], set[str]] = {}
     for each in use_cases:
-        for part in ((BASE, each.base), *each.overlays):
+        for part in (part for part in _parts_of(each) if only is None or part in only):
             by_part.setdefault(part, set()).add(each.path)
     return any(having <= set(paths) for having in by_part.values())
 
@@ -96,8 +123,8 @@ class _Parts:
     ``refused`` are faults of bases that stand alone, ``built_on`` the folders of those that others build on.
     """
 
-    def __init__(self, here: Workspace) -> None:
-        self._here = here
+    def __init__(self, here: Workspace, only: Collection[tuple[str, str]] | None) -> None:
+        self._here, self._only = here, only
         self._offered = offered.find(here)
         self.refused: list[InputError] = []
         self._objects: dict[str, list[SourceObject] | None] = {}
@@ -114,7 +141,7 @@ class _Parts:
             chosen: list[Offered | None] = [*storages] if storages else [None]
             for storage in chosen:
                 needed, missing = self._needed([base, *([storage] if storage else [])], programs)
-                if not missing or not missing <= self._elsewhere:
+                if not missing or (self._only is None and not missing <= self._elsewhere):
                     yield from self._use_case(base, storage, needed)
             for program in filter(_is_own, programs):
                 yield from self._use_case(base, next(iter(storages), None), [program])
@@ -162,7 +189,8 @@ class _Parts:
                 self._objects[base.folder] = compose.begun(self._here.sources, self._read(base), [])[0]
             except InputError as error:
                 self._objects[base.folder] = None
-                self.refused += [error] if _is_own(base) and base.folder not in self.built_on else []
+                is_asked = self._only is None or (BASE, base.name) in self._only
+                self.refused += [error] if is_asked and _is_own(base) and base.folder not in self.built_on else []
         return self._objects[base.folder]
 
     def _use_case(self, base: Offered, storage: Offered | None, programs: Sequence[Offered]) -> Iterator[UseCase]:

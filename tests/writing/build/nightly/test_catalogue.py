@@ -16,11 +16,9 @@ import pytest
 import sample
 import tiny
 from catalogue import workspaces
-from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.writing.build import catalogue
-from packyard.writing.build.draft import MARK
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.product import Built
 from tiny import COMMAND, done, environment, packyard
@@ -149,22 +147,6 @@ def test_an_error_is_not_kept(root: Path, tmp_path: Path) -> None:
     assert "license: no file" in str(made_anew(root, tmp_path / "cache"))
     (root / "gone").rename(file)
     assert isinstance(made_anew(root, tmp_path / "cache"), Built)
-
-
-def test_another_version_is_made_of_what_was_composed(root: Path, tmp_path: Path) -> None:
-    made_anew(root, tmp_path / "cache")
-    other = Settings(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
-    assert Packing(other).find_draft(NAME)
-    packed = Packing(other)(NAME)
-    assert not packed.fault
-    anew = Packing(Settings(root_dir=root, version="1.1"))(NAME)
-    assert packed == anew == Packing(other).find(NAME)
-    readme = {member.path: member.data for member in Bundle.open(packed.data).members}["README.md"]
-    assert b"1.1" in readme
-    assert MARK.encode() not in readme
-    file = root / "LICENSE"
-    file.write_bytes(file.read_bytes() + b"and more\n")
-    assert Packing(other).find(NAME) is Packing(other).find_draft(NAME) is None, "it rests on what it was composed of"
 
 
 @pytest.fixture(scope="module")
