@@ -68,7 +68,7 @@ def _attest(file: Path, at: Revision | None, **changes: object) -> None:
     made = Provenance.of(bundle, {}, at, sbom=described)
     for name, value in changes.items():
         object.__setattr__(made, name, value)
-    file.with_name("p.tar.gz.intoto.json").write_bytes(made.to_bytes([KEY]))
+    file.with_name("p.tar.gz.sigstore.json").write_bytes(made.to_bytes(KEY))
     file.with_name("p.tar.gz.spdx.json").write_bytes(described)
 
 
@@ -91,7 +91,7 @@ def test_a_signed_file_is_proved_in_one_line(file: Path, config: Path, signed: P
 def test_a_file_from_anywhere_is_said_to_be_unsigned_and_refused_for_a_channel_that_has_to_be_signed(
     file: Path, config: Path, signed: Path
 ) -> None:
-    file.with_name("p.tar.gz.intoto.json").unlink()
+    file.with_name("p.tar.gz.sigstore.json").unlink()
     done("keys", "trust", config, signed)
     assert "It is signed by nobody, so its publisher is unknown" in done("verify", file)
     index = signed / "index/index.json"

@@ -14,7 +14,7 @@ import yaml
 
 import real
 import tiny
-from packyard.sharing.entry import PROVENANCE
+from packyard.sharing.entry import SIGSTORE
 from packyard.sharing.index import access
 from packyard.sharing.stores import open_store
 from packyard.sharing.trust import provenance
@@ -102,7 +102,7 @@ def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: A
     assert release is not None
     assert release.closed
     (entry,) = listed.entries
-    key = entry.beside(PROVENANCE)
+    key = entry.beside(SIGSTORE)
     made, opened = provenance.open(store.get(key), trusted, file=key)
     assert opened.signers
     assert made.source is not None

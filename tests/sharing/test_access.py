@@ -13,7 +13,7 @@ import pytest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.entry import PROVENANCE, IndexEntry, bundle_key
+from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry, bundle_key
 from packyard.sharing.fetching.fetch import Fetching, opened
 from packyard.sharing.index import access
 from packyard.sharing.index.access import OlderError, Publisher
@@ -208,15 +208,15 @@ def test_a_signed_channel_is_changed_by_its_own_keys_alone(store: DirectoryStore
 
 def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store: DirectoryStore) -> None:
     made = bundle("gpt")
-    for other, keys in ((made, []), (made, [OTHER]), (bundle("gpt", text="other"), [KEY])):
-        key = bundle_key("gpt", "1.0", PROVENANCE)
-        store.put(key, Provenance.of(other, {}, None, libraries={}).to_bytes(keys))
-        with pytest.raises(IntegrityError, match=r"1\.0/gpt\.tar\.gz\.intoto\.json: is") as caught:
+    for other, by in ((made, None), (made, OTHER), (bundle("gpt", text="other"), KEY)):
+        key = bundle_key("gpt", "1.0", SIGSTORE if by else PROVENANCE)
+        store.put(key, Provenance.of(other, {}, None, libraries={}).to_bytes(by))
+        with pytest.raises(IntegrityError, match=r"1\.0/gpt\.tar\.gz\.(intoto|sigstore)\.json: is") as caught:
             publish(store, [made], by=Publisher(keys=[KEY]))
         assert "remove that file" in caught.value.problems[0].hint
         (store.root_dir / key).unlink()
     assert access.read(store).versions("gpt") == ()
-    signed = Provenance.of(made, {}, None, libraries={}).to_bytes([OTHER])
+    signed = Provenance.of(made, {}, None, libraries={}).to_bytes(OTHER)
     store.put(key, signed)
     publish(store, [made], attest=lambda _: {key: signed}, by=BY)
     assert access.read(store, TRUST).versions("gpt") == ("1.0",)

@@ -46,7 +46,7 @@ def put(store: Store, key: str, found: Bundle, signed: SigningKey | None = None)
     store.put(key, found.data)
     store.put(f"{key}.sha256", line(entry))
     if signed:
-        store.put(f"{key}.intoto.json", Provenance.of(found, {}, None, sbom=b"{}").to_bytes([signed]))
+        store.put(f"{key}.sigstore.json", Provenance.of(found, {}, None, sbom=b"{}").to_bytes(signed))
 
 
 def got(address: str, trusted: Trust | None = None) -> tuple[Bundle, Fetched]:
@@ -65,7 +65,7 @@ def test_a_bundle_in_a_registry_is_got_by_tag_and_digest_and_proved_by_its_prove
         assert "signed by" in fetched.proof.describe()
         assert "not proved" not in fetched.proof.describe()
     assert "so the publisher is unknown" in got(f"{registry}/bert:1.2.0+cpu")[1].proof.describe()
-    with pytest.raises(IntegrityError, match=r"bert:1\.2\.0_-cpu\.intoto\.json: "):
+    with pytest.raises(IntegrityError, match=r"bert:1\.2\.0_-cpu\.sigstore\.json: "):
         got(f"{registry}/bert:1.2.0+cpu", Trust.of(OTHER.public))
 
 
@@ -115,7 +115,7 @@ def test_a_bundle_on_a_web_server_is_got_by_what_a_browser_shows(tmp_path: Path)
             assert found == BERT
             assert fetched.proof.signers == (KEY.public.id,)
             assert "whether it was yanked is not known" in fetched.choice.why
-        with pytest.raises(IntegrityError, match=r"bert@1\.2\.0\+cpu\.intoto\.json: "):
+        with pytest.raises(IntegrityError, match=r"bert@1\.2\.0\+cpu\.sigstore\.json: "):
             got(f"{address}/{KEPT}", Trust.of(OTHER.public))
         with pytest.raises(IntegrityError, match=r"expected this bundle, found gpt@2\.0"):
             got(f"{address}/3.0/bert.tar.gz", TRUST)

@@ -32,12 +32,12 @@ from sharing.servers import answering, files
 KEY, OTHER = SigningKey.new(), SigningKey.new()
 TRUST = Trust.of(KEY.public)
 BUNDLES = [bundle("bert", version) for version in ("1.0", "1.1", "2.0")] + [bundle("gpt", "1.0")]
-OBJECTS = (".tar.gz", ".tar.gz.sha256", ".tar.gz.intoto.json")
+OBJECTS = (".tar.gz", ".tar.gz.sha256", ".tar.gz.sigstore.json")
 
 
 def attested(entry: IndexEntry) -> dict[str, bytes]:
     (found,) = (each for each in BUNDLES if (each.name, each.version) == (entry.name, entry.version))
-    return {f"{entry.key}.intoto.json": Provenance.of(found, {}, None).to_bytes([KEY])}
+    return {f"{entry.key}.sigstore.json": Provenance.of(found, {}, None).to_bytes(KEY)}
 
 
 @pytest.fixture
@@ -83,8 +83,8 @@ def test_no_room_for_temporary_files_is_said_with_the_variable_that_names_them(
 def test_an_sbom_that_is_not_the_one_that_was_signed_is_not_copied(texts: tuple[str, ...], tmp_path: Path) -> None:
     source, made = DirectoryStore(tmp_path / "source"), bundle("bert", "1.0")
     proved = Provenance.of(made, {}, None, sbom=b"{}")
-    name, proof = f"{IndexEntry.of(made).key}.spdx.json", f"{IndexEntry.of(made).key}.intoto.json"
-    beside = {name: b"{}", proof: proved.to_bytes([KEY])}
+    name, proof = f"{IndexEntry.of(made).key}.spdx.json", f"{IndexEntry.of(made).key}.sigstore.json"
+    beside = {name: b"{}", proof: proved.to_bytes(KEY)}
     publish(source, [made], attest=lambda _: beside, by=Publisher(keys=[KEY]))
     (source.root_dir / name).write_bytes(b"{ }")
     target = DirectoryStore(tmp_path / "target")

@@ -72,8 +72,8 @@ def test_what_is_named_exactly_is_copied_at_once_or_not_at_all(tmp_path: Path) -
 
 
 def test_what_is_not_proved_is_not_copied(source: DirectoryStore, target: DirectoryStore) -> None:
-    (source.root_dir / "1.0/gpt.tar.gz.intoto.json").write_bytes(b"{}")
-    with pytest.raises(IntegrityError, match=r"gpt@1\.0\.intoto\.json: payload: is missing"):
+    (source.root_dir / "1.0/gpt.tar.gz.sigstore.json").write_bytes(b"{}")
+    with pytest.raises(IntegrityError, match=r"gpt@1\.0\.intoto\.json: _type: is missing"):
         copy(source, target, ["gpt@1.0"], how=Fetching(trusted=TRUSTED))
     with pytest.raises(IntegrityError, match="which you do not trust"):
         copy(source, target, ["bert@1.0"], how=Fetching(trusted=Trust.of(OWN.public)))

@@ -15,7 +15,7 @@ import sample
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.entry import CHECKSUM, COSIGN, PROVENANCE, SBOM, SIGSTORE, IndexEntry
+from packyard.sharing.entry import CHECKSUM, SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import KEY as INDEX
@@ -27,7 +27,7 @@ from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import directory
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.manifest import bundle_digest
-from packyard.sharing.trust import sbom, sigstore
+from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import bundle, close, fetch, large_bundle, list_otherwise, lose_index
@@ -47,8 +47,7 @@ def attest(entry: IndexEntry) -> dict[str, bytes]:
     proved = Provenance.of(entry, {"a": Digest.of(b"")}, None, sbom=described, manifest=manifest)
     return {
         entry.beside(SBOM): described,
-        entry.beside(PROVENANCE): proved.to_bytes([KEY]),
-        **sigstore.described(proved, [KEY]),
+        entry.beside(SIGSTORE): proved.to_bytes(KEY),
     }
 
 
@@ -91,7 +90,7 @@ def test_every_file_that_is_missing_is_found(store: DirectoryStore) -> None:
         data = store.get(key)
         (store.root_dir / key).unlink()
         kinds = {name: kind for kind, name in found(store)}
-        is_optional = key.endswith((PROVENANCE, SIGSTORE, COSIGN))  # a signed index vouches for what it lists
+        is_optional = key.endswith(SIGSTORE)  # a signed index vouches for what it lists
         assert kinds.get(key) == (None if is_optional else "missing"), key
         (store.root_dir / key).write_bytes(data)
     assert found(store) == []
@@ -100,16 +99,15 @@ def test_every_file_that_is_missing_is_found(store: DirectoryStore) -> None:
 def test_all_that_is_wrong_with_a_bundle_is_told_at_once(store: DirectoryStore) -> None:
     each = IndexEntry.of(BUNDLES[1])
     assert str(each) == "bert@1.1"
-    beside = [each.beside(end) for end in (SBOM, SIGSTORE, COSIGN)]
-    sums = each.beside(CHECKSUM)
-    for key in (each.key, sums, *beside):
+    sums, described, proof = (each.beside(end) for end in (CHECKSUM, SBOM, SIGSTORE))
+    for key in (each.key, sums, described):
         (store.root_dir / key).write_bytes(b"x")
-    wrong = [("altered", each.key), ("altered", sums), *(("unproved", key) for key in beside)]
+    wrong = [("altered", each.key), ("altered", sums), ("unproved", described)]
     assert sorted(found(store)) == sorted(wrong)
-    (store.root_dir / each.beside(PROVENANCE)).write_bytes(b"x")
+    (store.root_dir / proof).write_bytes(b"x")
     (store.root_dir / each.key).unlink()
     (store.root_dir / sums).write_bytes(f"{'0' * 64}  bert.tar.gz\n".encode())
-    assert {("missing", each.key), ("altered", sums), ("unproved", each.beside(PROVENANCE))} <= set(found(store))
+    assert {("missing", each.key), ("altered", sums), ("unproved", proof)} <= set(found(store))
     (fault,) = (fault for fault in fsck.check(store, TRUSTED) if fault.key == sums)
     assert fault.message == f"expected {each.digest}, found sha256:{'0' * 64}"
     assert fault.hint == "publish the package again, which writes it"
@@ -242,7 +240,7 @@ def test_what_is_not_whole_or_not_proved_is_not_listed(store: DirectoryStore) ->
     entries = [IndexEntry.of(each) for each in BUNDLES]
     (store.root_dir / entries[0].key).write_bytes(b"x")
     (store.root_dir / entries[1].beside(CHECKSUM)).unlink()
-    (store.root_dir / entries[2].beside(PROVENANCE)).unlink()
+    (store.root_dir / entries[2].beside(SIGSTORE)).unlink()
     _, listed, _ = fsck.repair(store, BY)
     assert listed == [str(entries[3])]
     unlisted = {key for kind, key in found(store) if kind == "unlisted" and key.endswith(".tar.gz")}
@@ -253,7 +251,7 @@ def test_an_interrupted_publish_is_listed_and_others_are_not_lost(store: Directo
     new = bundle("new", "3.0")
     store.put("3.0/new.tar.gz", new.data)
     store.put("3.0/new.tar.gz.sha256", f"{Digest.of(new.data).hex}  new.tar.gz\n".encode())
-    store.put("3.0/new.tar.gz.intoto.json", Provenance.of(IndexEntry.of(new), {}, None).to_bytes([KEY]))
+    store.put("3.0/new.tar.gz.sigstore.json", Provenance.of(IndexEntry.of(new), {}, None).to_bytes(KEY))
 
     class Overtaken(DirectoryStore):
         def swap(self, key: str, data: bytes, expected: Digest | None) -> None:

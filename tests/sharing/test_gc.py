@@ -16,7 +16,7 @@ import sample
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
-from packyard.sharing.entry import PROVENANCE, IndexEntry
+from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import KEY as KEY_OF_INDEX
@@ -42,7 +42,7 @@ VERSIONS = ("1.0", "1.1-rc1", "1.1", "1.2", "2.0-rc1")
 
 def proved(entry: IndexEntry, keys: Sequence[SigningKey] = (KEY,)) -> dict[str, bytes]:
     made = Provenance.of(entry, {"a": Digest.of(b"")}, None)
-    return {entry.beside(PROVENANCE): made.to_bytes(keys)}
+    return {entry.beside(SIGSTORE if keys else PROVENANCE): made.to_bytes(keys[0] if keys else None)}
 
 
 def filled(store: Store, versions: Sequence[str] = VERSIONS, *, keys: Sequence[SigningKey] = (KEY,)) -> Store:

@@ -21,7 +21,7 @@ from packyard.core.bundle import record
 from packyard.core.errors import InputError, IntegrityError
 from packyard.sharing import configuration
 from packyard.sharing.fetching.verify import verify_bundle
-from packyard.sharing.trust import envelope
+from packyard.sharing.trust import envelope, sigstore
 from packyard.sharing.trust.keyring import TrustedChannel
 from packyard.sharing.trust.keys import NOBODY, PublicKey, SigningKey
 from packyard.sharing.trust.provenance import PAYLOAD_TYPE, Provenance
@@ -36,7 +36,8 @@ VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
 )
 STATEMENT = json.loads(MADE.statement())
-ENVELOPE = json.loads(SIGNED)
+SEALED = envelope.sign(MADE.statement(), PAYLOAD_TYPE, [KEY])
+ENVELOPE = json.loads(SEALED)
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -109,7 +110,7 @@ def test_a_signed_statement_with_any_value_is_refused_or_about_the_same_bundle(
     """A trusted signature makes no statement valid for a bundle that it does not name."""
     try:
         statement = _json(_put(STATEMENT, place, value))
-        found = verify_bundle(BERT, envelope.sign(statement, PAYLOAD_TYPE, [KEY]), TRUST, what="x").provenance
+        found = verify_bundle(BERT, sigstore.sign(statement, PAYLOAD_TYPE, KEY), TRUST, what="x").provenance
     except IntegrityError:
         return
     assert found
@@ -118,14 +119,25 @@ def test_a_signed_statement_with_any_value_is_refused_or_about_the_same_bundle(
 
 
 @fuzzed
-@given(st.integers(0, len(SIGNED) - 1), st.integers(0, 255), st.sampled_from(["replace", "insert", "cut"]))
+@given(st.integers(0, len(SEALED) - 1), st.integers(0, 255), st.sampled_from(["replace", "insert", "cut"]))
 def test_a_signed_envelope_with_any_byte_changed_is_refused(place: int, byte: int, how: str) -> None:
-    rest = SIGNED[place + 1 :] if how == "replace" else SIGNED[place:]
-    changed = SIGNED[:place] if how == "cut" else SIGNED[:place] + bytes([byte]) + rest
-    if changed == SIGNED:
+    rest = SEALED[place + 1 :] if how == "replace" else SEALED[place:]
+    changed = SEALED[:place] if how == "cut" else SEALED[:place] + bytes([byte]) + rest
+    if changed == SEALED:
         return
     with pytest.raises(IntegrityError):
         envelope.open(changed, PAYLOAD_TYPE, TRUST, file="x")
+
+
+@fuzzed
+@given(st.sampled_from(list(_places(json.loads(SIGNED)))), VALUES)
+def test_a_sigstore_bundle_with_any_other_value_is_refused_or_signed_as_it_was(
+    place: tuple[Any, ...], value: Any
+) -> None:
+    with suppress(IntegrityError):
+        changed = _json(_put(json.loads(SIGNED), place, value))
+        proof = verify_bundle(BERT, changed, TRUST, what="x")
+        assert (proof.signers, proof.provenance) == ((KEY.public.id,), MADE)
 
 
 @fuzzed
@@ -147,5 +159,5 @@ def test_any_configuration_is_read_or_refused(tmp_path: Path, text: str) -> None
 
 
 def test_the_signed_values_of_these_tests_are_good() -> None:
-    assert record.to_bytes(ENVELOPE) == SIGNED == _json(ENVELOPE)
+    assert record.to_bytes(ENVELOPE) == SEALED == _json(ENVELOPE)
     assert verify_bundle(BERT, SIGNED, TRUST, what="x").signers == (KEY.public.id,)

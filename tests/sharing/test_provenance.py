@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import subprocess
@@ -21,7 +22,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.core.files.git import Revision
 from packyard.sharing.fetching.verify import verify_bundle
-from packyard.sharing.trust import envelope, provenance, sbom
+from packyard.sharing.trust import provenance, sbom, sigstore
 from packyard.sharing.trust.dependencies import SourceCommit
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import PAYLOAD_TYPE, Provenance
@@ -36,7 +37,9 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 REVISION = Revision(commit=COMMIT, url="git+https://example.com/zoo.git", folder="zoo")
 SBOM = sbom.to_bytes(BERT)
 MADE = Provenance.of(BERT, INPUTS, REVISION, sbom=SBOM)
-SIGNED = MADE.to_bytes([KEY])
+SIGNED = MADE.to_bytes(KEY)
+_BUNDLE = json.loads(SIGNED)
+UNSIGNED = record.to_bytes({**_BUNDLE, "dsseEnvelope": {**_BUNDLE["dsseEnvelope"], "signatures": []}})
 #: How to verify with openssl, base64 and printf alone, as users are told.
 SCRIPT = re.search(
     r"```bash\n(#.*?openssl pkeyutl.*?)```", (real.REPOSITORY / "docs/security.md").read_text(), re.DOTALL
@@ -69,7 +72,7 @@ def test_is_read_back_as_it_was() -> None:
 
 def test_says_nothing_of_when_and_where() -> None:
     again = Provenance.of(BERT, dict(reversed(INPUTS.items())), REVISION, sbom=SBOM)
-    assert again.to_bytes([KEY]) == SIGNED
+    assert again.to_bytes(KEY) == SIGNED
     text = MADE.statement().decode()
     assert not re.search(r"(?i)startedOn|finishedOn|invocation|host|user|\d\d:\d\d", text)
 
@@ -77,13 +80,13 @@ def test_says_nothing_of_when_and_where() -> None:
 def test_names_the_file_that_is_published_if_that_is_compressed_differently() -> None:
     published = compressed_otherwise(BERT)
     made = Provenance.of(published, INPUTS, REVISION)
-    assert verify_bundle(published, made.to_bytes([KEY]), TRUST, what="x").signers == (KEY.public.id,)
+    assert verify_bundle(published, made.to_bytes(KEY), TRUST, what="x").signers == (KEY.public.id,)
 
 
 def _script(folder: Path, file: bytes, attested: bytes, key: SigningKey) -> subprocess.CompletedProcess[str]:
     assert SCRIPT
     (folder / "bert.tar.gz").write_bytes(file)
-    (folder / "bert.tar.gz.intoto.json").write_bytes(attested)
+    (folder / "bert.tar.gz.sigstore.json").write_bytes(attested)
     (folder / "release.pub.pem").write_bytes(key.public.to_pem())
     bin_dir = folder / "bin"
     bin_dir.mkdir()
@@ -109,8 +112,9 @@ def test_openssl_base64_and_printf_alone_find_what_is_wrong(tmp_path: Path, what
     elif what == "input":  # a file whose digest stands elsewhere in the statement
         file = b"1"
     else:
-        payload = json.loads(SIGNED) | {"payload": json.loads(Provenance.of(BERT, {}, None).to_bytes([]))["payload"]}
-        attested = record.to_bytes(payload)
+        signed = json.loads(SIGNED)
+        signed["dsseEnvelope"]["payload"] = base64.b64encode(Provenance.of(BERT, {}, None).statement()).decode()
+        attested = record.to_bytes(signed)
     done = _script(tmp_path, file, attested, key)
     assert done.returncode != 0
     assert "is the one" not in done.stdout
@@ -118,7 +122,7 @@ def test_openssl_base64_and_printf_alone_find_what_is_wrong(tmp_path: Path, what
 
 def _wrap(statement: dict[str, Any] | bytes, key: SigningKey = KEY) -> bytes:
     data = statement if isinstance(statement, bytes) else record.to_bytes(statement)
-    return envelope.sign(data, PAYLOAD_TYPE, [key])
+    return sigstore.sign(data, PAYLOAD_TYPE, key)
 
 
 def _changed(change: Callable[[Any], object]) -> bytes:
@@ -138,14 +142,14 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         "bert.tar.gz: must be one, found 2",
     ),
     "no subject": (_changed(lambda s: s.update(subject=[])), "bert.tar.gz: must be one, found 0"),
-    "another bundle's provenance": (Provenance.of(bundle("gpt"), {}, None).to_bytes([KEY]), "is about gpt@1.0"),
-    "another version's provenance": (Provenance.of(bundle(version="2"), {}, None).to_bytes([KEY]), "is about bert@2"),
+    "another bundle's provenance": (Provenance.of(bundle("gpt"), {}, None).to_bytes(KEY), "is about gpt@1.0"),
+    "another version's provenance": (Provenance.of(bundle(version="2"), {}, None).to_bytes(KEY), "is about bert@2"),
     "the same version with other content": (
-        Provenance.of(bundle(text="other"), {}, None).to_bytes([KEY]),
+        Provenance.of(bundle(text="other"), {}, None).to_bytes(KEY),
         "is about a bundle whose tar is",
     ),
     "the same tar in another file": (
-        Provenance.of(compressed_otherwise(BERT), {}, None).to_bytes([KEY]),
+        Provenance.of(compressed_otherwise(BERT), {}, None).to_bytes(KEY),
         "the same tar, compressed again",
     ),
     "a subject of another name": (
@@ -195,13 +199,14 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
     ),
     "a list": (_wrap(b"[]"), "expected an object"),
     "no JSON": (_wrap(b"bert"), "cannot be read as JSON"),
-    "no envelope": (MADE.statement(), "payload: is missing"),
+    "no statement": (b"{}", "is not signed"),
+    "no signature in it": (UNSIGNED, "must be one, found 0"),
     "a swapped payload type": (
-        envelope.sign(MADE.statement(), "application/vnd.packyard.index-head+json", [KEY]),
+        sigstore.sign(MADE.statement(), "application/vnd.packyard.index+json", KEY),
         "must hold application/vnd.in-toto",
     ),
-    "no signatures": (MADE.to_bytes([]), "is not signed"),
-    "an untrusted key": (MADE.to_bytes([OTHER]), "which you do not trust"),
+    "no signatures": (MADE.to_bytes(), "is not signed"),
+    "an untrusted key": (MADE.to_bytes(OTHER), "which you do not trust"),
     "oversized": (SIGNED + b" " * provenance.LIMIT, "is larger than"),
 }
 
@@ -209,7 +214,7 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_refuses(attack: str) -> None:
     attested, reason = ATTACKS[attack]
-    with pytest.raises(IntegrityError, match=r"\Abert\.tar\.gz\.intoto\.json: ") as refused:
+    with pytest.raises(IntegrityError, match=r"\Abert\.tar\.gz\.(intoto|sigstore)\.json: ") as refused:
         verify_bundle(BERT, attested, TRUST, what="bert.tar.gz")
     assert reason in str(refused.value)
 
@@ -225,8 +230,8 @@ def test_unknown_fields_of_a_newer_packyard_are_passed_over() -> None:
     assert provenance.open(newer, TRUST, file="x")[0] == MADE
 
 
-def test_a_changed_byte_of_a_signed_one_is_found_and_of_an_unsigned_one_changes_no_bundle() -> None:
-    unsigned = MADE.to_bytes([])
+def test_a_changed_byte_changes_nothing_that_is_signed_and_of_an_unsigned_one_no_bundle() -> None:
+    unsigned = MADE.to_bytes()
     for data, trusted in ((SIGNED, TRUST), (unsigned, NOBODY)):
         for place in range(0, len(data), 3):
             changed = bytearray(data)
@@ -235,8 +240,18 @@ def test_a_changed_byte_of_a_signed_one_is_found_and_of_an_unsigned_one_changes_
                 proof = verify_bundle(BERT, bytes(changed), trusted, what="x")
             except IntegrityError:
                 continue
-            assert trusted is NOBODY
-            assert (proof.signers, proof.bundle) == ((), BERT)
+            assert proof.bundle == BERT
+            if trusted is TRUST:
+                assert (proof.signers, proof.provenance) == ((KEY.public.id,), MADE)
+
+
+def _envelope(data: bytes) -> Any:
+    """Return the envelope of a Sigstore bundle as securesystemslib has it, in the name of `KEY`."""
+    from securesystemslib.dsse import Envelope
+
+    signed = json.loads(data)["dsseEnvelope"]
+    (signature,) = signed["signatures"]
+    return Envelope.from_dict({**signed, "signatures": [{**signature, "keyid": KEY.public.id}]})
 
 
 def test_other_libraries_of_the_formats_accept_it() -> None:
@@ -244,13 +259,13 @@ def test_other_libraries_of_the_formats_accept_it() -> None:
     from in_toto_attestation.predicates.provenance.v1.provenance_pb2 import Provenance as Predicate
     from in_toto_attestation.v1.statement import Statement
     from in_toto_attestation.v1.statement_pb2 import Statement as Message
-    from securesystemslib.dsse import Envelope
     from securesystemslib.signer import SSlibKey
 
     public = load_pem_public_key(KEY.public.to_pem())
     key = SSlibKey.from_crypto(public, keyid=KEY.public.id)
-    assert Envelope.from_dict(json.loads(SIGNED)).verify([key], 1) == {KEY.public.id: key}
+    own, other = (_envelope(data) for data in (SIGNED, MADE.to_bytes(OTHER)))
+    assert own.verify([key], 1) == {KEY.public.id: key}
     with pytest.raises(Exception, match="signatures"):
-        Envelope.from_dict(json.loads(MADE.to_bytes([OTHER]))).verify([key], 1)
+        other.verify([key], 1)
     Statement.copy_from_pb(Parse(MADE.statement(), Message())).validate()
     Parse(json.dumps(json.loads(MADE.statement())["predicate"]), Predicate())  # refuses unknown fields

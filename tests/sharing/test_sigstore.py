@@ -8,20 +8,23 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from securesystemslib.dsse import Envelope
 from sigstore_models.bundle.v1 import Bundle as SigstoreBundle
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
-from packyard.sharing.entry import PROVENANCE, IndexEntry
+from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
+from packyard.sharing.fetching.fetch import Fetching
+from packyard.sharing.fetching.verify import verify_bundle
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.channel import OCIStore
-from packyard.sharing.stores.oci.manifest import SIGSTORE_TYPE, bundle_digest
+from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import sigstore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
@@ -35,7 +38,6 @@ TRUST = Trust.of(KEY.public)
 BERT = bundle()
 ENTRY = IndexEntry.of(BERT)
 MANIFEST = bundle_digest(ENTRY)
-SIGNATURE = "dev.cosignproject.cosign/signature"
 
 
 def made(entry: IndexEntry = ENTRY) -> Provenance:
@@ -44,11 +46,7 @@ def made(entry: IndexEntry = ENTRY) -> Provenance:
 
 
 def attest(entry: IndexEntry, key: SigningKey = KEY) -> Mapping[str, bytes]:
-    proved = made(entry)
-    return {
-        entry.beside(PROVENANCE): proved.to_bytes([key]),
-        **sigstore.described(proved, [key]),
-    }
+    return {entry.beside(SIGSTORE): made(entry).to_bytes(key)}
 
 
 @pytest.fixture
@@ -59,7 +57,7 @@ def channel(tmp_path: Path) -> DirectoryStore:
 
 
 def test_the_bundle_is_one_that_sigstore_reads_and_its_envelope_is_signed() -> None:
-    data = sigstore.described(made(), [KEY, OTHER])[f"{ENTRY.key}.sigstore.json"]
+    data = made().to_bytes(KEY)
     SigstoreBundle.from_json(data)
     signed = json.loads(data)["dsseEnvelope"]
     (signature,) = signed["signatures"]  # sigstore-go demands one, and takes an id for one of another kind
@@ -68,11 +66,6 @@ def test_the_bundle_is_one_that_sigstore_reads_and_its_envelope_is_signed() -> N
     assert KEY.public.has_signed(Envelope(payload, signed["payloadType"], {}).pae(), b64decode(signature["sig"]))
     statement = json.loads(payload)
     assert [each["digest"]["sha256"] for each in statement["subject"]] == [ENTRY.digest.hex, MANIFEST.hex]
-
-
-def test_the_same_is_described_by_the_same_bytes_and_without_a_key_by_none() -> None:
-    assert attest(ENTRY) == attest(ENTRY)
-    assert sigstore.described(made(), []) == {}
 
 
 def test_readers_take_a_statement_of_several_subjects_and_find_the_file_by_its_name() -> None:
@@ -88,7 +81,7 @@ def test_readers_take_a_statement_of_several_subjects_and_find_the_file_by_its_n
 
 
 @pytest.mark.parametrize("registry", ["registry3", "registry2", "registry_with_referrers"])
-def test_a_registry_has_what_cosign_looks_for_as_a_referrer(
+def test_a_registry_has_the_bundle_as_a_referrer(
     registry: str, request: pytest.FixtureRequest, channel: DirectoryStore
 ) -> None:
     store = OCIStore(anywhere(request.getfixturevalue(registry)))
@@ -99,16 +92,35 @@ def test_a_registry_has_what_cosign_looks_for_as_a_referrer(
     listed = ask(store, "bert", f"manifests/{tag}")  # where the registry keeps no list of its own
     listed = listed if listed.ok else ask(store, "bert", f"referrers/{MANIFEST}")
     kinds = {each["artifactType"] for each in listed.json()["manifests"]}
-    assert SIGSTORE_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
+    assert sigstore.MEDIA_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
     assert list(fsck.check(store, TRUST)) == []
-    before = tags(store)
     assert [each.status for each in copy(channel, store, by=Publisher(keys=[KEY]))] == ["unchanged"]
-    assert tags(store) == before
 
 
-def tags(store: OCIStore) -> dict[str, bytes]:
-    found = ask(store, "bert", "tags/list").json()["tags"]
-    return {tag: ask(store, "bert", f"manifests/{tag}").content for tag in found}
+def test_publishing_again_leaves_a_signed_statement_that_verifies(channel: DirectoryStore, tmp_path: Path) -> None:
+    private = generate_private_key(SECP256R1())
+    changing = SigningKey.of(private)  # which signs the same bytes by another signature each time
+    one, two = (attest(ENTRY, changing) for _ in range(2))
+    assert one != two
+    store, by = DirectoryStore(tmp_path / "changing"), Publisher(keys=[changing])
+    for objects in (one, two):
+        store.put(ENTRY.beside(SIGSTORE), one[ENTRY.beside(SIGSTORE)])
+        publish(store, [BERT], attest=lambda _, objects=objects: objects, by=by)
+        assert store.get(ENTRY.beside(SIGSTORE)) == one[ENTRY.beside(SIGSTORE)]
+    publish(
+        channel, [BERT], attest=lambda entry: {entry.beside(PROVENANCE): made().to_bytes()}, by=Publisher(keys=[KEY])
+    )
+    assert ENTRY.beside(PROVENANCE) not in channel.list("")
+
+
+def test_a_bundle_by_an_identity_counts_for_no_key() -> None:
+    bundle = json.loads(made().to_bytes(KEY))
+    bundle["verificationMaterial"] = {"certificate": {"rawBytes": "AA=="}, "tlogEntries": []}
+    data = json.dumps(bundle).encode()
+    proof = verify_bundle(ENTRY, data, NOBODY, what="x")
+    assert (proof.signers, proof.others) == ((), (sigstore.IDENTITY,))
+    with pytest.raises(IntegrityError, match="is signed by a Sigstore identity, which you do not trust"):
+        verify_bundle(ENTRY, data, TRUST, what="x")
 
 
 CHANGES = {
@@ -119,24 +131,20 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("end", [".sigstore.json", ".cosign.json"])
 @pytest.mark.parametrize(("keys", "entry"), CHANGES.values(), ids=CHANGES)
 def test_fsck_and_copy_find_what_is_not_about_the_bundle(
-    channel: DirectoryStore, tmp_path: Path, end: str, keys: list[SigningKey], entry: IndexEntry
+    channel: DirectoryStore, tmp_path: Path, keys: list[SigningKey], entry: IndexEntry
 ) -> None:
-    data = sigstore.described(made(entry), keys)[f"{entry.key}{end}"]
-    (tmp_path / f"channel/{ENTRY.key}{end}").write_bytes(data)
+    place = ENTRY.beside(SIGSTORE)
+    (channel.root_dir / place).write_bytes(made(entry).to_bytes(keys[0]))
     found = [(each.kind, each.key) for each in fsck.check(channel, TRUST)]
     if keys == [OTHER]:  # the index that a trusted key signed vouches for the bundle
         assert found == []
         return
-    assert found == [("unproved", f"{ENTRY.key}{end}")]
-    with pytest.raises(IntegrityError, match=rf"bert\.tar\.gz\{end}"):
+    assert found == [("unproved", place)]
+    with pytest.raises(IntegrityError, match=r"sigstore\.json"):
         copied(channel, DirectoryStore(tmp_path / "target"))
-    assert end == ".cosign.json" or keys != [KEY] or [*fsck.check(channel, NOBODY)]
 
 
 def copied(source: Store, target: Store) -> object:
-    from packyard.sharing.fetching.fetch import Fetching
-
     return copy(source, target, how=Fetching(trusted=TRUST), by=Publisher(keys=[KEY]))

@@ -41,7 +41,7 @@ def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
     assert f"{KEY.public.id}, which you do not trust (packyard keys trust FILE CHANNEL), so its publisher" in said
     assert (
         "It is signed by nobody, so its publisher is unknown"
-        in verify_bundle(BERT, MADE.to_bytes([]), NOBODY, what="x").describe()
+        in verify_bundle(BERT, MADE.to_bytes(), NOBODY, what="x").describe()
     )
     assert "it has no provenance" in verify_bundle(BERT, None, NOBODY, what="x").describe()
 
@@ -50,9 +50,7 @@ def test_changes_that_were_not_committed_are_said() -> None:
     made = Provenance.of(BERT, INPUTS, Revision(commit=REVISION.commit, changed=frozenset(INPUTS)))
     assert made.source
     assert made.source.dirty
-    assert (
-        "with changes that are not committed" in verify_bundle(BERT, made.to_bytes([KEY]), TRUST, what="x").describe()
-    )
+    assert "with changes that are not committed" in verify_bundle(BERT, made.to_bytes(KEY), TRUST, what="x").describe()
 
 
 def test_a_bundle_without_provenance_is_refused_where_a_signature_is_required() -> None:
@@ -63,7 +61,7 @@ def test_a_bundle_without_provenance_is_refused_where_a_signature_is_required() 
 
 
 def test_a_signed_index_that_lists_it_proves_it_without_signed_provenance() -> None:
-    for attested in (None, MADE.to_bytes([]), MADE.to_bytes([OTHER])):
+    for attested in (None, MADE.to_bytes(), MADE.to_bytes(OTHER)):
         proof = verify_bundle(BERT, attested, NAMED, what="x", listed_by=[KEY.public.id])
         assert proof.is_proved
         assert "listed by the channel, signed by release" in proof.describe()
@@ -71,7 +69,8 @@ def test_a_signed_index_that_lists_it_proves_it_without_signed_provenance() -> N
 
 
 def test_a_signed_index_excuses_no_forged_signature() -> None:
-    forged = SIGNED.replace(SIGNED[-60:-50], b"AAAAAAAAAA")
+    place = SIGNED.index(b'"sig": "') + 20
+    forged = SIGNED[:place] + b"AAAAAAAAAA" + SIGNED[place + 10 :]
     with pytest.raises(IntegrityError, match=r"was altered|base64"):
         verify_bundle(BERT, forged, TRUST, what="x", listed_by=[KEY.public.id])
 
@@ -87,7 +86,7 @@ def test_provenance_by_a_key_that_was_stolen_is_refused_unless_a_signed_index_li
 def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:
     with pytest.raises(IntegrityError, match=r"x\.spdx\.json: is not the SBOM that the provenance names"):
         with_sbom(verify_bundle(BERT, SIGNED, TRUST, what="x"), SBOM + b" ", what="x")
-    without = Provenance.of(BERT, INPUTS, None).to_bytes([KEY])
+    without = Provenance.of(BERT, INPUTS, None).to_bytes(KEY)
     with pytest.raises(IntegrityError, match=r"expected none"):
         with_sbom(verify_bundle(BERT, without, TRUST, what="x"), SBOM, what="x")
 
@@ -107,7 +106,7 @@ print(*sorted({"cryptography", "subprocess", "yaml", "importlib.metadata", "pack
 def listed(tmp_path: Path) -> DirectoryStore:
     """A channel that lists `BERT`, with its provenance."""
     store = DirectoryStore(tmp_path / "channel")
-    publish(store, [BERT], attest=lambda entry: {f"{entry.key}.intoto.json": SIGNED}, by=Publisher(keys=[OTHER]))
+    publish(store, [BERT], attest=lambda entry: {f"{entry.key}.sigstore.json": SIGNED}, by=Publisher(keys=[OTHER]))
     return store
 
 

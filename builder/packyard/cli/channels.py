@@ -72,6 +72,8 @@ def listed(address: str, store: Store | None = None) -> Index:
 
 def signed(address: str, index: Index) -> str:
     """Say who signed an index, as far as the user can tell."""
+    if not index.channel:
+        return "where each version is signed by itself, or not"
     if index.signers:
         return f"signed by {', '.join(map(preferences.trust(address).name, index.signers))}"
     return f"signed by {index.others[0]}, which you do not trust" if index.others else "not signed"

@@ -22,6 +22,7 @@ _FOREIGN = {
     **dict.fromkeys(("-f", "--file", "--filename"), ("--values",)),
     "--dry-run": ("--diff",),
     "--recursive": ("-R", "--all"),
+    "--reset": ("--unset",),
     "--set": ("NAME=VALUE",),
     "--version": ("NAME@VERSION", "[VERSION]"),
 }

@@ -86,6 +86,7 @@ GROUPS = (USE, CLUSTER, WRITE, PUBLISH, BESIDE)
 VERBS = {verb: entry for group in GROUPS for verb, entry in group.verbs.items()}
 #: What Helm, kpt, kubectl, git and packyard before call what a verb here does, and what to type.
 FOREIGN: Mapping[str, str] = {
+    "add": "get NAME",
     "apply": "deploy DIR",
     "cache": "config",
     "delete": "undeploy RUN",
@@ -93,12 +94,15 @@ FOREIGN: Mapping[str, str] = {
     "disable": "enable DIR OPTION --off",
     "edit": "set DIR NAME=VALUE",
     "events": "logs RUN --events",
+    "export": "render DIR",
     "fetch": "get NAME",
     "history": "rollback RUN --list",
+    "images": "show NAME --images",
     "info": "show NAME",
     "inspect": "show NAME",
     "install": "run NAME/USECASE",
     "ls": "list",
+    "options": "enable DIR",
     "package": "build",
     "parts": "new --list",
     "pkg": "get NAME",
@@ -112,7 +116,9 @@ FOREIGN: Mapping[str, str] = {
     "schema": "init DIR --editor",
     "search": "list WORD",
     "template": "render",
+    "trust": "keys trust",
     "uninstall": "undeploy RUN",
+    "untrust": "keys untrust",
     "validate": "lint",
     "values": "setters DIR",
 }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: How the keys of what is known of a bundle end, behind that of the bundle.
 CHECKSUM, PROVENANCE, SBOM = ".sha256", ".intoto.json", ".spdx.json"
-SIGSTORE, COSIGN = ".sigstore.json", ".cosign.json"
+SIGSTORE = ".sigstore.json"
 
 _README = "README.md"
 _DESCRIPTION = 300  # characters

@@ -83,7 +83,7 @@ def test_verify_asks_for_what_belongs_together_and_refuses_the_signature_of_anot
     file.write_bytes(BERT.data)
     flags = ("--identity", IDENTITY, "--issuer", ISSUER, "--trusted-root", root)
     assert packyard("verify", file, *flags[:2]).returncode == 2
-    assert "cosign sign-blob" in packyard("verify", file, *flags).stderr
-    file.with_name("bert.tar.gz.keyless.json").write_bytes(bundle)
+    assert "get it from where the file is from" in packyard("verify", file, *flags).stderr
+    file.with_name("bert.tar.gz.sigstore.json").write_bytes(bundle)
     refused = packyard("verify", file, *flags)
-    assert (refused.returncode, "is about another file" in refused.stderr) == (1, True)
+    assert (refused.returncode, "bert.tar.gz.sigstore.json: " in refused.stderr) == (1, True)

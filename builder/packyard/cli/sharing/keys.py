@@ -24,6 +24,10 @@ from packyard.cli.sharing import signing
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.sharing.configuration import identity
 from packyard.sharing.index import access
+from packyard.sharing.index.index import Index
+from packyard.sharing.stores import as_registry
+from packyard.sharing.stores.store import Store
+from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keyring import Keyring
 from packyard.sharing.trust.keys import PublicKey, Trust
 
@@ -82,17 +86,29 @@ def _trust(ring: Keyring, arguments: argparse.Namespace) -> list[_Row]:
 
 def _check_signed(channel: str, trusted: Trust) -> None:
     """Refuse a channel that none of these keys has signed."""
-    index = access.read(open_channel(channel), trusted.optional(), preferences.memory(channel))
-    if index.signers:
+    store = open_channel(channel)
+    index = access.read(store, trusted.optional(), preferences.memory(channel))
+    signers, others = _signers(store, index, trusted) if as_registry(store) else (index.signers, index.others)
+    if signers:
         return
     keys = " or ".join(f"{key.name} ({key.id})" for key in trusted.keys.values())
-    if index.others:
+    if others:
         hint = "ask its publisher by another way which key it is: that with this id, and no other, is the one to trust"
-        problem = f"is signed by {' and '.join(index.others)}, and not by {keys}"
+        problem = f"is signed by {' and '.join(others)}, and not by {keys}"
     else:
         hint = f"ask its publisher to sign it: packyard publish --key NAME --to {quote(trusted.channel)}"
         problem = f"is not signed, by {keys} or any other key"
     raise InputError(Problem(problem, file=trusted.channel, hint=hint))
+
+
+def _signers(store: Store, index: Index, trusted: Trust) -> tuple[Sequence[str], Sequence[str]]:
+    """Return who signed a channel in a registry, which has no index: one of the versions speaks for the others."""
+    entry = next((package.latest for package in index.packages() if package.latest), None)
+    data = provenance.get(store, entry.name, entry.version) if entry else None
+    if entry is None or data is None:
+        return (), ()
+    opened = provenance.open(data, trusted.optional(), file=entry.beside(provenance.end(data)))[1]
+    return opened.signers, opened.others
 
 
 def _untrust(ring: Keyring, arguments: argparse.Namespace) -> list[_Row]:

@@ -17,10 +17,10 @@ from packyard.cli.channels import patience
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
 from packyard.core.files.git import Revision
-from packyard.sharing.entry import PROVENANCE, SBOM, IndexEntry, bundle_key
+from packyard.sharing.entry import SBOM, IndexEntry, bundle_key
 from packyard.sharing.publishing.publish import Attest, Packed
 from packyard.sharing.stores.oci.manifest import bundle_digest
-from packyard.sharing.trust import provenance, sbom, sigstore
+from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.dependencies import BuiltOn
 from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Provenance
@@ -62,8 +62,8 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> At
         if origin.source and at and any(_differs(at, other, place, inputs) for place, other in folders):
             origin = replace(origin, source=replace(origin.source, dirty=True))
         name = (entry.name, entry.version)
-        signed = {bundle_key(*name, PROVENANCE): origin.to_bytes(keys), **sigstore.described(origin, keys)}
-        return {bundle_key(*name, SBOM): described, **signed}
+        statement = origin.to_bytes(keys[0] if keys else None)
+        return {bundle_key(*name, SBOM): described, bundle_key(*name, provenance.end(statement)): statement}
 
     return statements
 

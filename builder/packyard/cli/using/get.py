@@ -31,6 +31,7 @@ from packyard.core.bundle import lock as locks
 from packyard.core.bundle import manifest
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.bundle.manifest import LIBRARY, Manifest
+from packyard.core.bundle.receipt import CARRIED
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError, on_one_line
 from packyard.core.files import regular
@@ -76,13 +77,14 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.output == "text":
             output.line(str(row["directory"]))
         output.note(text)
-        _tell_next(Path(str(row["directory"])), wanted)
+        _tell_next(row, wanted)
     ROWS.show(rows, arguments.output)
     return 0
 
 
-def _tell_next(folder: Path, wanted: str) -> None:
+def _tell_next(row: dict[str, object], wanted: str) -> None:
     """Name the command to go on with: for the use case that was named, or the only one."""
+    folder, source = Path(str(row["directory"])), str(row.get("channel", CARRIED))
     described = Manifest.parse(regular.read(folder / manifest.FILE, limit=manifest.LIMIT))
     if described.kind == LIBRARY:
         return
@@ -94,7 +96,8 @@ def _tell_next(folder: Path, wanted: str) -> None:
     if len(paths) == 1:
         output.note(f"next: packyard setters {quote(str(folder / paths[0]))}")
     elif paths:
-        output.note(f"next: packyard show {described.name} lists its {len(paths)} use cases")
+        flag = "" if source == preferences.source().value else preferences.flag_for(source)
+        output.note(f"next: packyard show {described.name}{flag} lists its {len(paths)} use cases")
 
 
 def _named(asked: Reference, arguments: argparse.Namespace, into: Path) -> Row:

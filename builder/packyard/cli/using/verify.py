@@ -8,7 +8,7 @@ packyard verify NAME.tar.gz --rebuild       also that its sources, in the
 packyard verify DIR                         which files were changed since it
                                             was untarred
 
-One line says what was proved, and what could not be. Provenance, SBOM and a keyless signature are looked for beside
+One line says what was proved, and what could not be. The signature or provenance, and the SBOM, are looked for beside
 NAME.tar.gz. --rebuild takes the recorded commit, if the repository here has it; it changes no file.
 """
 
@@ -31,7 +31,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, UsageError, on_one_line
 from packyard.core.files import regular
-from packyard.sharing.entry import SBOM, IndexEntry
+from packyard.sharing.entry import SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.fetching.cache import digest_of
 from packyard.sharing.fetching.fetch import Fetching, opened_entry
 from packyard.sharing.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
@@ -39,7 +39,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.store import Store, get_or_none
-from packyard.sharing.trust import keyless
+from packyard.sharing.trust import keyless, provenance
 
 ROWS = Rows(
     "bundle",
@@ -99,7 +99,8 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
         described, tar = bundles.inspect(opened, what=str(file))
         digest, size = digest_of(opened), opened.tell()
     bundle = IndexEntry(name=described.name, version=described.version, tar=tar, digest=digest, size=size)
-    attested, listing = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
+    beside = (_beside(file, end) for end in provenance.ENDS)
+    attested, listing = next(filter(None, beside), None), _beside(file, SBOM)
     published = _published(channel, described) if channel else None
     if published is None:
         proof = verify_bundle(bundle, attested, preferences.trusted_anywhere(), what=str(file))
@@ -118,9 +119,9 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
 
 
 def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) -> None:
-    beside = file.with_name(f"{file.name}.keyless.json")
+    beside = file.with_name(f"{file.name}{SIGSTORE}")
     if not beside.exists():
-        hint = "cosign sign-blob --bundle writes it; get it from where the file is from"
+        hint = "get it from where the file is from"
         raise InputError(Problem("there is no such file", file=str(beside), hint=hint))
     keyless.verify(
         Digest(proof.bundle.digest),

@@ -23,7 +23,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.sharing import checksum
-from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry, bundle_key
+from packyard.sharing.entry import CHECKSUM, IndexEntry, bundle_key
 from packyard.sharing.fetching.bundle_address import BundleAddress
 from packyard.sharing.fetching.cache import Cache
 from packyard.sharing.fetching.download import ROOM, Heard, Read, Wanted, download
@@ -190,7 +190,8 @@ def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fe
     registry, place = OCIStore(bundle.artifact.channel, patience=how.patience), bundle.artifact
     try:
         layer, read = registry.at(place.name, place.reference)
-        attested = registry.published_with(place.name, place.reference, PROVENANCE, limit=provenance.LIMIT)
+        read_beside = partial(registry.published_with, place.name, place.reference, limit=provenance.LIMIT)
+        attested = next(filter(None, map(read_beside, provenance.ENDS)), None)
     except NotFoundError as error:
         raise InputError(Problem("there is no bundle", file=str(bundle), hint=_IS_RIGHT)) from error
     wanted = Wanted(digest=layer.digest, size=layer.size, what=str(bundle))

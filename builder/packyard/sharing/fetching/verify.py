@@ -18,7 +18,7 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.core.files import paths, regular
-from packyard.sharing.entry import PROVENANCE, SBOM, Identified, IndexEntry
+from packyard.sharing.entry import SBOM, Identified, IndexEntry
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
@@ -118,7 +118,7 @@ def verify_bundle(
             hint = f"ask its publisher; to require no signature there any more: {trusted.let_go}"
             raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
         return proof
-    file = f"{what}{PROVENANCE}"
+    file = f"{what}{provenance.end(attested)}"
     statement, opened = _open(attested, trusted, file)
     statement.check(bundle, file=file)
     return replace(proof, provenance=statement, signers=opened.signers, others=opened.others)

@@ -23,7 +23,7 @@ from packyard.core.bundle import record
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, Problem
-from packyard.sharing.entry import PROVENANCE, SBOM, IndexEntry
+from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, keep
 from packyard.sharing.fetching.verify import Proof, verify_listed
 from packyard.sharing.index import access
@@ -35,7 +35,7 @@ from packyard.sharing.publishing.gc import clear
 from packyard.sharing.publishing.publish import Attest, Packed, Status, check_place, compare, publish, upload
 from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import MissingStoreError, Store, get_or_none, pointing_to_fsck
-from packyard.sharing.trust import provenance, sigstore
+from packyard.sharing.trust import provenance
 
 _AT_ONCE = 4  # uploads
 _BATCH = 32  # bundles that are on this disk, and that are listed together
@@ -192,7 +192,7 @@ class _Source:
             with pointing_to_fsck(self.store):
                 files = self._known(published)
             if self.is_proved:
-                proofs[str(published)] = self._proof(published, files.get(published.beside(PROVENANCE)))
+                proofs[str(published)] = self._proof(published, provenance.among(files, published))
             return files
 
         with TemporaryDirectory(prefix="packyard-") as folder:
@@ -207,7 +207,7 @@ class _Source:
         return verify_listed(self.store, self.listed, entry, entry, self.how.trusted, attested=attested)
 
     def _known(self, entry: IndexEntry) -> Mapping[str, bytes]:
-        """Return the SBOM, the provenance and what Sigstore's tools verify, which have to be about this file.
+        """Return the SBOM and the provenance, which have to be about this file.
 
         An SBOM has to be the one that the provenance names: what is published once never changes.
         """
@@ -215,14 +215,15 @@ class _Source:
         described = entry.beside(SBOM)
         proof = provenance.check_beside(self.store, entry, trusted)
         sbom = get_or_none(self.store, described, limit=provenance.LIMIT)
-        files = {described: sbom, entry.beside(PROVENANCE): proof}
-        own = {key: data for key, data in files.items() if data is not None}
+        own = {} if sbom is None else {described: sbom}
         if proof is not None:
-            statement = provenance.open(proof, trusted, file=entry.beside(PROVENANCE))[0]
+            place = entry.beside(provenance.end(proof))
+            own[place] = proof
+            statement = provenance.open(proof, trusted, file=place)[0]
             for key, expected in statement.products(entry).items():
                 if key in own:
                     expected.verify(own[key], what=key)
-        return {**own, **sigstore.check_beside(self.store, entry, trusted)}
+        return own
 
 
 def _complete(listed: Index, target: Index, entries: Iterable[IndexEntry]) -> list[str]:

@@ -21,7 +21,7 @@ from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.sharing import checksum
-from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry
+from packyard.sharing.entry import CHECKSUM, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index, record_key, shard_key
@@ -37,7 +37,7 @@ from packyard.sharing.stores.store import (
     digest_in,
     get_or_none,
 )
-from packyard.sharing.trust import provenance, sigstore
+from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
@@ -140,7 +140,8 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
 
 def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
     """Compare what lies in a release with its entry."""
-    store, line, proof = survey.store, entry.beside(CHECKSUM), entry.beside(PROVENANCE)
+    store, line = survey.store, entry.beside(CHECKSUM)
+    proof = next((key for end in provenance.ENDS if (key := entry.beside(end)) in survey.keys), entry.beside(SIGSTORE))
     with survey.noting(entry.key, _BRING_BACK):
         data = store.get(entry.key, limit=LIMITS.packed_size)
         entry.verify(data)
@@ -157,9 +158,6 @@ def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
         for key, expected in products.items():
             with survey.noting(key, again, "unproved"):
                 expected.verify(store.get(key, limit=provenance.LIMIT), what=key)
-    for end in sigstore.ENDS:
-        with survey.noting(entry.beside(end), again, "unproved"):
-            sigstore.check_beside(store, entry, trusted, ends=[end])
 
 
 def _check_content(bundle: Bundle, entry: IndexEntry) -> None:

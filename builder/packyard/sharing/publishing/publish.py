@@ -25,7 +25,7 @@ from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_
 from packyard.core.files import regular
 from packyard.core.work.parallel import each
 from packyard.sharing import checksum
-from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry
+from packyard.sharing.entry import CHECKSUM, PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, MANY, Index
 from packyard.sharing.stores import as_registry, files_of, relying
@@ -225,7 +225,9 @@ class Upload:
                 _put(store, entry, self.packed.data())
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
-        attested = attest(entry)
+        attested = dict(attest(entry))
+        if entry.beside(SIGSTORE) in self.present:
+            attested.pop(entry.beside(PROVENANCE), None)
         line = (entry.beside(CHECKSUM), checksum.line(entry))
         missing = [(key, data) for key, data in (line, *attested.items()) if key not in self.present]
         for key, data in missing:
@@ -235,13 +237,13 @@ class Upload:
                 if key == line[0]:
                     raise
         if not before.lists(entry):
-            self._check_provenance(store, entry, attested.get(entry.beside(PROVENANCE)), trusted)
+            self._check_provenance(store, entry, provenance.among(attested, entry), trusted)
         return entry, bool(missing) or not self.has_bundle
 
     def _check_provenance(self, store: Store, entry: IndexEntry, own: bytes | None, trusted: Trust) -> None:
         """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
-        key = entry.beside(PROVENANCE)
-        there = provenance.get(store, entry.name, entry.version) if key in self.present else own
+        is_there = any(entry.beside(end) in self.present for end in provenance.ENDS)
+        there = provenance.get(store, entry.name, entry.version) if is_there else own
         if there != own:
             try:
                 provenance.check(there, entry, trusted)

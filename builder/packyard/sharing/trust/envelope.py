@@ -7,7 +7,7 @@
     }
 
 What is signed is not this JSON but `signed_bytes` of its payload and its type, so that neither can be given another
-meaning. Of cosign's own payloads it is the payload itself, a JSON object: the bytes of all others begin with DSSEv1.
+meaning.
 A signature is looked up by its key id. A wrong id leads to no key, or to one that does not fit: it can make a signature
 worthless, never valid. An envelope has one spelling, and no other is accepted.
 """
@@ -23,8 +23,6 @@ from packyard.core.bundle.record import FaultError, Record
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.trust.keys import SigningKey, Trust
 
-#: The payload that cosign signs of an image; see `sigstore`.
-SIMPLE_SIGNING = "application/vnd.dev.cosign.simplesigning.v1+json"
 _MOST = 16  # signatures
 
 
@@ -44,10 +42,8 @@ class _Signature:
 
 
 def signed_bytes(payload: bytes, payload_type: str) -> bytes:
-    """Return what a signature signs: DSSE's pre-authentication encoding, or the payload that cosign signs."""
+    """Return what a signature signs: DSSE's pre-authentication encoding."""
     kind = payload_type.encode()
-    if payload_type == SIMPLE_SIGNING and payload.startswith(b"{"):
-        return payload
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 
 

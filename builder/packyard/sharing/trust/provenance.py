@@ -1,4 +1,7 @@
-"""Provenance: what a bundle was made from, by what; an in-toto statement in the words of SLSA, in an envelope.
+"""Provenance: what a bundle was made from, by what; an in-toto statement in the words of SLSA.
+
+    NAME.tar.gz.sigstore.json    the signed statement, as a Sigstore bundle
+    NAME.tar.gz.intoto.json      the statement alone, of a bundle that nobody signed
 
     subject                 the .tar.gz by its SHA-256, and the tar in it, which identifies the bundle; behind it the
                             manifest that the bundle has in any registry, which cosign, Flux and others look for
@@ -21,19 +24,22 @@ from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, list_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.entry import PROVENANCE, SBOM, Identified, bundle_key
+from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, Identified, bundle_key
 from packyard.sharing.stores.oci.manifest import MANIFEST_TYPE
 from packyard.sharing.stores.store import Store, get_or_none
-from packyard.sharing.trust import envelope
+from packyard.sharing.trust import envelope, sigstore
 from packyard.sharing.trust.dependencies import LIBRARIES, BuiltOn, Dependencies, SourceCommit, digest_of, sha256
+from packyard.sharing.trust.envelope import Opened
 
 if TYPE_CHECKING:
     from packyard.core.files.git import Revision
     from packyard.sharing.trust.keys import SigningKey, Trust
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
-#: The size of the largest envelope, in bytes.
-LIMIT = 4 * 1024 * 1024
+#: The size of the largest statement, signed or not, in bytes.
+LIMIT = 8 * 1024 * 1024
+#: How the keys of both files end; where there are both, the first one counts.
+ENDS = (SIGSTORE, PROVENANCE)
 
 _STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
 _BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
@@ -137,18 +143,30 @@ class Provenance:
             {"_type": _STATEMENT, "subject": subjects, "predicateType": _PREDICATE, "predicate": predicate}
         )
 
-    def to_bytes(self, keys: Sequence[SigningKey]) -> bytes:
-        """Return the envelope, signed by each key, or by none."""
-        return envelope.sign(self.statement(), PAYLOAD_TYPE, keys)
+    def to_bytes(self, key: SigningKey | None = None) -> bytes:
+        """Return the statement, as a Sigstore bundle where a key signs it."""
+        return sigstore.sign(self.statement(), PAYLOAD_TYPE, key) if key else self.statement()
 
 
 def _has_files(place: str, inputs: Mapping[str, Digest]) -> bool:
     return any(path.startswith(f"{place}/") for path in inputs)
 
 
+def end(data: bytes) -> str:
+    """Return how the key of a statement, signed or not, ends."""
+    return SIGSTORE if sigstore.is_bundle(data) else PROVENANCE
+
+
+def among(files: Mapping[str, bytes], bundle: Identified) -> bytes | None:
+    """Return the statement about a bundle among files by their keys, if there is one."""
+    keys = (bundle_key(bundle.name, bundle.version, each) for each in ENDS)
+    return next((files[key] for key in keys if key in files), None)
+
+
 def get(store: Store, name: str, version: str) -> bytes | None:
-    """Return the envelope beside a bundle in a channel, or None if there is none."""
-    return get_or_none(store, bundle_key(name, version, PROVENANCE), limit=LIMIT)
+    """Return the statement beside a bundle in a channel, signed or not, or None if there is none."""
+    read = (get_or_none(store, bundle_key(name, version, each), limit=LIMIT) for each in ENDS)
+    return next((data for data in read if data is not None), None)
 
 
 def check_beside(store: Store, bundle: Identified, trusted: Trust) -> bytes | None:
@@ -159,8 +177,8 @@ def check_beside(store: Store, bundle: Identified, trusted: Trust) -> bytes | No
 
 
 def check(data: bytes | None, bundle: Identified, trusted: Trust) -> None:
-    """Raise `IntegrityError` unless an envelope is about this bundle, and there where a signature is required."""
-    file = bundle_key(bundle.name, bundle.version, PROVENANCE)
+    """Raise `IntegrityError` unless a statement is about this bundle, and there where a signature is required."""
+    file = bundle_key(bundle.name, bundle.version, end(data) if data is not None else SIGSTORE)
     if data is not None:
         open(data, trusted, file=file)[0].check(bundle, file=file)
     elif trusted.is_required:
@@ -177,9 +195,14 @@ def installed_libraries() -> dict[str, str]:
     return {**versions, "Python": python_version(), "zlib": ZLIB_RUNTIME_VERSION}
 
 
-def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, envelope.Opened]:
-    """Read an envelope with provenance; signatures are treated as `envelope.open` does."""
-    opened = envelope.open(data, PAYLOAD_TYPE, trusted, file=file)
+def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, Opened]:
+    """Read a statement, signed or not; signatures are treated as `envelope.open` does."""
+    if sigstore.is_bundle(data):
+        opened = sigstore.open(data, PAYLOAD_TYPE, trusted, file=file)
+    elif trusted.is_required:
+        raise envelope.refusal((), trusted, file)
+    else:
+        opened = Opened(payload=data)
     return Provenance.parse(opened.payload, file=file), opened
 
 

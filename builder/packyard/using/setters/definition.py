@@ -11,7 +11,6 @@ Each substitution is resolved once, after those that it is made of; depth and le
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from packyard.core.errors import InputError, Problem
@@ -108,24 +107,12 @@ class Substitution(NamedTuple):
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-class _Resolved:
-    """A substitution resolved: what its markers stand for, its setters as bits, and its text once somebody has asked.
+class _Resolved(NamedTuple):
+    """A substitution resolved: what its markers stand for, its setters as bits, and how many are in one another."""
 
-    ``targets`` are those of its markers, up to one that refers to nothing, and ``fault`` its own.
-    """
-
-    def __init__(self, targets: tuple[tuple[str, Setter | Substitution], ...], fault: Problem | None = None) -> None:
-        self.targets = targets
-        self.fault = fault
-        self.is_broken = fault is not None  # or by that of a target
-        self.bits = 0
-        self.depth = 1
-        self.text: str | None = None
-
-    @property
-    def below(self) -> list[Substitution]:
-        """The substitutions among the targets."""
-        return [target for _, target in self.targets if isinstance(target, Substitution)]
+    targets: Sequence[tuple[str, Setter | Substitution]]
+    bits: int
+    depth: int
 
 
 class Definitions:
@@ -138,7 +125,7 @@ class Definitions:
         self.substitutions = substitutions
         self._bits: dict[str, int] = {}
         self._resolved: dict[str, _Resolved] = {}
-        self._faults: dict[str, Problem] = {}
+        self._texts: dict[str, str] = {}
         self._work = 0
 
     def resolve(self, reference: DefinitionRef) -> Setter | Substitution | None:
@@ -155,21 +142,7 @@ class Definitions:
         Raises `InputError` where a marker refers to nothing, for a substitution that contains itself or too many others
         within one another, and for a text that is too long.
         """
-        self._resolve(substitution)
-        text: str | None = None
-        todo = [substitution]
-        while todo:
-            current = todo[-1]
-            resolved = self._resolved[current.name]
-            missing = [target for target in resolved.below if self._resolved[target.name].text is None]
-            if resolved.text is None and missing:
-                todo += missing
-                continue
-            if resolved.text is None:
-                resolved.text = self._write(current, resolved)
-            text = resolved.text
-            todo.pop()
-        assert text is not None
+        text = self._text(substitution)
         self._count(substitution, len(text))
         return text
 
@@ -191,85 +164,48 @@ class Definitions:
         """Return these definitions with some setters replaced."""
         return Definitions({**self.setters, **changed}, self.substitutions)
 
-    def _resolve(self, substitution: Substitution) -> _Resolved:
-        """Resolve a substitution after those that it is made of, each once; raises the first fault of any of them."""
-        todo = [substitution]
-        within: set[str] = set()
-        while todo:
-            current = todo[-1]
-            resolved = self._resolved.get(current.name)
-            if resolved is None:
-                resolved = self._resolved[current.name] = self._find_targets(current)
-                within.add(current.name)
-                below = resolved.below
-                resolved.is_broken = resolved.is_broken or any(target.name in within for target in below)
-                todo += [target for target in below if target.name not in self._resolved]
-                continue
-            if current.name in within:
-                self._join(current, resolved)
-            within.discard(current.name)
-            todo.pop()
-        resolved = self._resolved[substitution.name]
-        if resolved.is_broken:
-            raise InputError(self._fault(substitution))
-        return resolved
+    def _resolve(self, substitution: Substitution, within: tuple[str, ...] = ()) -> _Resolved:
+        """Resolve a substitution after those that it is made of, each once.
 
-    def _find_targets(self, substitution: Substitution) -> _Resolved:
-        """Find what each marker stands for."""
+        Raises the first fault that 3.8.7 meets, which reads a substitution from its first marker to its last.
+        """
+        name = substitution.name
+        if name in self._resolved:
+            return self._resolved[name]
+        if name in within:
+            raise InputError(substitution.problem(f"cyclic substitution detected with name {name}"))
+        if len(within) == _DEEPEST:
+            raise InputError(self._too_deep(self.substitutions.get(within[0], substitution)))
         targets: list[tuple[str, Setter | Substitution]] = []
+        bits, depth = 0, 1
         for marker, reference in substitution.markers:
             target = self.resolve(reference) if reference else None
             if target is None:
                 what = f"{reference.kind} {reference.name!r}, which is not defined" if reference else "nothing"
-                message = f"marker {marker!r} of substitution {substitution.name!r} refers to {what}"
-                return _Resolved(tuple(targets), substitution.problem(message))
-            targets.append((marker, target))
-        return _Resolved(tuple(targets))
-
-    def _join(self, substitution: Substitution, resolved: _Resolved) -> None:
-        """Join the setters, the depths and the faults of the targets of a substitution."""
-        for _, target in resolved.targets:
+                message = f"marker {marker!r} of substitution {name!r} refers to {what}"
+                raise InputError(substitution.problem(message))
             if isinstance(target, Setter):
-                resolved.bits |= self._bits.setdefault(target.name, 1 << len(self._bits))
-                continue
-            below = self._resolved[target.name]
-            resolved.bits |= below.bits
-            resolved.depth = max(resolved.depth, below.depth + 1)
-            resolved.is_broken = resolved.is_broken or below.is_broken
-        if resolved.depth > _DEEPEST and not resolved.is_broken:
-            message = f"substitution {substitution.name} holds more than {_DEEPEST - 1} others, one within another"
-            resolved.fault = substitution.problem(message, "write out what some of them stand for")
-            resolved.is_broken = True
-
-    def _fault(self, substitution: Substitution) -> Problem:
-        """Return the first fault that 3.8.7 meets, which reads a substitution from its first marker to its last.
-
-        All that lie on the way to it have the same one; in a circle each has one that names itself.
-        """
-        way: dict[str, Substitution] = {}
-        current = substitution
-        while current.name not in way and current.name not in self._faults:
-            way[current.name] = current
-            resolved = self._resolved[current.name]
-            broken = next((target for target in resolved.below if self._resolved[target.name].is_broken), None)
-            if broken is None:
-                assert resolved.fault is not None
-                self._faults[current.name] = resolved.fault
+                bits |= self._bits.setdefault(target.name, 1 << len(self._bits))
             else:
-                current = broken
-        if current.name not in self._faults:
-            for link in dropwhile(lambda link: link.name != current.name, way.values()):
-                self._faults[link.name] = link.problem(f"cyclic substitution detected with name {link.name}")
-        for name in way:
-            self._faults.setdefault(name, self._faults[current.name])
-        return self._faults[substitution.name]
+                below = self._resolve(target, (*within, name))
+                bits, depth = bits | below.bits, max(depth, below.depth + 1)
+            targets.append((marker, target))
+        if depth > _DEEPEST:
+            raise InputError(self._too_deep(substitution))
+        self._resolved[name] = _Resolved(targets, bits, depth)
+        return self._resolved[name]
 
-    def _write(self, substitution: Substitution, resolved: _Resolved) -> str:
-        """Replace the markers of a pattern by the texts of their targets, which are known."""
+    def _too_deep(self, substitution: Substitution) -> Problem:
+        message = f"substitution {substitution.name} holds more than {_DEEPEST - 1} others, one within another"
+        return substitution.problem(message, "write out what some of them stand for")
+
+    def _text(self, substitution: Substitution) -> str:
+        """Replace the markers of a pattern by the texts of their targets."""
+        if substitution.name in self._texts:
+            return self._texts[substitution.name]
         text = substitution.pattern
-        for marker, target in resolved.targets:
-            new = target.text if isinstance(target, Setter) else self._resolved[target.name].text
-            assert new is not None
+        for marker, target in self._resolve(substitution).targets:
+            new = target.text if isinstance(target, Setter) else self._text(target)
             length = len(text) + text.count(marker) * (len(new) - len(marker))
             if length > _LONGEST:
                 raise InputError(
@@ -277,6 +213,7 @@ class Definitions:
                 )
             self._count(substitution, length)
             text = text.replace(marker, new)
+        self._texts[substitution.name] = text
         return text
 
     def _count(self, substitution: Substitution, length: int) -> None:

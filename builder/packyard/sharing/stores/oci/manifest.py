@@ -14,7 +14,7 @@ from typing import Any
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
-from packyard.sharing.entry import COSIGN, PROVENANCE, SBOM, SIGSTORE, IndexEntry
+from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, IndexEntry
 
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
@@ -38,10 +38,9 @@ LARGEST = 4 * 1024 * 1024
 EMPTY, EMPTY_TYPE = b"{}", "application/vnd.oci.empty.v1+json"
 #: By the end of the key of what refers to a bundle: the type of the artifact, and of its layer.
 REFERRERS = {
-    PROVENANCE: ("application/vnd.in-toto+json", "application/vnd.dsse.envelope.v1+json"),
+    PROVENANCE: ("application/vnd.in-toto+json", "application/vnd.in-toto+json"),
     SBOM: ("application/spdx+json", "application/spdx+json"),
     SIGSTORE: (SIGSTORE_TYPE, SIGSTORE_TYPE),
-    COSIGN: ("application/vnd.packyard.cosign.v1", "application/json"),
 }
 #: The annotations: what an index would list of a bundle, and why it was yanked or removed.
 FACTS, REASON, FORMER = "vnd.packyard.entry", "vnd.packyard.reason", "vnd.packyard.former"
