@@ -37,4 +37,4 @@ def test_a_module_in_the_working_directory_is_not_run(
 ) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('the folder of a package was imported from')\n")
     monkeypatch.chdir(tmp_path)
-    assert evaluator.ask({"a": 1}, [((), None)], [(0, "self.a + 1")]) == [2]
+    assert evaluator.ask({"a": 1}, [((), None, None)], [(0, "self.a + 1")]) == [2]
