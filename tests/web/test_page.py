@@ -61,7 +61,7 @@ def test_a_page_asks_for_a_style_sheet_and_a_script_and_runs_nothing_else(zoo: P
 def test_says_what_show_prints(zoo: Path) -> None:
     text = " ".join(written(zoo)["web/p/bert.html"].text.split())
     (shown,) = json.loads(done("show", "bert", "--from", zoo, "-o", "json"))
-    (case,) = json.loads(done("show", f"bert/{CASE}", "--from", zoo, "-o", "json"))
+    ((case,),) = (row["useCases"] for row in json.loads(done("show", f"bert/{CASE}", "--from", zoo, "-o", "json")))
     for said in (shown["version"], shown["description"], shown["digest"], shown["tar"], *shown["images"]):
         assert said in text
     assert case["description"] in text
