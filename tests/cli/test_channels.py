@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from packyard.core.digest import Digest
-from sharing import hostile
 from sharing.examples import lose_index
 from tiny import done, packyard
 
@@ -115,12 +114,12 @@ def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: 
         says=r"^error: p@v1\.2 is published as p@1\.2\.0: .*\(publish as 1\.2\.0, or raise the version\)",
     )
     lose_index(channel)
-    refused(*publish, "2.0", says="is older than before: it had head 2, .*if its index was lost or made anew, remove /")
+    refused(*publish, "2.0", says="has no index any more, and had number 2")
     refused(
         *publish,
         "2.0",
         XDG_STATE_HOME=str(channel.parent / "another"),
-        says=r"^error: index/head\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index back",
+        says=r"^error: index/index\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index back",
     )
     assert "completed" in done(*publish, "1.2.0", XDG_STATE_HOME=str(channel.parent / "another"))
 
@@ -130,11 +129,6 @@ def test_a_version_of_5000_digits_is_refused_wherever_it_comes_from(channel: Pat
     digits = "9" * 5000
     refused("get", f"p@{digits}", "--from", channel, says="is not a version")
     refused("publish", "p", "--version", digits, "--workspace", workspace, "--to", channel, says="is not a version")
-    for node in (channel / "index" / "nodes").glob("*/*.json"):  # the record, and what is listed
-        hostile.relinked(channel, before := node.read_bytes(), before.replace(b"1.2.0", digits.encode()))
-    in_record = r"index/nodes/\S+\.json: versions\[0\]\."
-    for words, where in (("get", "p"), in_record), (("list",), "p in the listing: "):
-        refused(*words, "--from", channel, says=rf"^error: {where}version: '9+' is not a version")
 
 
 @pytest.mark.nightly

@@ -128,8 +128,8 @@ def test_one_module_prints() -> None:
     faults = []
     source_dir = real.REPOSITORY / "builder" / "packyard"
     for file in sorted(source_dir.rglob("*.py")):
-        if file == source_dir / "cli" / "streams.py":
-            continue
+        if file in (source_dir / "cli/streams.py", source_dir / "writing/checks/cel_process.py"):
+            continue  # the latter is a process of its own, which answers another
         for node in ast.walk(ast.parse(file.read_bytes())):
             match node:
                 case ast.Call(func=ast.Name(id="print" | "input")):

@@ -68,12 +68,12 @@ NO_JSON = [f"create-setter . n 3 --schema-path json/{number}" for number in rang
 
 
 def run(program: Callable[..., subprocess.CompletedProcess[str]], root: Path, words: list[str]) -> tuple[object, ...]:
-    """Return the exit code, what was printed (of errors the text before the usage), and what the files say.
+    """Return the exit code, what was printed, whether there was an error, and what the files say.
 
-    Types are not compared: which texts are quoted differs on purpose.
+    The words of errors differ on purpose, and so does which texts are quoted.
     """
     done = program("cfg", *words, cwd=root)
-    error = done.stderr.split("Usage:")[0].split("usage:")[0].rstrip()
+    error = bool(done.stderr.split("Usage:")[0].split("usage:")[0].strip())
     files = (file for file in root.rglob("*[el]") if file.is_file())
     says = {file.relative_to(root): list(yaml.load_all(file.read_bytes(), yaml.BaseLoader)) for file in files}
     return done.returncode, done.stdout, error, says

@@ -13,7 +13,7 @@ import pytest
 import real
 from catalogue.pods import as_pods
 from catalogue.usecases import USE_CASES
-from packyard.running.probe import answers, jobs
+from packyard.running import probe as probes
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendered import Rendered
 from packyard.writing.source.package import Package, UseCase
@@ -96,10 +96,10 @@ def sound(new_machine: NewMachine, objects: list[Object]) -> Machine:
 def probe(machine: Machine, objects: list[Object], shell: list[str] | None = None) -> list[str]:
     """Run the pods of a probe, and return what they found."""
     draft = RunRecord(run="", number=1, when="")
-    made = jobs.make(Rendered(directory=Path(), objects=objects, draft=draft), "abcde", seconds=60)
-    machine.objects += made.objects
+    made = probes.make(Rendered(directory=Path(), objects=objects, draft=draft), "abcde", seconds=60)
+    machine.objects += made.jobs
     found = []
-    for job in of_kind(list(made.objects), "Job"):
+    for job in made.jobs:
         for container in job["spec"]["template"]["spec"]["containers"]:
             container["command"][:1] = shell or container["command"][:1]
         (pod,) = controllers.job(job)
@@ -107,5 +107,5 @@ def probe(machine: Machine, objects: list[Object], shell: list[str] | None = Non
         assert running.wait() == 0, running.log
         for each in running.containers:
             checks = made.checks[job["metadata"]["name"], each.spec["name"]]
-            found += answers.read(checks, {"message": each.log}, each.spec["image"])
+            found += probes.read(checks, {"message": each.log}, each.spec["image"])
     return list(dict.fromkeys(f"{each.severity}: {each}" for each in found if each.severity != "passed"))
