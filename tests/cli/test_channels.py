@@ -119,7 +119,7 @@ def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: 
         *publish,
         "2.0",
         XDG_STATE_HOME=str(channel.parent / "another"),
-        says=r"^error: index/index\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index back",
+        says=r"^error: index/index\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index",
     )
     assert "completed" in done(*publish, "1.2.0", XDG_STATE_HOME=str(channel.parent / "another"))
 

@@ -82,7 +82,7 @@ def build(
         [
             *command,
             "-m",
-            "packyard.cli.main",
+            "packyard",
             "build",
             *names,
             "--version",
