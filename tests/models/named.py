@@ -65,7 +65,9 @@ def arguments() -> dict[str, str]:
     """Return the names of vLLM's arguments: those of servers, and all that options bring."""
     found = {name: where for where, each in servers().items() for name in _ARGUMENT.findall(_arguments(each))}
     for path, text in texts("llm-serving").items():
-        if path.startswith("options/") and path.endswith(".yaml") and not path.startswith("options/from-"):
+        if path.startswith("options/from-"):  # the arguments there are those of rclone and oras
+            continue
+        if path.startswith("options/") and path.endswith(".yaml"):
             lines = (_COMMENT.sub("", line) for line in text.splitlines())
             found |= {name: path for line in lines for name in _ARGUMENT.findall(line)}
     return found

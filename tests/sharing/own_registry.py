@@ -100,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(data)
 
-    do_HEAD = do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815
+    do_HEAD = do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815  # as the standard library calls them
 
     def _answer(self, body: bytes) -> tuple[int, bytes, dict[str, str]]:
         its, url = self.its, urlsplit(self.path)

@@ -35,23 +35,22 @@ class Versions(Mapping[str, IndexEntry]):
 
     def __init__(self, registry: OCIStore, name: str) -> None:
         self._registry, self._name = registry, name
-        self._entries: dict[str, IndexEntry | None] = dict.fromkeys(registry.versions(name))
-        self._read: set[str] = set()
+        self._versions = dict.fromkeys(registry.versions(name))
+        self._entries: dict[str, IndexEntry | None] = {}  # those that were read
 
     def __getitem__(self, version: str) -> IndexEntry:
-        if version in self._entries and version not in self._read:
+        if version in self._versions and version not in self._entries:
             self._entries[version] = self._entry(version)
-            self._read.add(version)
-        entry = self._entries[version]
+        entry = self._entries.get(version)
         if entry is None:
             raise KeyError(version)
         return entry
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return iter(self._versions)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._versions)
 
     def values(self) -> ValuesView[IndexEntry]:
         """Return all entries, which are read several at a time."""

@@ -68,12 +68,8 @@ class Evaluator:
 
     def _start(self) -> subprocess.Popen[str]:
         atexit.register(self.close)
-        command = (
-            sys.executable,
-            "-P",
-            "-m",
-            "packyard.writing.checks.cel_process",
-        )  # no module of the folder of a user
+        # -P: no module comes from the working directory, which may be a stranger's.
+        command = (sys.executable, "-P", "-m", "packyard.writing.checks.cel_process")
         pipe = subprocess.PIPE
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
 

@@ -181,7 +181,7 @@ class OCIStore:
         """Return no keys: nothing is left behind, and a registry does not say when it was written."""
         return ()
 
-    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002  # as `Store` has it
         """Refuse: nothing in a registry is replaced."""
         self._place(key)
         raise InputError(f"{key!r} is published, and never replaced")
@@ -190,6 +190,7 @@ class OCIStore:
 
     @cached_property
     def _marks(self) -> set[str]:
+        """The tags of the index; who goes through them takes a copy, as `mark` adds to them in other threads."""
         return set(self._registry.tags(self._address.repository(INDEX)))
 
     @property
