@@ -244,7 +244,7 @@ def _set_fields(
         """Return the file with its fields set (None where it stays as it is), these, and each setter's number."""
         fields = FieldEdits(definitions, changed, names)
         source = source_of(data, name)
-        documents = parse_shared(source, parsed, around=names)
+        documents = parse_shared(source, parsed)
         fields.visit(documents)
         new = apply_to_file(data, source, fields.edits, documents, proved, parsed, fields.planned)
         return new, fields.changes, fields.counts

@@ -14,7 +14,6 @@ from posixpath import basename, dirname
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.document import scalars
-from packyard.core.yaml.items import complete
 from packyard.core.yaml.node import SequenceNode
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters.definition import Definitions, Setter
@@ -116,7 +115,7 @@ def read_shown(files: Files, names: Collection[Key]) -> dict[Key, Setter]:
         definitions = read_krmfile(package).definitions
         for path, data in package.resources.items():
             for bound, definition in defined_in(data, path, definitions):
-                nodes = scalars(complete(bound.node)) if isinstance(bound.node, SequenceNode) else [bound.node]
+                nodes = scalars(bound.node) if isinstance(bound.node, SequenceNode) else [bound.node]
                 texts.setdefault(definition.name, set()).add(tuple(each.value for each in nodes))
         for name in {name for _, name in group} & texts.keys() & definitions.setters.keys():
             setter, (found, *others) = definitions.setters[name], texts[name]
