@@ -41,13 +41,13 @@ def carried(asked: Reference) -> Bundle:
 
 def packed(here: Workspace, name: str) -> Bundle:
     """Build a package of a workspace, with the version of this packyard."""
-    from packyard.writing.build.packing import Packing, Settings
+    from packyard.writing.build.draft import Drafting, Settings
 
     how = Settings(root_dir=here.root_dir, version=__version__, cache_dir=state.cache_dir(), libraries=here.libraries)
-    built = Packing(how)(name)
-    if built.fault:
-        output.warning(built.fault)
-    return Bundle.open(built.data, what=built.name)
+    draft = Drafting(how)(name)
+    if draft.fault:
+        output.warning(draft.fault)
+    return draft.bundle()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
