@@ -16,7 +16,7 @@ from packyard.core.files.paths import RECEIPT, WORKSPACE, is_rendered
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
 from packyard.using.upgrade.difference import Files
-from packyard.writing.build.draft import Drafting
+from packyard.writing.build.drafting import Drafting
 from packyard.writing.source import library, package, workspace
 from packyard.writing.source.library import Library
 from packyard.writing.source.workspace import Workspace

@@ -17,7 +17,7 @@ from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import workspace_lint
-from packyard.writing.build.draft import Drafting, Settings
+from packyard.writing.build.drafting import Drafting, Settings
 from packyard.writing.build.package_lint import Linting
 from packyard.writing.checks import collisions
 from packyard.writing.checks import folder as any_folder

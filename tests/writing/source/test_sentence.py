@@ -8,7 +8,7 @@ from pathlib import Path
 import tiny
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import ShippedUseCase
-from packyard.writing.build.draft import Drafting, Settings
+from packyard.writing.build.drafting import Drafting, Settings
 
 BASE = "bases/one/kustomization.yaml"
 COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"

@@ -17,7 +17,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import bundle as bundles
 from packyard.core.files import git, regular
 from packyard.sharing.fetching.verify import Proof
-from packyard.writing.build.draft import Drafting, Settings
+from packyard.writing.build.drafting import Drafting, Settings
 
 
 def compare(file: Path, proof: Proof, root_dir: Path, rows: Rows, form: str) -> int:

@@ -25,7 +25,7 @@ from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.options import folder as options
 from packyard.writing.build import package_lint, workspace_lint
-from packyard.writing.build.draft import Drafting
+from packyard.writing.build.drafting import Drafting
 from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.used import Use
 from packyard.writing.checks import explanation, folder

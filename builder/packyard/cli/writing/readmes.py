@@ -17,7 +17,7 @@ from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
-from packyard.writing.build.draft import Drafting
+from packyard.writing.build.drafting import Drafting
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, file, state, text", "--readmes")

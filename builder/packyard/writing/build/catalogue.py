@@ -16,7 +16,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.work import executor
 from packyard.writing.build import tree, workspace_lint
-from packyard.writing.build.draft import Drafting, Settings
+from packyard.writing.build.drafting import Drafting, Settings
 from packyard.writing.build.package_lint import Linted, Linting
 
 

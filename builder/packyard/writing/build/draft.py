@@ -1,4 +1,4 @@
-"""Packages from their sources: each is composed, or found in the cache as it was composed, and then packed."""
+"""A package as it was composed: the files of its bundle, before that is packed."""
 
 from __future__ import annotations
 
@@ -7,47 +7,20 @@ import json
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from packyard.core.bundle import archive, bundle
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.core.digest import Digest
-from packyard.core.errors import PackyardError
 from packyard.core.kubernetes import kustomization
-from packyard.core.work import fingerprint
-from packyard.core.work.cache import Cache
-from packyard.core.work.kept import Fact, Kept
-from packyard.core.work.memo import Memo
-from packyard.core.yaml.sources import Observed
+from packyard.core.work.kept import Fact
 from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.writing.checks import exception
-from packyard.writing.source import library, workspace
-from packyard.writing.source.library import Library
-from packyard.writing.source.workspace import Workspace
 
 README = "README.md"
-_CODE = ("yaml", "jinja2", "markupsafe")  # what has a say in the bytes beside our own code
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How packages are built: from which sources, as which version, and where results are cached (None: nowhere).
-
-    ``libraries`` are those of the workspace, if they were found already.
-    """
-
-    root_dir: Path
-    version: str
-    cache_dir: Path | None = None
-    libraries: tuple[Library, ...] | None = None
-
-    def workspace(self, memo: Memo | None = None) -> Workspace:
-        """Read the workspace."""
-        return workspace.read(self.root_dir, memo, self.libraries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,55 +86,6 @@ class Draft:
         """Return what a cache keeps."""
         head = [self.manifest.to_bytes().decode(), idle.document(self.idle)]
         return json.dumps(head).encode() + b"\n" + zlib.compress(archive.pack(self.name, self.members), 1)
-
-
-class Drafting:
-    """Composes packages, or finds them in the cache; what it made of the parts that packages share, it remembers."""
-
-    def __init__(self, settings: Settings) -> None:
-        if settings.libraries is None:
-            settings = replace(settings, libraries=library.find(settings.root_dir))
-        self.settings = settings
-        self.memo = Memo()
-        cache = Cache(settings.cache_dir) if settings.cache_dir else None
-        code = fingerprint.digest(_CODE) if cache else None
-        observed = Observed(settings.root_dir, library.places(settings.libraries or ()))
-        self.kept = Kept(cache=cache, code=code, agrees=observed.agrees)
-
-    def __call__(self, name: str) -> Draft:
-        """Return a package."""
-        draft = self.find(name)
-        if draft:
-            return draft
-        from packyard.writing.build import assemble  # which is slow to import
-
-        here = self.settings.workspace(self.memo)
-        draft = assemble.draft(here, name, self.settings.version)
-        if here.sources.torn:
-            return replace(draft, facts=None)
-        fault = self.kept.keep(("draft", name, self.settings.version), here.sources.facts, draft.to_bytes)
-        return replace(draft, facts=here.sources.facts, fault=fault)
-
-    def find(self, name: str) -> Draft | None:
-        """Return a package if it is in the cache."""
-        key = (name, self.settings.version)
-        cached = self.kept.find(("draft", *key), Draft.parse)
-        if not cached or (cached.result.name, cached.result.manifest.version) != key:
-            return None
-        return replace(cached.result, facts=cached.facts)
-
-    def readme(self, name: str) -> bytes:
-        """Return a package's README."""
-        return self(name).readme
-
-    def is_as(self, before: Drafting, name: str) -> bool:
-        """Say whether both sources answer alike what a package asks of them; nothing is composed to know that."""
-        from packyard.writing.build import assemble
-
-        try:
-            return self.kept.agrees(assemble.facts(before.settings.workspace(before.memo), name))
-        except PackyardError:  # composing it tells what is wrong
-            return False
 
 
 def inputs(facts: Iterable[Fact]) -> dict[str, Digest]:

@@ -28,7 +28,8 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence, used
-from packyard.writing.build.draft import Draft, Drafting, inputs
+from packyard.writing.build.draft import Draft, inputs
+from packyard.writing.build.drafting import Drafting
 from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.used import Use
 from packyard.writing.checks import collisions, given_values

@@ -11,7 +11,7 @@ from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.writing.build.draft import Drafting, Settings
+from packyard.writing.build.drafting import Drafting, Settings
 from packyard.writing.build.package_lint import Linted, Linting, as_findings, to_sources
 from packyard.writing.checks import collisions, exception, explanation, written
 from packyard.writing.checks.finding import Finding, finding

@@ -31,7 +31,7 @@ from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
 from packyard.using.setters.change import change_setters
 from packyard.writing.build import package_lint, workspace_lint
-from packyard.writing.build.draft import Drafting, Settings
+from packyard.writing.build.drafting import Drafting, Settings
 from packyard.writing.build.used import Use
 from packyard.writing.judging import by_kustomize, own_tests, server
 from packyard.writing.source import library, tests

@@ -20,7 +20,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.writing.build import catalogue
-from packyard.writing.build.draft import Drafting, Settings
+from packyard.writing.build.drafting import Drafting, Settings
 from tiny import COMMAND, done, environment, packyard
 
 pytestmark = pytest.mark.nightly
