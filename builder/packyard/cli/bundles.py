@@ -41,10 +41,10 @@ def carried(asked: Reference) -> Bundle:
 
 def packed(here: Workspace, name: str) -> Bundle:
     """Build a package of a workspace, with the version of this packyard."""
-    from packyard.writing.build.drafting import Drafting, Settings
+    from packyard.writing.build.packing import Packing, Settings
 
     how = Settings(root_dir=here.root_dir, version=__version__, cache_dir=state.cache_dir(), libraries=here.libraries)
-    draft = Drafting(how)(name)
+    draft = Packing(how)(name)
     if draft.fault:
         output.warning(draft.fault)
     return draft.bundle()

@@ -11,7 +11,7 @@ from time import time
 from packyard.cli import declare, output, state
 from packyard.core.errors import UsageError
 from packyard.core.work.cache import Cache
-from packyard.writing.build.drafting import Settings
+from packyard.writing.build.packing import Settings
 from packyard.writing.source.library import Library
 
 #: Fewer packages than this are built one after another by default: what packages share is parsed again in each worker.

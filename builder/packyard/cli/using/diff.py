@@ -91,7 +91,7 @@ def _in_git(arguments: argparse.Namespace) -> int:
         with _told_as(f"{base_dir}/", f"{commit[:12]}:"):
             there = libraries.read(base_dir) if (base_dir / WORKSPACE).is_file() else None
             old_names = there.package_names() if there else []
-            before, after = (compared.drafting(each, arguments) for each in (base_dir, here.root_dir))
+            before, after = (compared.packing(each, arguments) for each in (base_dir, here.root_dir))
             same = {name for name in old_names if name in names and after.is_as(before, name)}
             old = compared.composed(before, [name for name in old_names if name not in same], arguments)
             old.update(compared.offered(there) if there else {})

@@ -17,7 +17,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import bundle as bundles
 from packyard.core.files import git, regular
 from packyard.sharing.fetching.verify import Proof
-from packyard.writing.build.drafting import Drafting, Settings
+from packyard.writing.build.packing import Packing, Settings
 
 
 def compare(file: Path, proof: Proof, root_dir: Path, rows: Rows, form: str) -> int:
@@ -33,7 +33,7 @@ def compare(file: Path, proof: Proof, root_dir: Path, rows: Rows, form: str) -> 
             recorded = f"commit {source.commit}{' with changes' * source.dirty}" if source else "no commit"
             output.note(f"the sources are the files in {root_dir}; {recorded} is recorded")
         how = Settings(root_dir=root_dir, version=bundle.version, libraries=libraries.read(root_dir).libraries)
-        built = Drafting(how)(bundle.name).bundle()
+        built = Packing(how)(bundle.name).bundle()
     with regular.opened(file) as opened:
         before = bundles.contents(opened, what=str(file))
     after = bundles.contents(io.BytesIO(built.data), what=built.name)

@@ -25,8 +25,8 @@ from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.options import folder as options
 from packyard.writing.build import package_lint, workspace_lint
-from packyard.writing.build.drafting import Drafting
 from packyard.writing.build.own_rules import judges_of
+from packyard.writing.build.packing import Packing
 from packyard.writing.build.used import Use
 from packyard.writing.checks import explanation, folder
 from packyard.writing.checks.finding import Finding, finding
@@ -166,11 +166,11 @@ def _in_workspace(
         here.package_dir(name)  # which refuses an unknown one
     names = list(dict.fromkeys(names)) or _all_names(here)
     settings = fanout.settings(arguments, here.root_dir, _VERSION, here.libraries)
-    linted = executor.run(package_lint.Linting(Drafting(settings)), names, jobs=fanout.jobs(arguments, names))
+    linted = executor.run(package_lint.Linting(Packing(settings)), names, jobs=fanout.jobs(arguments, names))
     fanout.finish(settings.cache_dir, (item.fault for item in linted))
-    linted = package_lint.in_use(Drafting(settings), linted, use) if use else linted
+    linted = package_lint.in_use(Packing(settings), linted, use) if use else linted
     if not here.is_library and set(names) >= set(here.package_names()):
-        linted.append(package_lint.Linting(Drafting(settings)).unused())
+        linted.append(package_lint.Linting(Packing(settings)).unused())
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 

@@ -17,7 +17,7 @@ from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
-from packyard.writing.build.drafting import Drafting
+from packyard.writing.build.packing import Packing
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, file, state, text", "--readmes")
@@ -53,9 +53,9 @@ def check(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[s
 
 def _texts(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str]) -> dict[str, bytes]:
     arguments.version = getattr(arguments, "version", None) or _VERSION
-    drafting = Drafting(fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries))
+    packing = Packing(fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries))
     with progress.of(names) as done:
-        texts = executor.run(drafting.readme, names, jobs=fanout.jobs(arguments, names), done=done)
+        texts = executor.run(packing.readme, names, jobs=fanout.jobs(arguments, names), done=done)
     return dict(zip(names, texts, strict=True))
 
 

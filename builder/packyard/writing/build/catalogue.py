@@ -16,8 +16,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.work import executor
 from packyard.writing.build import tree, workspace_lint
-from packyard.writing.build.drafting import Drafting, Settings
 from packyard.writing.build.package_lint import Linted, Linting
+from packyard.writing.build.packing import Packing, Settings
 
 
 class Built(NamedTuple):
@@ -86,7 +86,7 @@ _Put = Callable[[Bundle, Mapping[str, Digest]], object]
 
 def _run(settings: Settings, names: Sequence[str], put: _Put, jobs: int, done: Callable[[int], None]) -> Catalogue:
     """Build packages; refuse what is wrong with them, with all of them together, and with parts that none uses."""
-    here, lint = settings.workspace(), Linting(Drafting(settings), is_quick=True)
+    here, lint = settings.workspace(), Linting(Packing(settings), is_quick=True)
     results = executor.run(partial(_task, lint, put), names, jobs=jobs, done=done)
     linted = [each for _, each in results]
     if here.is_library and here.name in names:
@@ -99,7 +99,7 @@ def _run(settings: Settings, names: Sequence[str], put: _Put, jobs: int, done: C
 
 def _task(lint: Linting, put: _Put, name: str) -> tuple[Built, Linted]:
     """Build a package; its bytes are put away here, so that no process holds many."""
-    draft = lint.drafting(name)
+    draft = lint.packing(name)
     bundle = draft.bundle()
     put(bundle, draft.inputs)
     return Built.of(bundle, draft.fault), lint(name, draft)

@@ -29,8 +29,8 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence, used
 from packyard.writing.build.draft import Draft, inputs
-from packyard.writing.build.drafting import Drafting
 from packyard.writing.build.own_rules import judges_of
+from packyard.writing.build.packing import Packing
 from packyard.writing.build.used import Use
 from packyard.writing.checks import collisions, given_values
 from packyard.writing.checks.collisions import Named
@@ -81,8 +81,8 @@ class Linting:
     use cases were tried before, and that is in the cache.
     """
 
-    def __init__(self, drafting: Drafting, *, is_quick: bool = False) -> None:
-        self.drafting = drafting
+    def __init__(self, packing: Packing, *, is_quick: bool = False) -> None:
+        self.packing = packing
         self.is_quick = is_quick
 
     def __call__(self, name: str, draft: Draft | None = None) -> Linted:
@@ -91,7 +91,7 @@ class Linting:
             return cached
         words = (*self._words(name), *(_QUICK if self.is_quick else ()))
         try:
-            draft = draft or self.drafting(name)
+            draft = draft or self.packing(name)
             facts = draft.facts
             draft.check()
             if draft.manifest.kind == LIBRARY:
@@ -100,7 +100,7 @@ class Linting:
                 linted = self._package(name, draft)
         except InputError as error:
             return Linted(name, as_findings(error.problems), is_broken=True)
-        fault = "" if facts is None else self.drafting.kept.keep(words, [*facts], lambda: _to_bytes(linted))
+        fault = "" if facts is None else self.packing.kept.keep(words, [*facts], lambda: _to_bytes(linted))
         return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
 
     def _package(self, name: str, draft: Draft) -> Linted:
@@ -162,7 +162,7 @@ class Linting:
         ``tried`` is that of `Trial`.
         """
         judges = self._judges()
-        parsed = [parse(files, self.drafting.memo) for files in packages]
+        parsed = [parse(files, self.packing.memo) for files in packages]
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
         here, below = self._workspace(), f"/{OPTIONS}/"
         defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
@@ -178,7 +178,7 @@ class Linting:
         findings: Sequence[Finding],
     ) -> Iterator[Finding]:
         """Yield what is wrong with the use cases of a package with each of its presets alone."""
-        judges, memo = self._judges(), self.drafting.memo
+        judges, memo = self._judges(), self.packing.memo
         for values in (each.values.by_name for each in presets):
             tried = set[object]()
             for pair in packages:
@@ -192,12 +192,12 @@ class Linting:
             words = self._words(name)
         except InputError:
             return None
-        find = self.drafting.kept.find
+        find = self.packing.kept.find
         cached = find(words, _parse) or (find((*words, *_QUICK), _parse) if self.is_quick else None)
         return replace(cached.result, inputs=tuple(inputs(cached.facts))) if cached else None
 
     def _workspace(self) -> Workspace:
-        return self.drafting.settings.workspace(self.drafting.memo)
+        return self.packing.settings.workspace(self.packing.memo)
 
     def _judges(self) -> list[Judge]:
         here = self._workspace()
@@ -253,10 +253,10 @@ def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> l
     return directories
 
 
-def in_use(drafting: Drafting, linted: Sequence[Linted], use: Use) -> list[Linted]:
+def in_use(packing: Packing, linted: Sequence[Linted], use: Use) -> list[Linted]:
     """Return packages with what is wrong with them in use, too; refuse a use that is for none of them."""
-    here = drafting.settings.workspace(drafting.memo)
-    sound = {each.name: drafting(each.name) for each in linted if not each.is_broken}
+    here = packing.settings.workspace(packing.memo)
+    sound = {each.name: packing(each.name) for each in linted if not each.is_broken}
     drafts = {name: draft for name, draft in sound.items() if draft.manifest.kind != LIBRARY}
     drafts = used.among(drafts, here.prefix, use)
     judges = judges_of(here)

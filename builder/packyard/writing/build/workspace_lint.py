@@ -11,8 +11,8 @@ from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.writing.build.drafting import Drafting, Settings
 from packyard.writing.build.package_lint import Linted, Linting, as_findings, to_sources
+from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.checks import collisions, exception, explanation, written
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import in_order
@@ -29,7 +29,7 @@ _ALWAYS = ("does-not-compose", "unreadable")
 def lint(here: Workspace, name: str) -> list[Finding]:
     """Return what is wrong with one package by itself, as it is now."""
     settings = Settings(root_dir=here.root_dir, version=_VERSION, libraries=here.libraries)
-    return judge(here, [Linting(Drafting(settings))(name)], alone=True)
+    return judge(here, [Linting(Packing(settings))(name)], alone=True)
 
 
 def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_quick: bool = False) -> list[Finding]:

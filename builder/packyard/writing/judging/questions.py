@@ -31,7 +31,7 @@ from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
 from packyard.using.setters.change import change_setters
 from packyard.writing.build import package_lint, workspace_lint
-from packyard.writing.build.drafting import Drafting, Settings
+from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.used import Use
 from packyard.writing.judging import by_kustomize, own_tests, server
 from packyard.writing.source import library, tests
@@ -87,17 +87,17 @@ class Judges:
 
 def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
     """Yield the verdict of each check, as it is reached; what does not build is not looked at further."""
-    drafting = Drafting(Settings(root_dir=workspace.root_dir, version=_VERSION, libraries=workspace.libraries))
+    packing = Packing(Settings(root_dir=workspace.root_dir, version=_VERSION, libraries=workspace.libraries))
     try:
-        draft = drafting(name)
+        draft = packing(name)
         bundle = draft.bundle()
     except PackyardError as error:
         yield Verdict.of(name, "build", details=map(str, error.problems))
         return
     yield Verdict.of(name, "build")
-    linted = [package_lint.Linting(drafting)(name, draft)]
+    linted = [package_lint.Linting(packing)(name, draft)]
     try:
-        linted = package_lint.in_use(drafting, linted, judges.use) if judges.use else linted
+        linted = package_lint.in_use(packing, linted, judges.use) if judges.use else linted
     except PackyardError as error:
         yield Verdict.of(name, "use", details=map(str, error.problems))
         return

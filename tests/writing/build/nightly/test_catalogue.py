@@ -20,7 +20,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.writing.build import catalogue
-from packyard.writing.build.drafting import Drafting, Settings
+from packyard.writing.build.packing import Packing, Settings
 from tiny import COMMAND, done, environment, packyard
 
 pytestmark = pytest.mark.nightly
@@ -60,7 +60,7 @@ def root(tmp_path: Path) -> Path:
 def made_anew(root: Path, cache_dir: Path | None = None) -> object:
     """What a build of the package comes to: its bytes, or what is wrong."""
     try:
-        draft = Drafting(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))(NAME)
+        draft = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))(NAME)
     except PackyardError as error:
         return str(error)
     assert not draft.fault
@@ -69,7 +69,7 @@ def made_anew(root: Path, cache_dir: Path | None = None) -> object:
 
 def found(root: Path, cache_dir: Path) -> Bundle | None:
     """What is kept for this version."""
-    draft = Drafting(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir)).find(NAME)
+    draft = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir)).find(NAME)
     return draft and draft.bundle()
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from packyard.core.errors import PackyardError
+from packyard.core.work import fingerprint
+from packyard.core.work.cache import Cache
+from packyard.core.work.kept import Kept
 from packyard.core.work.memo import Memo
-from packyard.writing.source import workspace
+from packyard.core.yaml.sources import Observed
+from packyard.writing.build.draft import Draft
+from packyard.writing.source import library, workspace
 from packyard.writing.source.library import Library
 from packyard.writing.source.workspace import Workspace
 
@@ -30,7 +36,7 @@ class Settings:
         return workspace.read(self.root_dir, memo, self.libraries)
 
 
-class Drafting:
+class Packing:
     """Composes packages, or finds them in the cache; what it made of the parts that packages share, it remembers."""
 
     def __init__(self, settings: Settings) -> None:
@@ -69,7 +75,7 @@ class Drafting:
         """Return a package's README."""
         return self(name).readme
 
-    def is_as(self, before: Drafting, name: str) -> bool:
+    def is_as(self, before: Packing, name: str) -> bool:
         """Say whether both sources answer alike what a package asks of them; nothing is composed to know that."""
         from packyard.writing.build import assemble
 
