@@ -123,7 +123,8 @@ def _of_package(verb: str, words: list[str], word: str) -> Iterator[str]:
 
 def _packages(words: Sequence[str], start: str, *, with_use_cases: bool) -> Iterator[str]:
     """Yield the packages of the source that `get` would ask, or the use cases of one, without a long wait."""
-    from packyard.cli import channels, preferences, use_cases, workspaces
+    from packyard.cli import channels, preferences, workspaces
+    from packyard.core.bundle import address
 
     named = [each.partition("=")[2] for each in words if each.startswith("--from=")]
     source = preferences.source(words[words.index("--from") + 1] if "--from" in words else named[-1] if named else None)
@@ -131,7 +132,7 @@ def _packages(words: Sequence[str], start: str, *, with_use_cases: bool) -> Iter
     if slash and with_use_cases:
         name = package.partition("@")[0]
         paths = workspaces.paths(name) if source.is_carried else channels.paths(source.value, name)
-        yield from (f"{package}/{path}" for path in use_cases.shortened(paths, paths))
+        yield from (f"{package}/{path}" for path in address.shortened(paths))
     else:
         yield from workspaces.carried().package_names() if source.is_carried else channels.names(source.value, start)
 
