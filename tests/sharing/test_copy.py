@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import sample
+from packyard.core.bundle import Bundle
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.core.files import atomic
 from packyard.sharing.entry import IndexEntry
@@ -26,7 +27,7 @@ from packyard.sharing.stores.http import HTTPStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
-from sharing.examples import FailingStore, bundle, close, fetch
+from sharing.examples import FailingStore, bundle, close, compressed_otherwise, fetch, watch
 from sharing.servers import answering, files
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
@@ -74,6 +75,7 @@ def test_no_room_for_temporary_files_is_said_with_the_variable_that_names_them(
     def full(*_: object, **__: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
+    publish(target, [bundle("own", "1.0")])
     monkeypatch.setattr(atomic, "create", full)
     with pytest.raises(UnavailableError, match=r"No space left on device \(make room there, or set TMPDIR"):
         copy(source, target, ["gpt"], how=Fetching(trusted=TRUST))
@@ -88,7 +90,7 @@ def test_an_sbom_that_is_not_the_one_that_was_signed_is_not_copied(texts: tuple[
     publish(source, [made], attest=lambda _: beside, by=Publisher(keys=[KEY]))
     (source.root_dir / name).write_bytes(b"{ }")
     target = DirectoryStore(tmp_path / "target")
-    with pytest.raises(IntegrityError, match=rf"^{name}: expected .*: packyard fsck /"):
+    with pytest.raises(IntegrityError, match=rf"^{name}: is not the SBOM .*: packyard fsck /"):
         copy(source, target, texts, how=Fetching(trusted=TRUST))
     assert access.current(target).entries == ()
     (source.root_dir / name).write_bytes(b"{}")
@@ -146,8 +148,8 @@ def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryS
     ],
 )
 def test_what_is_named_is_copied(texts: list[str], versions: list[str], source: DirectoryStore) -> None:
-    exact, others = chosen(access.read(source), texts)
-    assert [str(entry) for entry in (*exact, *others)] == versions
+    entries, exact = chosen(access.read(source), texts)
+    assert [str(entry) for entry in entries] == versions
     assert len(exact) == (texts[:1] == ["bert@1.1"])
 
 
@@ -206,7 +208,7 @@ def test_a_copy_of_a_part_and_one_that_is_signed_anew_are_channels_of_their_own(
     source: DirectoryStore, target: DirectoryStore, tmp_path: Path
 ) -> None:
     other = DirectoryStore(tmp_path / "other")
-    copy(source, target, [], how=Fetching(trusted=TRUST), by=Publisher(keys=[OTHER]), is_own=True)
+    copy(source, target, [], how=Fetching(trusted=TRUST), by=lambda: Publisher(keys=[OTHER]), is_own=True)
     copy(source, other, ["bert"], how=Fetching(trusted=TRUST))
     assert access.read(target, Trust.of(OTHER.public)).signers == (OTHER.public.id,)
     assert len({access.read(each).channel for each in (source, target, other)}) == 3
@@ -239,3 +241,60 @@ def test_from_a_web_server(source: DirectoryStore, target: DirectoryStore, monke
     with answering(files(content)) as server:
         assert len(statuses(HTTPStore(server.address), target)) == 4
     assert access.read(target).entries == access.read(source).entries
+
+
+def test_refuses_what_is_yanked_where_it_is_named_exactly(source: DirectoryStore, target: DirectoryStore) -> None:
+    for texts in (["gpt@1.0", "bert@1.0"], ["bert", "bert@1.0"]):
+        with pytest.raises(ConflictError, match=r"^bert@1\.0 is yanked: diverges"):
+            copy(source, target, texts)
+    assert target.list("") == []
+
+
+@pytest.mark.nightly
+def test_all_is_listed_at_once_or_not_at_all(tmp_path: Path) -> None:
+    names = [f"b{number}" for number in range(40)]
+    source, target = DirectoryStore(tmp_path / "from"), DirectoryStore(tmp_path / "to")
+    publish(source, [bundle(name) for name in names])
+    publish(target, [bundle(names[-1], "1.0", "other")])
+    with pytest.raises(ConflictError, match="is published with other content"):
+        copy(source, target)
+    assert [str(entry) for entry in access.current(target).entries] == [f"{names[-1]}@1.0"]
+    before = access.current(target).number
+    copy(source, target, names[:-1])
+    assert access.current(target).number == before + 1
+
+
+def test_tells_what_is_proved_and_what_is_not(source: DirectoryStore, target: DirectoryStore) -> None:
+    (proved,) = copy(source, target, ["gpt@1.0"], how=Fetching(trusted=TRUST))
+    (unproved,) = copy(source, target, ["bert@1.1"])
+    assert proved.proof
+    assert unproved.proof
+    assert f"signed by {KEY.public.id}" in proved.proof.describe()
+    assert "so its publisher is unknown" in unproved.proof.describe()
+
+
+def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_it(
+    source: DirectoryStore, target: DirectoryStore
+) -> None:
+    there = compressed_otherwise(BUNDLES[1])
+    publish(target, [there])
+    (done,) = copy(source, target, ["bert@1.1"])
+    assert done.status == "unchanged"
+    assert fetch(target, "bert").data == there.data
+    assert target.list("1.1/") == ["1.1/bert.tar.gz", "1.1/bert.tar.gz.sha256"]
+
+
+def test_the_bundles_are_not_held_in_memory(tmp_path: Path) -> None:
+    names = [f"b{number}" for number in range(10)]
+    publish(DirectoryStore(tmp_path / "candidates"), [bundle(name) for name in names])
+    with watch(tmp_path / "public", Bundle) as target:
+        copy(DirectoryStore(tmp_path / "candidates"), target, [f"{name}@1.0" for name in names])
+    assert len(target.list("1.0/")) == 20
+    assert target.most <= 1
+
+
+def test_a_mirror_needs_no_publisher(source: DirectoryStore, target: DirectoryStore) -> None:
+    def nobody() -> Publisher:
+        raise AssertionError("nothing is signed")
+
+    assert len(copy(source, target, by=nobody)) == 4

@@ -85,7 +85,7 @@ def test_a_registry_has_the_bundle_as_a_referrer(
     registry: str, request: pytest.FixtureRequest, channel: DirectoryStore
 ) -> None:
     store = OCIStore(anywhere(request.getfixturevalue(registry)))
-    assert [each.status for each in copy(channel, store, by=Publisher(keys=[KEY]))] == ["published"]
+    assert [each.status for each in copy(channel, store, by=lambda: Publisher(keys=[KEY]))] == ["published"]
     image = ask(store, "bert", "manifests/1.0")
     assert Digest.of(image.content) == MANIFEST
     tag = MANIFEST.replace(":", "-")
@@ -94,7 +94,7 @@ def test_a_registry_has_the_bundle_as_a_referrer(
     kinds = {each["artifactType"] for each in listed.json()["manifests"]}
     assert sigstore.MEDIA_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
     assert list(fsck.check(store, TRUST)) == []
-    assert [each.status for each in copy(channel, store, by=Publisher(keys=[KEY]))] == ["unchanged"]
+    assert [each.status for each in copy(channel, store, by=lambda: Publisher(keys=[KEY]))] == ["unchanged"]
 
 
 def test_publishing_again_leaves_a_signed_statement_that_verifies(channel: DirectoryStore, tmp_path: Path) -> None:
@@ -147,4 +147,4 @@ def test_fsck_and_copy_find_what_is_not_about_the_bundle(
 
 
 def copied(source: Store, target: Store) -> object:
-    return copy(source, target, how=Fetching(trusted=TRUST), by=Publisher(keys=[KEY]))
+    return copy(source, target, how=Fetching(trusted=TRUST), by=lambda: Publisher(keys=[KEY]))

@@ -16,6 +16,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import bundle
@@ -114,20 +115,20 @@ def test_what_a_signed_index_lists_is_verified_with_the_provenance_of_the_channe
     trusted = Trust.of(KEY.public, OTHER.public)
     found = access.read(listed, trusted)
     (entry,) = found.entries
-    proof = verify_listed(listed, found, entry, BERT, trusted)
+    proof = verify_listed(found, entry, BERT, provenance.get(listed, "bert", "1.0"), trusted)
     assert (proof.signers, proof.listed_by, proof.provenance) == ((KEY.public.id,), (OTHER.public.id,), MADE)
     with pytest.raises(IntegrityError, match=r"bert@1\.0: expected"):
-        verify_listed(listed, found, entry, bundle(text="other"), trusted)
+        verify_listed(found, entry, bundle(text="other"), None, trusted)
 
 
 def test_a_channel_without_provenance_is_no_error_where_the_index_is_signed(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path / "channel")
     publish(store, [BERT], by=Publisher(keys=[KEY]))
     found = access.read(store, TRUST)
-    assert verify_listed(store, found, found.entries[0], BERT, TRUST).listed_by == (KEY.public.id,)
+    assert verify_listed(found, found.entries[0], BERT, None, TRUST).listed_by == (KEY.public.id,)
     unsigned = access.read(store)
     with pytest.raises(IntegrityError, match="has no provenance"):
-        verify_listed(store, unsigned, found.entries[0], BERT, TRUST)
+        verify_listed(unsigned, found.entries[0], BERT, None, TRUST)
 
 
 def test_names_the_files_of_a_folder_that_differ(tmp_path: Path) -> None:

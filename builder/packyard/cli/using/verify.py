@@ -108,9 +108,9 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
         if bundle.tar != published.entry.tar:
             problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {published.entry.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
-        proof = verify_listed(
-            published.store, published.index, published.entry, bundle, published.how.trusted, attested=attested
-        )
+        if attested is None:
+            attested = provenance.get(published.store, bundle.name, published.entry.version)
+        proof = verify_listed(published.index, published.entry, bundle, attested, published.how.trusted)
         if listing is None:
             listing = _get(published.store, published.entry.beside(SBOM))
     if listing is not None and proof.provenance is not None:

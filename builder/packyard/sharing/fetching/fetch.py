@@ -120,7 +120,8 @@ def _listed(
         choice = _check_pin(choice, pin)
     try:
         file = held.enter_context(opened_entry(store, choice.entry, how))
-        proof = verify_listed(store, index, choice.entry, choice.entry, how.trusted)
+        attested = provenance.get(store, choice.entry.name, choice.entry.version)
+        proof = verify_listed(index, choice.entry, choice.entry, attested, how.trusted)
     except (NotFoundError, IntegrityError):
         latest = access.read(store, how.trusted, how.memory)
         latest.named(reference.name).get(choice.entry.version)  # removed meanwhile
