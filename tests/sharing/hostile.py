@@ -1,4 +1,4 @@
-"""A grammar of hostile channels and servers, each case generated from a seed.
+"""A grammar of hostile channels, each case generated from a seed.
 
 A case begins with a good channel of three bundles, and spoils it. What is in a bundle and what the index says of it
 are never forged together: whatever verifies is one of the three.
@@ -6,7 +6,6 @@ are never forged together: whatever verifies is one of the three.
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import random
@@ -14,7 +13,7 @@ import shutil
 import socket
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,7 @@ from packyard.core.errors import PackyardError
 from packyard.sharing.index.index import KEY, record_key
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing import servers
 from sharing.examples import bundle
-from sharing.servers import Script
 
 BUNDLES = [bundle("bert", "1.0", "one"), bundle("bert", "1.1", "two"), bundle("gpt", "1.0", "three")]
 FOLDERS = ["index", "index/p", "index/p/bert", "1.0", "1.1"]
@@ -272,120 +269,6 @@ class Grammar:
             other.rename(place)
         between.rename(other)
 
-    # Servers.
-
-    def server(self, folder: Path) -> Script:
-        """Return what serves a good channel, and harms at some point of some answers."""
-        content = {f"/{key}": (folder / key).read_bytes() for key in DirectoryStore(folder).list("")}
-        honest = servers.files(content)
-        spoiled = self.random.choice(["", KEY, "index/p", "tar.gz"])
-        way = self.random.randrange(len(self._answers(b"", b"")))
-        slow = self.random.random() < 0.3
-        seed = self.random.random()
-        self.tell(f"serves {spoiled or 'all'}: way {way}{' slowly' * slow}")
-
-        def script(request: bytes) -> Iterable[bytes]:
-            path = request.split(b" ", 2)[1].decode("latin-1")
-            if spoiled not in path:
-                return honest(request)
-            own = Grammar(0)
-            own.random = random.Random(seed)
-            body = content.get(path, b"{}")
-            changed = own.index(body) if path.endswith("json") else own.mutated(body)
-            pieces = own._answers(body, changed)[way]()
-            return servers.slowly(pieces) if slow else pieces
-
-        return script
-
-    def _answers(self, body: bytes, changed: bytes) -> list[Callable[[], Iterable[bytes]]]:
-        status = self.random.choice(
-            [
-                b"200 OK",
-                b"200 OK",
-                b"404 Not Found",
-                b"206 Part",
-                b"302 Found",
-                b"500 Oh",
-                b"999 x",
-                b"100 x",
-                b"-1 x",
-                b"2000 x",
-            ]
-        )
-        lengths = [
-            b"-1",
-            b"0",
-            b"1",
-            b"9" * 30,
-            b"1e9",
-            b"",
-            b"0x10",
-            b"5, 5",
-            b"5, 6",
-            "٣".encode(),
-            b"%d" % (1 << 34),
-        ]
-        locations = [
-            "/x",
-            "//",
-            "http://[",
-            "ftp://x",
-            "http://127.0.0.1:1/",
-            "\x7f",
-            "?",
-            "http://u:p@127.0.0.1:9/x",
-            "../" * 50,
-        ]
-        headers = [
-            b"Content-Encoding: gzip",
-            b"Transfer-Encoding: gzip, chunked",
-            b"Transfer-Encoding: chunked",
-            b"Location: " + self.random.choice(locations).encode("latin-1"),
-            b"Set-Cookie: " + b"a=b; " * 5000,
-            b"X: " + b"y" * 70_000,
-            b"\r\n".join([b"X: y"] * 101),
-            b": no name",
-            b" folded",
-            b"\xff\xfe: \x00",
-            b"Content-Length: " + self.random.choice(lengths),
-            b"Content-Type: " + b"text/html; charset=" * 3000,
-            b"Date: " + b"Mon, " * 3000,
-            b"Set-Cookie: a=b; expires=" + b"1" * 60_000,
-        ]
-        some = self.random.sample(headers, self.random.randrange(4))
-        head = b"HTTP/1.1 200 OK\r\n"
-        chunked = head + b"Transfer-Encoding: chunked\r\n\r\n"
-        repeated = (
-            self.random.choice([b" ", b"X: y\r\n", b"HTTP/1.1 100 Continue\r\n\r\n", b"\r\n", b"0", b"1\r\nx\r\n"])
-            * 100
-        )
-        size = self.random.choice([1, 3, 100, 5000])
-        whole = servers.answer(body)
-        return [
-            lambda: [servers.answer(changed)],
-            lambda: [servers.answer(changed)],
-            lambda: [servers.answer(body, *some, status=status)],
-            lambda: [servers.answer(body, *some)],
-            lambda: [servers.answer(gzip.compress(body), b"Content-Encoding: gzip")],
-            lambda: [servers.answer(self.bomb(), b"Content-Encoding: gzip")],
-            lambda: [self.mutated(whole)],
-            lambda: [self._flipped(whole[:60], 3) + whole[60:]],
-            lambda: [chunked, *_chunks(body, size), b"0\r\n\r\n"],
-            lambda: [
-                chunked,
-                *_chunks(changed, size),
-                self.random.choice([b"", b"0\r\n", b"-1\r\n", b"0\r\nX: y\r\n"]),
-            ],
-            lambda: _endless(head, repeated),
-            lambda: _endless(head + b"\r\n", repeated),
-            lambda: _endless(chunked, repeated),
-            lambda: _endless(chunked + b"0\r\n", repeated),
-            lambda: _endless(b"", repeated),
-            lambda: [servers.redirect(self.random.choice(locations)), *([bytes(100_000)] * 300)],
-            lambda: iter(()),
-            lambda: [head + b"Content-Length: %d\r\n\r\n" % (len(body) + 5) + body],
-        ]
-
 
 def relinked(folder: Path, before: bytes, after: bytes) -> None:
     """Let the index of a channel name a record with other bytes, by its own digest."""
@@ -400,18 +283,6 @@ def _objects(value: object) -> Iterator[dict[str, Any]]:
         yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _objects(inner)
-
-
-def _chunks(data: bytes, size: int) -> Iterator[bytes]:
-    for at in range(0, len(data), size):
-        piece = data[at : at + size]
-        yield b"%x\r\n%s\r\n" % (len(piece), piece)
-
-
-def _endless(first: bytes, piece: bytes) -> Iterator[bytes]:
-    yield first
-    while True:
-        yield piece
 
 
 def _remove(place: Path) -> None:

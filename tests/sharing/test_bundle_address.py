@@ -16,7 +16,7 @@ from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
-from packyard.sharing.trust.provenance import Provenance
+from packyard.sharing.trust.provenance import Statement
 from sharing.examples import bundle
 
 BERT = bundle("bert", "1.2.0+cpu", "hello")
@@ -40,7 +40,7 @@ def check(address: str, trusted: Trust = NOBODY) -> str:
 
 def test_a_bundle_in_a_registry_is_got_by_tag_and_digest_and_proved_by_its_provenance(registry3: str) -> None:
     channel = f"oci://{registry3}/c-{uuid.uuid4().hex}/models"
-    attest = lambda each: {each.beside(SIGSTORE): Provenance.of(each, {}, None).to_bytes(KEY)}  # noqa: E731
+    attest = lambda each: {each.beside(SIGSTORE): Statement.of(each, {}, None).to_bytes(KEY)}  # noqa: E731
     ((entry, _),) = publish(open_store(channel), [BERT], attest=attest)
     manifest = bundle_digest(entry)
     for mark in (":1.2.0+cpu", ":1.2.0_-cpu", f"@{manifest}", f":1.2.0_-cpu@{manifest}"):

@@ -28,7 +28,7 @@ from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
-from packyard.sharing.trust.provenance import Provenance
+from packyard.sharing.trust.provenance import Statement
 from sharing import buckets
 from sharing.buckets import BucketServer
 from sharing.examples import FailingStore, bundle, close, fetch
@@ -41,7 +41,7 @@ VERSIONS = ("1.0", "1.1-rc1", "1.1", "1.2", "2.0-rc1")
 
 
 def proved(entry: IndexEntry, keys: Sequence[SigningKey] = (KEY,)) -> dict[str, bytes]:
-    made = Provenance.of(entry, {"a": Digest.of(b"")}, None)
+    made = Statement.of(entry, {"a": Digest.of(b"")}, None)
     return {entry.beside(SIGSTORE if keys else PROVENANCE): made.to_bytes(keys[0] if keys else None)}
 
 

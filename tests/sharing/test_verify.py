@@ -18,9 +18,9 @@ from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
-from packyard.sharing.trust.provenance import Provenance
+from packyard.sharing.trust.provenance import Statement
 from sharing.examples import bundle
-from sharing.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, REVISION, SBOM, SIGNED, TRUST
+from sharing.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, READ, REVISION, SBOM, SIGNED, TRUST
 
 NAMED = Trust.of(replace(KEY.public, name="release"))
 
@@ -28,7 +28,7 @@ NAMED = Trust.of(replace(KEY.public, name="release"))
 def test_says_what_a_trusted_signature_proves() -> None:
     proof = with_sbom(verify_bundle(BERT, SIGNED, NAMED, what="x"), SBOM, what="x")
     assert (proof.signers, proof.others, proof.has_sbom, proof.is_proved) == ((KEY.public.id,), (), True, True)
-    assert proof.provenance == MADE
+    assert proof.provenance == READ
     short = KEY.public.id[:19]
     assert proof.describe() == (
         "bert 1.0: files are intact. Built by packyard 0.1.0 from commit 0123456789ab, "
@@ -48,7 +48,7 @@ def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
 
 
 def test_changes_that_were_not_committed_are_said() -> None:
-    made = Provenance.of(BERT, INPUTS, Revision(commit=REVISION.commit, changed=frozenset(INPUTS)))
+    made = Statement.of(BERT, INPUTS, Revision(commit=REVISION.commit, changed=frozenset(INPUTS)))
     assert made.source
     assert made.source.dirty
     assert "with changes that are not committed" in verify_bundle(BERT, made.to_bytes(KEY), TRUST, what="x").describe()
@@ -87,7 +87,7 @@ def test_provenance_by_a_key_that_was_stolen_is_refused_unless_a_signed_index_li
 def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:
     with pytest.raises(IntegrityError, match=r"x\.spdx\.json: is not the SBOM that the provenance names"):
         with_sbom(verify_bundle(BERT, SIGNED, TRUST, what="x"), SBOM + b" ", what="x")
-    without = Provenance.of(BERT, INPUTS, None).to_bytes(KEY)
+    without = Statement.of(BERT, INPUTS, None).to_bytes(KEY)
     with pytest.raises(IntegrityError, match=r"expected none"):
         with_sbom(verify_bundle(BERT, without, TRUST, what="x"), SBOM, what="x")
 
@@ -116,7 +116,7 @@ def test_what_a_signed_index_lists_is_verified_with_the_provenance_of_the_channe
     found = access.read(listed, trusted)
     (entry,) = found.entries
     proof = verify_listed(found, entry, BERT, provenance.get(listed, "bert", "1.0"), trusted)
-    assert (proof.signers, proof.listed_by, proof.provenance) == ((KEY.public.id,), (OTHER.public.id,), MADE)
+    assert (proof.signers, proof.listed_by, proof.provenance) == ((KEY.public.id,), (OTHER.public.id,), READ)
     with pytest.raises(IntegrityError, match=r"bert@1\.0: expected"):
         verify_listed(found, entry, bundle(text="other"), None, trusted)
 

@@ -15,7 +15,6 @@ import tiny
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import build
 from packyard.sharing.web import page, readme
-from packyard.sharing.web.page import Package, Page, Version
 from packyard.sharing.web.serve import server
 from tiny import done, packyard
 from web.pages import CASE, SETTERS, Read, channel, package, written
@@ -104,9 +103,8 @@ def test_says_of_each_version_why_it_is_yanked(zoo: Path) -> None:
 
 
 def test_a_version_that_was_removed_has_a_page_that_says_why_and_a_package_without_another_is_not_listed() -> None:
-    gone = Version(version="1.0", removed="it <b>leaks</b>")
-    old = Package(name="old", latest="", title="", facts=(), use_cases=(), words=(), versions=[gone])
-    made = page.files(Page(title="Zoo"), [old])
+    gone = {"version": "1.0", "removed": "it <b>leaks</b>", "yanked": "", "problem": "", "row": None}
+    made = page.files([{"name": "old", "latest": "", "versions": [gone]}], "Zoo")
     for key in (page.key("old"), page.key("old", "1.0")):
         text = Read(made[key]).text
         assert "1.0 was removed: it <b>leaks</b>. It is never published again." in text

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
 
 from packyard.core.bundle import record
 from packyard.core.bundle.reference import Reference
@@ -32,7 +31,7 @@ from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import Package
 from packyard.sharing.publishing.gc import clear
-from packyard.sharing.publishing.publish import Attest, Packed, Status, check_place, compare, upload
+from packyard.sharing.publishing.publish import Attest, Packed, check_place, compare, upload
 from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import MissingStoreError, Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance
@@ -46,7 +45,7 @@ class Copied:
     """A bundle that the other channel has now, what was done for it, and what the source proves of it if it is new."""
 
     entry: IndexEntry
-    status: Status | Literal["removed"]
+    status: str
     proof: Proof | None = None
 
 
@@ -115,7 +114,7 @@ def copy(
             for entry, status in upload(target, uploads, before, attest=attest, at_once=_AT_ONCE, done=hear):
                 results[str(entry)] = Copied(entry=entry, status=status, proof=proofs[str(entry)])
     if publisher:
-        publisher.commit(target, lambda index: _with(index, listed, results.values()), before=before)
+        publisher.commit(target, lambda index: _with(index, listed, results.values()))
     elif before.data != listed.data:
         new = sorted({*listed.files_below()} - {*before.files_below()})
         put_all(target, ((key, source.get(key, limit=record.LIMIT)) for key in new))

@@ -41,12 +41,13 @@ class TrustedChannel:
     def parse(cls, data: bytes, *, file: str) -> TrustedChannel:
         """Read what `to_bytes` wrote."""
 
-        def key(fields: Record) -> PublicKey:
+        def key(value: object) -> PublicKey:
+            fields = Record(value)
             parsed = PublicKey.parse(fields.take("key", text).encode(), file=file)
             return replace(parsed, name=fields.take("name", text))
 
         def read(fields: Record) -> TrustedChannel:
-            keys = fields.take("keys", list_of(lambda value: key(Record(value))))
+            keys = fields.take("keys", list_of(key))
             if not keys or fields.take("signed", text) != _REQUIRED:
                 raise FaultError("must be a list of keys, one of which is required to have signed", "keys")
             return cls(identity=fields.take("channel", text), keys=keys)
@@ -95,7 +96,12 @@ class Keyring:
             hint = suggest(name, names) or "packyard keys list shows the keys here"
             raise InputError(Problem(f"no private key {name!r} in {self.folder}", hint=hint))
         file = self.folder / f"{name}{_PRIVATE}"
-        return _read_private(file, passphrase)
+        data = regular.read(file, limit=LIMIT)
+        if (mode := stat.S_IMODE(file.stat().st_mode)) & 0o077:
+            problem = f"holds a private key and has mode {mode:04o}: others can read it"
+            hint = f"make a new key, or, if nobody did: chmod 600 {file}"
+            raise InputError(Problem(problem, file=str(file), hint=hint))
+        return SigningKey.parse(data, passphrase(str(file)) if is_encrypted(data) else None, file=str(file))
 
     def named(self, text: str) -> PublicKey:
         """Return the public key in a PEM file, or of a private key here, by its name."""
@@ -164,14 +170,6 @@ class Keyring:
 
 def _taken(file: Path) -> ConflictError:
     return ConflictError(Problem("exists already", file=str(file), hint="choose another name"))
-
-
-def _read_private(file: Path, passphrase: Callable[[str], bytes]) -> SigningKey:
-    data = regular.read(file, limit=LIMIT)
-    if (mode := stat.S_IMODE(file.stat().st_mode)) & 0o077:
-        problem = f"holds a private key and has mode {mode:04o}: others can read it"
-        raise InputError(Problem(problem, file=str(file), hint=f"make a new key, or, if nobody did: chmod 600 {file}"))
-    return SigningKey.parse(data, passphrase(str(file)) if is_encrypted(data) else None, file=str(file))
 
 
 def _file_name(channel: str) -> str:

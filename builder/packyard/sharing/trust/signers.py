@@ -45,7 +45,7 @@ def open(uri: str, secret: Callable[[str], bytes]) -> SigningKey:
 
     try:
         uri, tuf_key = _imported(uri, handler)
-        public = PublicKey.of_tuf_key(tuf_key, file=uri)
+        public = PublicKey.of_tuf(tuf_key, file=uri)
         tuf_key.keyid = str(public.id)
         return SigningKey(public, Signer.from_priv_key_uri(uri, tuf_key, handler))
     except UnsupportedLibraryError as error:
