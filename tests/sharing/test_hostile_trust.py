@@ -21,7 +21,7 @@ from packyard.core.bundle import record
 from packyard.core.errors import InputError, IntegrityError
 from packyard.sharing import configuration
 from packyard.sharing.fetching.verify import verify_bundle
-from packyard.sharing.trust import envelope, sigstore
+from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keyring import TrustedChannel
 from packyard.sharing.trust.keys import NOBODY, PublicKey, SigningKey
 from packyard.sharing.trust.provenance import PAYLOAD_TYPE
@@ -101,7 +101,7 @@ def test_a_signed_statement_with_any_value_is_refused_or_about_the_same_bundle(
     """A trusted signature makes no statement valid for a bundle that it does not name."""
     try:
         statement = _json(_put(STATEMENT, place, value))
-        found = verify_bundle(BERT, sigstore.sign(statement, PAYLOAD_TYPE, KEY), TRUST, what="x").provenance
+        found = verify_bundle(BERT, envelope.sign_bundle(statement, PAYLOAD_TYPE, KEY), TRUST, what="x").provenance
     except IntegrityError:
         return
     assert found

@@ -22,7 +22,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.core.files.git import Revision
 from packyard.sharing.fetching.verify import verify_bundle
-from packyard.sharing.trust import provenance, sbom, sigstore
+from packyard.sharing.trust import envelope, provenance, sbom
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import PAYLOAD_TYPE, Provenance, SourceCommit, Statement
 from sharing.examples import bundle, compressed_otherwise
@@ -124,7 +124,7 @@ def test_openssl_base64_and_printf_alone_find_what_is_wrong(tmp_path: Path, what
 
 def _wrap(statement: dict[str, Any] | bytes, key: SigningKey = KEY) -> bytes:
     data = statement if isinstance(statement, bytes) else record.to_bytes(statement)
-    return sigstore.sign(data, PAYLOAD_TYPE, key)
+    return envelope.sign_bundle(data, PAYLOAD_TYPE, key)
 
 
 def _changed(change: Callable[[Any], object]) -> bytes:
@@ -206,7 +206,7 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
     "no statement": (b"{}", "is not signed"),
     "no signature in it": (UNSIGNED, "must be one, found 0"),
     "a swapped payload type": (
-        sigstore.sign(MADE.payload(), "application/vnd.packyard.index+json", KEY),
+        envelope.sign_bundle(MADE.payload(), "application/vnd.packyard.index+json", KEY),
         "must hold application/vnd.in-toto",
     ),
     "no signatures": (MADE.to_bytes(), "is not signed"),

@@ -26,7 +26,7 @@ from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.stores.store import Store
-from packyard.sharing.trust import sigstore
+from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance, Statement
 from sharing.examples import bundle
@@ -91,7 +91,7 @@ def test_a_registry_has_the_bundle_as_a_referrer(
     listed = ask(store, "bert", f"manifests/{tag}")  # where the registry keeps no list of its own
     listed = listed if listed.ok else ask(store, "bert", f"referrers/{MANIFEST}")
     kinds = {each["artifactType"] for each in listed.json()["manifests"]}
-    assert sigstore.MEDIA_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
+    assert envelope.BUNDLE_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
     assert list(fsck.check(store, TRUST)) == []
     assert [each.status for each in copy(channel, store, by=lambda: Publisher(keys=[KEY]))] == ["unchanged"]
 
@@ -117,7 +117,7 @@ def test_a_bundle_by_an_identity_counts_for_no_key() -> None:
     bundle["verificationMaterial"] = {"certificate": {"rawBytes": "AA=="}, "tlogEntries": []}
     data = json.dumps(bundle).encode()
     proof = verify_bundle(ENTRY, data, NOBODY, what="x")
-    assert (proof.signers, proof.others) == ((), (sigstore.IDENTITY,))
+    assert (proof.signers, proof.others) == ((), (envelope.IDENTITY,))
     with pytest.raises(IntegrityError, match="is signed by a Sigstore identity, which you do not trust"):
         verify_bundle(ENTRY, data, TRUST, what="x")
 

@@ -21,7 +21,7 @@ from packyard.cli.channels import BUNDLES, fetching, open_channel, publisher, ro
 from packyard.cli.sharing import signing
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.copy import copy
-from packyard.sharing.trust.keys import SigningKey
+from packyard.sharing.trust.keys import Signing
 
 ROWS = BUNDLES
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Copy what is missing; print a line for each bundle."""
-    signed = list[list[SigningKey]]()
+    signed = list[list[Signing]]()
 
     def by() -> Publisher:
         signed.append(signing.keys(arguments.key))

@@ -38,7 +38,7 @@ from packyard.sharing.stores.store import (
     pointing_to_fsck,
 )
 from packyard.sharing.trust import provenance
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import NOBODY, Signing, Trust
 
 _PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
 _SHOWN = 5  # names in a message
@@ -115,7 +115,7 @@ class Publisher:
     new channel gets its id from ``new_id``. ``is_repairing``: whoever publishes looked at what is there.
     """
 
-    keys: Sequence[SigningKey] = ()
+    keys: Sequence[Signing] = ()
     trusted: Trust = NOBODY
     memory: Memory | None = None
     patience: float = PATIENCE
@@ -130,7 +130,7 @@ class Publisher:
         that is signed is not changed without a signature.
         """
         own = [key.public for key in self.keys]
-        if self.trusted.is_required and not any(self.trusted.get(key.id) for key in own):
+        if self.trusted.is_required and not any(key.id in self.trusted.signatories for key in own):
             signed = f"signed by {own[0].id}, which you do not trust for this channel" if own else "not signed"
             hint = "sign with a key that you trust for this channel (packyard keys list): --key NAME"
             hint += f"; to require no signature there any more: {self.trusted.let_go}"

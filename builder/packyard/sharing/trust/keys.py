@@ -11,10 +11,10 @@ services make), the last two with SHA-256, as cosign has them. A key's id is the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError
@@ -192,26 +192,64 @@ def is_encrypted(data: bytes) -> bool:
     return b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in data
 
 
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who signs without a key: an address or a URL, as ``issuer`` says; ``root`` is the trusted root of their Sigstore.
+
+    Without a root, as JSON, it is that of the public service.
+    """
+
+    name: str
+    issuer: str
+    root: str = field(default="", repr=False)
+
+    @property
+    def id(self) -> str:
+        """What says in place of a key's id who it is."""
+        return f"{self.name} ({self.issuer})"
+
+
+class SigningIdentity(Protocol):
+    """An identity that signs in-toto statements; `keyless` has it."""
+
+    @property
+    def public(self) -> Identity:
+        """Who it is."""
+
+    def sign(self, statement: bytes) -> bytes:
+        """Return the Sigstore bundle of a statement."""
+
+
+#: What signs: a key, or an identity; and whom others trust then.
+Signing: TypeAlias = SigningKey | SigningIdentity
+Signatory: TypeAlias = PublicKey | Identity
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """The public keys that a user trusts for a channel, by their ids: one of them has to have signed what is there.
+    """The keys and identities that a user trusts for a channel: one of them has to have signed what is there.
 
     Without any, nothing is required. ``channel`` is its address, for the commands that trust it and let go of it.
     """
 
-    keys: Mapping[Digest, PublicKey] = field(default_factory=dict)
+    signatories: Mapping[str, Signatory] = field(default_factory=dict)
     channel: str = "CHANNEL"
     is_optional: bool = False
 
     @classmethod
-    def of(cls, *keys: PublicKey, channel: str = "CHANNEL") -> Trust:
-        """Trust these keys."""
-        return cls(keys={key.id: key for key in keys}, channel=channel)
+    def of(cls, *signatories: Signatory, channel: str = "CHANNEL") -> Trust:
+        """Trust these."""
+        return cls(signatories={each.id: each for each in signatories}, channel=channel)
 
     @property
     def is_required(self) -> bool:
         """Whether a signature is required."""
-        return bool(self.keys) and not self.is_optional
+        return bool(self.signatories) and not self.is_optional
+
+    @property
+    def identities(self) -> Iterator[Identity]:
+        """Those that have no key."""
+        return (each for each in self.signatories.values() if isinstance(each, Identity))
 
     @property
     def take(self) -> str:
@@ -223,13 +261,14 @@ class Trust:
         """The command that requires no signature of the channel any more, and forgets what it had."""
         return f"packyard keys untrust {quote(self.channel)}"
 
-    def get(self, key_id: str) -> PublicKey | None:
+    def key(self, key_id: str) -> PublicKey | None:
         """Return the trusted key of an id."""
-        return self.keys.get(Digest(key_id))
+        found = self.signatories.get(key_id)
+        return found if isinstance(found, PublicKey) else None
 
     def name(self, key_id: str) -> str:
-        """Return the id of a key, with the name of one that is trusted."""
-        key = self.get(key_id)
+        """Return the id of who signed, with the name of a key that is trusted."""
+        key = self.key(key_id)
         return f"{key.name} ({key_id[:19]}…)" if key and key.name else key_id
 
     def optional(self) -> Trust:
@@ -237,5 +276,5 @@ class Trust:
         return replace(self, is_optional=True)
 
 
-#: Trusts no key: nothing can be proved about who signed, and nothing is required.
+#: Trusts nobody: nothing can be proved about who signed, and nothing is required.
 NOBODY = Trust()

@@ -28,12 +28,12 @@ from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, Identified, bundle_key
 from packyard.sharing.stores.oci.manifest import MANIFEST_TYPE
 from packyard.sharing.stores.store import Store, get_or_none
-from packyard.sharing.trust import envelope, sigstore
+from packyard.sharing.trust import envelope
 from packyard.sharing.trust.envelope import Opened
+from packyard.sharing.trust.keys import Signing, SigningKey, Trust
 
 if TYPE_CHECKING:
     from packyard.core.files.git import Revision
-    from packyard.sharing.trust.keys import SigningKey, Trust
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 #: The size of the largest statement, signed or not, in bytes.
@@ -41,7 +41,7 @@ LIMIT = 8 * 1024 * 1024
 #: How the keys of both files end; where there are both, the first one counts.
 ENDS = (SIGSTORE, PROVENANCE)
 
-_STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
+STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
 _BUILD, _BUILDER, _BUILT_ON = "urn:packyard:build:v1", "urn:packyard", "urn:packyard:library:"
 _SOURCE = "source"
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
@@ -141,7 +141,7 @@ class Statement:
             details["byproducts"] = [{"name": f"{self.name}.tar.gz{SBOM}", "digest": _sha256(self.sbom)}]
         predicate = {"buildDefinition": definition, "runDetails": details}
         return record.to_bytes(
-            {"_type": _STATEMENT, "subject": subjects, "predicateType": _PREDICATE, "predicate": predicate}
+            {"_type": STATEMENT, "subject": subjects, "predicateType": _PREDICATE, "predicate": predicate}
         )
 
     def _dependencies(self) -> Iterator[dict[str, object]]:
@@ -158,9 +158,13 @@ class Statement:
             kind = "pypi" if name in _LIBRARIES else "generic"
             yield {"name": name, "uri": f"pkg:{kind}/{name.lower()}@{version}"}
 
-    def to_bytes(self, key: SigningKey | None = None) -> bytes:
-        """Return the statement, as a Sigstore bundle where a key signs it."""
-        return sigstore.sign(self.payload(), PAYLOAD_TYPE, key) if key else self.payload()
+    def to_bytes(self, by: Signing | None = None) -> bytes:
+        """Return the statement, as a Sigstore bundle where somebody signs it."""
+        if by is None:
+            return self.payload()
+        if isinstance(by, SigningKey):
+            return envelope.sign_bundle(self.payload(), PAYLOAD_TYPE, by)
+        return by.sign(self.payload())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +198,7 @@ class Provenance:
 
 def end(data: bytes) -> str:
     """Return how the key of a statement, signed or not, ends."""
-    return SIGSTORE if sigstore.is_bundle(data) else PROVENANCE
+    return SIGSTORE if envelope.is_bundle(data) else PROVENANCE
 
 
 def among(files: Mapping[str, bytes], bundle: Identified) -> bytes | None:
@@ -237,8 +241,8 @@ def installed_libraries() -> dict[str, str]:
 
 def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, Opened]:
     """Read a statement, signed or not; signatures are treated as `envelope.open` does."""
-    if sigstore.is_bundle(data):
-        opened = sigstore.open(data, PAYLOAD_TYPE, trusted, file=file)
+    if envelope.is_bundle(data):
+        opened = envelope.open(data, PAYLOAD_TYPE, trusted, file=file)
     elif trusted.is_required:
         raise envelope.refusal((), trusted, file)
     else:
@@ -247,7 +251,7 @@ def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, Opened]
 
 
 def _read(fields: Record) -> Provenance:
-    _expect(fields, "_type", _STATEMENT)
+    _expect(fields, "_type", STATEMENT)
     _expect(fields, "predicateType", _PREDICATE)
     predicate = fields.take("predicate", Record)
     definition, details = predicate.take("buildDefinition", Record), predicate.take("runDetails", Record)

@@ -23,7 +23,7 @@ from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypt
 if TYPE_CHECKING:
     from securesystemslib.signer import SSlibKey
 
-_URI = re.compile(r"(file|hsm|awskms|gcpkms|azurekms|hv):.+")
+_URI = re.compile(r"(file|hsm|awskms|gcpkms|azurekms|hv):.+|sigstore:.*")
 
 
 def is_uri(text: str) -> bool:
