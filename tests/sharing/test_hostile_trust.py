@@ -122,7 +122,7 @@ def test_a_sigstore_bundle_with_any_other_value_is_refused_or_signed_as_it_was(
 @fuzzed
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_a_name_or_an_address_gives_a_trusted_key_no_other_channel(name: str, address: str) -> None:
-    known = TrustedChannel(identity=address, keys=(replace(OTHER.public, name=name),))
+    known = TrustedChannel(identity=address, signatories=(replace(OTHER.public, name=name),))
     with suppress(UnicodeEncodeError):  # no text that a file can have
         read = TrustedChannel.parse(known.to_bytes(), file="x")
         assert (read, read.keys[0].name) == (known, name)

@@ -105,7 +105,7 @@ def test_the_verbs_trust_an_identity_for_a_channel_and_let_go_of_it(
     done(*words)
     assert f"{WORKFLOW} ({ISSUER})" in done("keys", "list")
     assert f"signed by {WORKFLOW}" in packyard("list", "--from", public).stderr
-    (public / KEY).write_bytes(zoo.get(KEY))
+    (public / KEY).write_bytes(access.read(DirectoryStore(public)).payload())
     refused = packyard("list", "--from", public)
     assert (refused.returncode, "packyard keys untrust" in refused.stderr) == (1, True)
     refused = packyard(*words)

@@ -68,7 +68,7 @@ def test_refuses_another_digest_under_a_name_and_version_and_names_both() -> Non
     other = [entry("bert", "1.9", b"other"), entry("resnet", "v2.7.0", b"other"), entry("new")]
     with pytest.raises(ConflictError) as caught:
         INDEX.add(*other)
-    assert [str(problem).split(" has ")[0] for problem in caught.value.problems] == ["bert@1.9", "resnet@v2.7.0"]
+    assert [str(problem).split(" is ")[0] for problem in caught.value.problems] == ["bert@1.9", "resnet@v2.7.0"]
     assert ENTRIES[0].tar in str(caught.value)
     assert other[0].tar in str(caught.value)
 

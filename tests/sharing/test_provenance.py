@@ -115,7 +115,7 @@ def test_openssl_base64_and_printf_alone_find_what_is_wrong(tmp_path: Path, what
         file = b"1"
     else:
         signed = json.loads(SIGNED)
-        signed["dsseEnvelope"]["payload"] = base64.b64encode(Statement.of(BERT, {}, None).statement()).decode()
+        signed["dsseEnvelope"]["payload"] = base64.b64encode(Statement.of(BERT, {}, None).payload()).decode()
         attested = record.to_bytes(signed)
     done = _script(tmp_path, file, attested, key)
     assert done.returncode != 0
