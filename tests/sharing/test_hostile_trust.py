@@ -125,7 +125,7 @@ def test_a_name_or_an_address_gives_a_trusted_key_no_other_channel(name: str, ad
     known = TrustedChannel(identity=address, signatories=(replace(OTHER.public, name=name),))
     with suppress(UnicodeEncodeError):  # no text that a file can have
         read = TrustedChannel.parse(known.to_bytes(), file="x")
-        assert (read, read.keys[0].name) == (known, name)
+        assert (read, read.signatories[0].name) == (known, name)
 
 
 @fuzzed
