@@ -22,6 +22,7 @@ from running.setups import (
     GPU,
     HERE,
     LARGE,
+    MODEL,
     OTHER_ZONE,
     QUEUE,
     RANGE,
@@ -133,8 +134,10 @@ FAULTS: Sequence[Fault] = (
         **DISK,
     ),
     fault("quota of pods", "pods: 1 needed, 0 of 0 free", "beyond quota small", quota('{pods: "0"}')),
-    fault("quota of jobs", "count/jobs.batch: 1 needed", "", quota('{count/jobs.batch: "0"}')),
-    fault("quota of config maps", "configmaps: 1 needed, 0 of 1 free", "", quota('{configmaps: "1"}')),
+    fault(
+        "quota of jobs", "exceeded quota: small, requested: count/jobs.batch=1", "", quota('{count/jobs.batch: "0"}')
+    ),
+    fault("quota of config maps", "exceeded quota: small, requested: configmaps=1", "", quota('{configmaps: "1"}')),
     both(
         "limit of containers",
         "maximum cpu usage per Container is 50m",
@@ -222,7 +225,7 @@ FAULTS: Sequence[Fault] = (
         ending,
         namespace=lambda name: f"{name}-going",
     ),
-    fault("no rights", r"you may not create configmaps, list configmaps, create jobs\.batch", user="eve"),
+    fault("no rights", 'cannot list resource "configmaps"', user="eve"),
     fault(
         "queue missing",
         "LocalQueue team: is not there",
@@ -538,6 +541,7 @@ FAULTS: Sequence[Fault] = (
         create(DEVICES),
         resourceClaims=[{"name": "gpu", "resourceClaimName": "devices"}],
     ),
+    fault("volume of an image", r"the API server drops spec.volumes\[model\].image", level="privileged", **MODEL),
     fault("node that is not there", "lacks? the labels metadata.name=gone-", nodeName="gone-<ns>"),
     later(
         "gate that nobody lifts",

@@ -213,6 +213,11 @@ DISK = {
     "volumes": [{"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}],
     "main_volumeMounts": [{"name": "disk", "mountPath": "/disk"}],
 }
+#: Which Kubernetes 1.34 does not know unless somebody switches it on.
+MODEL = {
+    "volumes": [{"name": "model", "image": {"reference": "registry.example/model:1", "pullPolicy": "IfNotPresent"}}],
+    "main_volumeMounts": [{"name": "model", "mountPath": "/model"}],
+}
 HERE = {"nodeSelector": {"pool": "<ns>"}}
 _QUOTA = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: small}, spec: {hard: %s}}"
 RANGE = "{apiVersion: v1, kind: LimitRange, metadata: {name: range}, spec: {limits: [%s]}}"

@@ -67,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     flags = declare.given(arguments, "probe")
     client, rendered, words = clusters.find_for(arguments, "doctor", flags)
     findings = doctor.examine(client, rendered)
+    if not any(each.severity == "error" for each in findings):
+        findings += doctor.refused(client, rendered)
     if arguments.probe:
         findings += probe.run_after(findings, client, rendered, clusters.seconds(arguments))
     if ROWS.show(findings, arguments.output):
