@@ -82,17 +82,18 @@ def dropped(sent: Any, answer: Any, path: str = "") -> Iterator[str]:
     A server leaves out without a word what it does not know. Values may be written otherwise, what is empty may be left
     out, and items of a list may stand elsewhere.
     """
-    if answer is None:
+    if answer is None and not isinstance(sent, list):
         yield path
     elif isinstance(sent, Mapping):
         for key, value in sent.items():
             if value:
                 yield from dropped(value, mapping(answer).get(key), f"{path}.{key}".removeprefix("."))
-    elif isinstance(sent, list) and isinstance(answer, list):
+    elif isinstance(sent, list):
+        kept = answer if isinstance(answer, list) else []
         for number, item in enumerate(sent):
             name, place = mapping(item).get("name"), f"{path}[{mapping(item).get('name') or number}]"
-            rest = answer if number < len(answer) else []
-            alike = [each for each in answer if mapping(each).get("name") == name] if name else rest
+            rest = kept if number < len(kept) else []
+            alike = [each for each in kept if mapping(each).get("name") == name] if name else rest
             absent = {"name": name} if name else None
             yield from min(([*dropped(item, each, place)] for each in alike or [absent]), key=len)
 
