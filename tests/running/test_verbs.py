@@ -71,7 +71,6 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
     [
         ("logs first --events --index 0", "--events and --index exclude each other"),
         ("logs first --events --tail 0", "--events and --tail exclude each other"),
-        ("status first --package tiny", "name a run or a package; type packyard status first"),
         ("doctor . --timeout 5m", "--timeout has no meaning without --probe; packyard doctor --help"),
         ("rollback first --list --diff", "--diff has no meaning beside --list; packyard rollback --help"),
         (

@@ -19,7 +19,7 @@ import pytest
 from catalogue.nightly import test_runs
 from controlplane import fates, people
 from controlplane.api import Api, Object, wait
-from packyard.cli.running import interrupts, probe
+from packyard.cli.running import doctor, interrupts
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes import pods
 from packyard.running import probe as probes
@@ -94,7 +94,7 @@ def test_who_may_not_create_a_probe_hears_of_that_first(
     config = people.kubeconfig(cluster, namespace, namespace, tmp_path)
     user = kubectl.find(os.environ["PATH"], kubeconfig=str(config))
     with pytest.raises(UnavailableError, match='cannot create resource "jobs"'):
-        probe.run(user, rendered, seconds=1)
+        doctor.run_probe(user, rendered, seconds=1)
     said = capsys.readouterr().err
     assert "could not be deleted" in said
     assert "delete job mnist-fp32-training-first-run-probe-" in said
