@@ -18,6 +18,7 @@ from functools import partial, reduce
 from operator import or_
 from shlex import quote
 
+from packyard.core.bundle import address
 from packyard.core.bundle.required import Required
 from packyard.core.errors import PackyardError
 from packyard.core.kubernetes import operator_versions, operators
@@ -103,7 +104,7 @@ def examine(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
 
 def _mending(finding: Finding, rendered: Rendered) -> str:
     """Return the command that mends a finding, with the words of this use case."""
-    there = quote(str(rendered.directory))
+    there = address.typed(rendered.directory)
     if not finding.taints:
         return finding.fix
     tolerate = f"packyard set {there} {_TAINT}={quote(finding.taints[0])}"
