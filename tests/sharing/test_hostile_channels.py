@@ -209,7 +209,7 @@ def test_an_index_made_to_harm_is_refused_or_can_be_written_again(tmp_path: Path
         counts = {True: 0, False: 0}
         for seed in range(MUTATIONS):
             grammar = Grammar(seed)
-            data = grammar.random.choice([grammar._spoiled, grammar.mutated])(good)
+            data = grammar.random.choice([grammar.spoiled, grammar.mutated])(good)
             try:
                 read(data)
             except (IntegrityError, InputError):
