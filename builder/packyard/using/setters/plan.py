@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from shlex import quote
 from typing import Any, NamedTuple
 
 from packyard.core.errors import InputError, Problem, refuse, shown, suggest
@@ -111,10 +110,9 @@ def plan(
     accepted = _accept(krmfile.definitions, assignment, package)
     changed |= {name: setter._replace(is_set=True, set_by=assignment.set_by) for name, setter in accepted.items()}
 
-    proved = once(memo, "proved", set[object])
     descriptions = dict.fromkeys(accepted, assignment.description)
-    recorded = krmfile.recorded(package.krmfile, changed.values(), descriptions, proved)
-    fields = _set_fields(package, krmfile.definitions, changed, proved, memo)
+    recorded = krmfile.recorded(package.krmfile, changed.values(), descriptions)
+    fields = _set_fields(package, krmfile.definitions, changed, memo)
     if not assignment.as_kustomize:
         _check_numbers(fields, accepted, package, assignment.command)
     files = {} if recorded is None else {package.name: recorded}
@@ -147,7 +145,7 @@ def set_fields(
     resources: Mapping[str, bytes], definitions: Definitions, changed: Mapping[str, Setter], memo: Memo | None = None
 ) -> Plan:
     """Plan to write changed setters into the fields of files; their definitions are recorded elsewhere."""
-    return _set_fields(PackageFiles(b"", resources), definitions, changed, set(), parsed=memo)
+    return _set_fields(PackageFiles(b"", resources), definitions, changed, parsed=memo)
 
 
 def unknown(
@@ -158,7 +156,7 @@ def unknown(
     problem = made_of(name, definitions, where, command)
     if problem is None:
         message = f"setter {name!r} is not found"
-        hint = suggest(name, names) or f"packyard setters {quote(where)} lists them"
+        hint = suggest(name, names) or f"packyard setters {_typed(where)} lists them"
         problem = Problem(message, hint=hint)
     return problem._replace(file=package.where + package.name, missing=name)
 
@@ -174,15 +172,21 @@ def made_of(name: str, definitions: Definitions, where: str, command: str = "") 
     setters = sorted(definitions.setters_of(substitution))
     if not setters:
         return Problem(f"{name} is made by the package, and cannot be set")
-    hint = f"set one of them: {command or f'packyard set {quote(where)}'} {setters[0]}=VALUE"
+    hint = f"set one of them: {command or f'packyard set {_typed(where)}'} {setters[0]}=VALUE"
     return Problem(f"{name} is made of {', '.join(setters)}", hint=hint)
+
+
+def _typed(where: str) -> str:
+    from packyard.core.bundle import address  # for who has to type something else
+
+    return address.typed(where)
 
 
 def no_default(setter: Setter) -> Problem:
     """Describe a setter that has no value to go back to."""
     message = f"setter {setter.name!r} has no default to go back to"
     where = setter.file.rpartition("/")[0] or "."
-    return setter.problem(message, f"set it: packyard set {quote(where)} {setter.name}=VALUE")
+    return setter.problem(message, f"set it: packyard set {_typed(where)} {setter.name}=VALUE")
 
 
 def _has_default(setter: Setter, shipped: Shipped) -> bool:
@@ -225,7 +229,6 @@ def _set_fields(
     package: PackageFiles,
     before: Definitions,
     changed: Mapping[str, Setter],
-    proved: set[object],
     planned: Memo | None = None,
     parsed: Memo | None = None,
 ) -> Plan:
@@ -244,9 +247,9 @@ def _set_fields(
         """Return the file with its fields set (None where it stays as it is), these, and each setter's number."""
         fields = FieldEdits(definitions, changed, names)
         source = source_of(data, name)
-        documents = parse_shared(source, parsed, around=names)
+        documents = parse_shared(source, parsed)
         fields.visit(documents)
-        new = apply_to_file(data, source, fields.edits, documents, proved, parsed, fields.planned)
+        new = apply_to_file(data, source, fields.edits, documents, fields.planned)
         return new, fields.changes, fields.counts
 
     for path, data in package.resources.items():
