@@ -13,10 +13,11 @@ from packyard.cli.preferences import Setting
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import InputError, Problem, on_one_line, suggest
+from packyard.core.errors import InputError, IntegrityError, Problem, on_one_line, suggest
 from packyard.core.files import regular
 
 if TYPE_CHECKING:
+    from packyard.core.bundle.lock import Pin
     from packyard.sharing.entry import IndexEntry
     from packyard.sharing.fetching.verify import Proof
     from packyard.sharing.index.choose import Choice
@@ -24,19 +25,27 @@ if TYPE_CHECKING:
     from packyard.writing.source.workspace import Workspace
 
 
-def carried(asked: Reference) -> Bundle:
-    """Build a package of the catalogue that packyard carries."""
+def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
+    """Build a package of the catalogue that packyard carries; refuse another one than a lock pins."""
     from packyard.writing.source import workspace
 
     if not asked.admits(__version__):
         hint = "name a channel that has it: --from CHANNEL"
+        if pin:
+            hint = (
+                f"install packyard {pin.version}, or pin what this one carries: packyard get {asked.name} --lock FILE"
+            )
         problem = f"this packyard carries version {__version__}, not {asked.version or asked.choice}"
         raise InputError(Problem(problem, hint=hint))
     here = workspace.built_in()
     if asked.name not in (names := here.package_names()):
         hint = suggest(asked.name, names) or "packyard list shows what it has"
         raise InputError(Problem(f"packyard's catalogue has no {asked.name!r}", hint=hint))
-    return packed(here, asked.name)
+    bundle = packed(here, asked.name)
+    if pin and not pin.admits(bundle.tar, bundle.digest):
+        problem = f"{bundle.name}@{bundle.version} is not what is pinned: tar {bundle.tar}, not {pin.tar}"
+        raise IntegrityError(Problem(problem, hint="another packyard of this version made the pin: install that one"))
+    return bundle
 
 
 def packed(here: Workspace, name: str) -> Bundle:
@@ -64,34 +73,34 @@ class Offer:
     is_reached: bool | None = None
 
 
-def find(asked: Reference, source: Setting) -> Bundle:
-    """Return what is asked for, verified: from a channel, or what packyard carries."""
-    return offer(asked, source).bundle
+def find(asked: Reference, source: Setting, pin: Pin | None = None) -> Bundle:
+    """Return what is asked for, verified: from a channel, or what packyard carries; to the byte what a ``pin`` says."""
+    return offer(asked, source, pin=pin).bundle
 
 
-def offer(asked: Reference, source: Setting, store: Store | None = None) -> Offer:
+def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin: Pin | None = None) -> Offer:
     """Return what is asked for, and what a channel says of it, in as few requests as `find` takes.
 
     ``store`` is the channel, if it is open already.
     """
     if source.is_carried:
-        return Offer(bundle=carried(asked))
+        return Offer(bundle=carried(asked, pin))
     from packyard.cli.channels import open_to_read
 
     store = store or open_to_read(source.value)
-    found, choice = chosen(asked, source.value, store)
+    found, choice = chosen(asked, source.value, store, pin)
     output.detail(f"{choice.entry} from {store.address} ({source.origin}), {choice.why}")
     if choice.entry.yanked:
         output.warning(f"{choice.entry} is yanked: {on_one_line(choice.entry.yanked)}")
     return found
 
 
-def chosen(asked: Reference, address: str, store: Store) -> tuple[Offer, Choice]:
+def chosen(asked: Reference, address: str, store: Store, pin: Pin | None = None) -> tuple[Offer, Choice]:
     """Return what a channel has of what is asked for, verified, and why it is that; nothing is told."""
     from packyard.cli.channels import fetching, is_reached
     from packyard.sharing.fetching.fetch import opened
 
-    with opened(store, asked, fetching(address, store)) as fetched:
+    with opened(store, asked, fetching(address, store), pin=pin) as fetched:
         read, versions = fetched.read(), fetched.versions
         reached = is_reached(store)
         found = Offer(bundle=read, proof=fetched.proof, versions=versions, index=fetched.number, is_reached=reached)

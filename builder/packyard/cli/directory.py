@@ -17,6 +17,8 @@ from packyard.core.errors import InputError, PackyardError, Problem, Unavailable
 if TYPE_CHECKING:
     import argparse
 
+    from packyard.using.setters.valuesfile import Given, ValuesFile
+
 #: The text about it in --help.
 HELP = """\
 DIR is the first word if it is a folder, or NAME/USECASE of a package here;
@@ -112,11 +114,35 @@ def _known(names: Callable[[Path], Collection[str]]) -> Collection[str]:
         return []
 
 
-def values_file(file: str) -> tuple[dict[str, Sequence[str]], Sequence[str]]:
-    """Return the values and options of a values file, or of standard input by the name ``-``.
+def values_files(directory: Path, files: Iterable[str]) -> tuple[dict[str, Given], list[str]]:
+    """Return what values files give setters, the value of a later file counting, and the options that they enable.
 
-    A pipe may be one, as the shell makes of ``<(…)``. A value that is empty is none: it empties a setter.
+    ``-`` is standard input, and a file may be a pipe, as the shell makes of ``<(…)``, or a preset of the package of a
+    directory. A value that is empty is none: it empties a setter.
     """
+    by_name: dict[str, Given] = {}
+    options: list[str] = []
+    for file in files:
+        parsed = _values_file(_located(directory, file))
+        by_name |= parsed.by_name
+        options += (name for name in parsed.options if name not in options)
+    return by_name, options
+
+
+def _located(directory: Path, file: str) -> str:
+    """Return the path of a values file, which may be one of the package's presets."""
+    if file == "-" or os.path.lexists(file):
+        return file
+    from packyard.core.bundle import shipped  # most files are the user's own
+
+    presets = {f"{shipped.PRESETS}/{name}.yaml": path for name, path in shipped.presets(directory).items()}
+    if file not in presets:
+        hint = suggest(file, presets) or (f"the package has {', '.join(presets)}" if presets else "")
+        raise InputError(Problem("no such file", file=file, hint=hint))
+    return str(presets[file])
+
+
+def _values_file(file: str) -> ValuesFile:
     from packyard.cli import output
     from packyard.using.setters import valuesfile
 
@@ -128,6 +154,4 @@ def values_file(file: str) -> tuple[dict[str, Sequence[str]], Sequence[str]]:
                 data = opened.read(valuesfile.LIMIT + 1)
         except OSError as error:
             raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
-    parsed = valuesfile.parse(data, file, any_list=True)
-    values = {name: [] if setting.texts == [""] else setting.texts for name, setting in parsed.by_name.items()}
-    return values, parsed.options
+    return valuesfile.parse(data, file, any_list=True)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
-from packyard.cli import declare, output, progress, state
+from packyard.cli import declare, output, packages, progress, state
 from packyard.cli import directory as directories
 from packyard.core.bundle import address
 from packyard.core.errors import InputError, Problem, UnavailableError
@@ -24,7 +23,6 @@ from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.status import RoleStatus, RunStatus
 from packyard.running.runs.workloads import PodStatus
-from packyard.using.options import usecases
 
 T = TypeVar("T")
 #: Seconds until a server that does not answer is asked again.
@@ -85,13 +83,16 @@ def find_for(
 
     ``flags`` are those of the verb that the user gave, for the hints of errors.
     """
-    directory, _, words = directories.with_values(arguments.words, verb)
-    directory = usecases.chosen(directory, verb, words)
     client = _found(arguments)
-    command = shlex.join(["packyard", verb, address.of(directory), *flags, *typed(arguments)])
-    use_case, words = rendered([str(directory), *words], verb, command)
-    namespace = runs.namespace_of(use_case.objects, client.namespace, is_asked=bool(arguments.namespace))
-    return _told(replace(client, namespace=namespace)), use_case, words
+    with packages.opened(arguments, verb) as use_case:
+        state.tell_pending(Tree(use_case.directory))
+        command = use_case.command(verb, *flags, *typed(arguments))
+        path = os.environ.get("PATH", "")
+        options, named = use_case.options, use_case.name if use_case.is_fetched else ""
+        of = Rendered.of(use_case.directory, use_case.values, path=path, command=command, enabling=options, named=named)
+    namespace = runs.namespace_of(of.objects, client.namespace, is_asked=bool(arguments.namespace))
+    words = [use_case.name, *concealed(use_case.words), *use_case.flags]
+    return _told(replace(client, namespace=namespace)), of, words
 
 
 def typed(arguments: argparse.Namespace) -> list[str]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from packyard.cli import directory as directories
+from packyard.cli import packages
 from packyard.cli.running import clusters, doctor, rollout
 from packyard.running.runs import plan as planning
 from packyard.running.runs import run as runs
@@ -28,7 +28,7 @@ ROWS = rollout.ROWS
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    directories.add_arguments(parser, "[NAME=VALUE…]")
+    packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
     rollout.add_of_new(parser)

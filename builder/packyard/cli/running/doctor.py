@@ -18,8 +18,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import declare, output
-from packyard.cli import directory as directories
+from packyard.cli import declare, output, packages
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
 from packyard.core.bundle import shipped
@@ -40,7 +39,7 @@ _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    directories.add_arguments(parser, "[NAME=VALUE…]")
+    packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     declare.switch(parser, "--probe", "also run small Jobs as its pods, and delete them")
     clusters.add_timeout(parser, "how long these may take, the pulling of images included", "3m")

@@ -102,11 +102,9 @@ def _tell_next(row: dict[str, object], wanted: str) -> None:
 def _named(asked: Reference, arguments: argparse.Namespace, into: Path) -> Row:
     """Fetch a package of a channel, or build one that packyard carries."""
     source = preferences.source(arguments.channel)
-    if not source.is_carried:
-        return _fetched(source, asked, into, file=arguments.lock)
-    if arguments.lock:
-        raise InputError(Problem("what packyard carries cannot be pinned", hint="name a channel: --from CHANNEL"))
-    return _carried(asked, source, into)
+    if source.is_carried:
+        return _carried(asked, source, into, file=arguments.lock)
+    return _fetched(source, asked, into, file=arguments.lock)
 
 
 def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[Row]:
@@ -129,7 +127,12 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
     for name in names:
         pin = lock.packages[name]
         channel = preferences.channel(arguments.channel) or preferences.Setting(pin.channel, str(file))
-        yield _fetched(channel, Reference(name=name, version=pin.version), into, pin=pin)
+        reference = Reference(name=name, version=pin.version)
+        yield (
+            _carried(reference, channel, into, pin=pin)
+            if channel.is_carried
+            else _fetched(channel, reference, into, pin=pin)
+        )
 
 
 def _addressed(arguments: argparse.Namespace, into: Path) -> Row:
@@ -207,17 +210,21 @@ def _row(bundle: Identified, folder: Path) -> dict[str, object]:
     return {**fields, "digest": bundle.digest, "tar": bundle.tar}
 
 
-def _carried(asked: Reference, source: Setting, into: Path) -> Row:
+def _carried(asked: Reference, source: Setting, into: Path, *, pin: Pin | None = None, file: str | None = None) -> Row:
     """Build what packyard carries, and keep it as what is fetched is kept: the next release carries another one."""
     from packyard.cli import bundles
     from packyard.cli.channels import bundle_cache
 
     with progress.busy(f"building {asked}"):
-        bundle = bundles.carried(asked)
+        bundle = bundles.carried(asked, pin)
+    pinned = Pin(version=bundle.version, channel=CARRIED, tar=bundle.tar, digest=bundle.digest)
+    lock = _lock(file, bundle.name, pinned) if file else Lock()
     regular.make_folder(into)
     folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
     if cache := bundle_cache():
         with suppress(UnavailableError), cache.obtain(bundle.digest, lambda file: file.write(bundle.data)):
             pass
+    if file:
+        locks.write(Path(file), lock.pin(bundle.name, pinned))
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
     return _row(bundle, folder), f"{bundle.name}@{bundle.version} from {source}"

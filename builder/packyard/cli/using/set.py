@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags
-from packyard.core.errors import InputError, Problem, UsageError, refuse, shown, suggest
+from packyard.core.errors import InputError, Problem, UsageError, refuse, shown
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder
 from packyard.using.setters.change import Beside, PackageChange, change_setters
@@ -98,8 +98,8 @@ def _change(
     directory: Path, words: list[str], parsed: Flags
 ) -> tuple[list[PackageChange], Beside | None, Mapping[str, Switched]]:
     """Set and unset what the command line says, and enable the options of values files."""
-    of_files, options = _read_files(directory, parsed.values.get("values", ()))
-    values = {**of_files, **_values(directory, words)}
+    of_files, options = directories.values_files(directory, parsed.values.get("values", ()))
+    values = {**{name: given.texts for name, given in of_files.items()}, **_values(directory, words)}
     values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
     unset = parsed.values.get("unset", [])
     if not values and not unset and not options:
@@ -187,12 +187,9 @@ def _shipped(directory: Path) -> Mapping[str, str | Sequence[str] | None]:
 
 def _elsewhere(directory: Path, problem: Problem) -> Problem | None:
     """Say where a setter is that was not found: in an option that is not enabled, or under another version's name."""
-    if not problem.missing:
-        return None
-    from packyard.core.bundle import shipped
-    from packyard.using.options.option_setters import switched_off
+    from packyard.using.options.option_setters import elsewhere
 
-    return switched_off(directory, problem.missing) or shipped.replacement(directory, problem.missing)
+    return elsewhere(directory, problem.missing) if problem.missing else None
 
 
 def _tell_holders(directory: Path, change: PackageChange) -> None:
@@ -232,30 +229,6 @@ def _typed(directory: Path) -> str:
     from packyard.core.bundle import address  # for who has to type something else
 
     return address.typed(directory)
-
-
-def _read_files(directory: Path, files: Sequence[str]) -> tuple[dict[str, Sequence[str]], list[str]]:
-    """Return the values and options of values files; the value of a later file counts."""
-    values: dict[str, Sequence[str]] = {}
-    options: list[str] = []
-    for file in files:
-        of_file, names = directories.values_file(_located(directory, file))
-        values |= of_file
-        options += (name for name in names if name not in options)
-    return values, options
-
-
-def _located(directory: Path, file: str) -> str:
-    """Return the path of a values file, which may be one of the package's presets."""
-    if file == "-" or os.path.lexists(file):
-        return file
-    from packyard.core.bundle import shipped  # most files are the user's own
-
-    presets = {f"{shipped.PRESETS}/{name}.yaml": path for name, path in shipped.presets(directory).items()}
-    if file not in presets:
-        hint = suggest(file, presets) or (f"the package has {', '.join(presets)}" if presets else "")
-        raise InputError(Problem("no such file", file=file, hint=hint))
-    return str(presets[file])
 
 
 def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, bytes | None]]:

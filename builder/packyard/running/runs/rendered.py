@@ -52,15 +52,25 @@ class Rendered:
         return runs.name_of(self.objects, self.otherwise)
 
     @classmethod
-    def of(cls, directory: Path, values: Mapping[str, Sequence[str]], *, path: str, command: str = "") -> Rendered:
+    def of(
+        cls,
+        directory: Path,
+        values: Mapping[str, Sequence[str]],
+        *,
+        path: str,
+        command: str = "",
+        enabling: Sequence[str] = (),
+        named: str = "",
+    ) -> Rendered:
         """Render a use case, as if ``values`` were set, and read what its directory says; nothing there changes.
 
-        ``command`` is what the user typed before the values, for the hints of errors. Raises `InputError` as `render`
-        does, among others for what is required and not set.
+        ``command`` is what the user typed before the values, for the hints of errors, ``named`` the address of a use
+        case that was fetched for it alone. Raises `InputError` as `render` does, among others for what is required and
+        not set.
         """
-        with every.with_values(directory, values, command) as source:
+        with every.with_values(directory, values, command, enabling=enabling) as source:
             inputs = Inputs.read(source)
-            text = render(source, path=path, inputs=inputs).decode()
+            text = render(source, path=path, inputs=inputs, command=command if named else "").decode()
         root, manifest = shipped.package_of(directory) or ("", None)
         use_case = os.path.relpath(os.path.realpath(directory), root) if manifest else ""
         options = tuple(option.name for option in inputs.options)
@@ -80,7 +90,7 @@ class Rendered:
             options=options,
         )
         return cls(
-            directory=directory,
+            directory=Path(named) if named else directory,
             objects=[item.root for item in parse(Source("", text))],
             draft=draft,
             offered=of_package.names() if (of_package := folder.find(directory)) else (),

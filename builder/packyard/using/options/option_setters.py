@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from packyard.core.bundle import address
+from packyard.core.bundle import address, shipped
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder as folders
@@ -133,7 +133,12 @@ def _beside(directory: Path, folder: Folder, packages: Mapping[str, Collection[s
     )
 
 
-def switched_off(directory: Path, name: str) -> Problem | None:
+def elsewhere(directory: Path, name: str) -> Problem | None:
+    """Say where a setter is that a use case does not have: in an option, or under another version's name."""
+    return _switched_off(directory, name) or shipped.replacement(directory, name)
+
+
+def _switched_off(directory: Path, name: str) -> Problem | None:
     """Say which option has a setter that the use case does not have, as the option is not enabled there."""
     having = [option for option in read_options(directory) if name in option.setters]
     if not having or any(option.is_enabled for option in having):

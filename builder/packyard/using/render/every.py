@@ -7,15 +7,18 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS, Member
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, every
 from packyard.core.files import paths
+from packyard.using.kustomize.builtin import try_components
 from packyard.using.kustomize.supported import Budget
 from packyard.using.options import folder as options
 from packyard.using.options.option_setters import reach
+from packyard.using.options.switch import enable_below
 from packyard.using.render import reached
 from packyard.using.render.render import render
 from packyard.using.setters.change import change_setters
@@ -44,13 +47,14 @@ def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
 
 
 @contextmanager
-def with_values(directory: Path, values: Values, command: str = "") -> Iterator[Path]:
+def with_values(directory: Path, values: Values, command: str = "", *, enabling: Sequence[str] = ()) -> Iterator[Path]:
     """Yield a copy of a directory in which values are set; an error names the files of the directory itself.
 
-    Without values it is the directory. A value is set in every use case below that has the setter, and in the options
-    that it has enabled. ``command`` is what the user typed before the values, for the hints of errors.
+    Without values, and options for ``enabling``, it is the directory. A value is set in every use case below that has
+    the setter, and in the options that it has enabled. ``command`` is what the user typed before the values, for the
+    hints of errors.
     """
-    if not values:
+    if not values and not enabling:
         yield directory
         return
     package = options.package_of(directory)
@@ -69,8 +73,11 @@ def with_values(directory: Path, values: Values, command: str = "") -> Iterator[
         except OSError as error:
             raise UnavailableError(Problem(f"cannot be copied: {error}", file=str(directory))) from error
         try:
-            beside = reach(copy, [*values], recursive=True)
-            change_setters(copy, values, recursive=True, beside=beside, command=command)
+            if enabling:
+                enable_below(copy, find(copy), enabling, lambda use_case: partial(try_components, use_case))
+            if values:
+                beside = reach(copy, [*values], recursive=True)
+                change_setters(copy, values, recursive=True, beside=beside, command=command)
             yield copy
         except PackyardError as error:
             shown = os.path.normpath(directory / os.path.relpath(root, os.path.realpath(directory)))

@@ -1,0 +1,154 @@
+"""The use case that a command is about: in a folder, or of a package that is fetched for this command alone.
+
+packyard render llm-serving/one-node PVC_NAME=models       of the channel, or of what packyard carries
+packyard render llm-serving@^1.2/one-node --from CHANNEL   of another version or channel
+packyard deploy llm-serving/one-node --locked              of the version that packyard.lock pins, to the byte
+
+A folder wins, unless a version, --from or --locked is given. What is fetched is verified as by `packyard get`, and
+unpacked into a folder that ends with the command; errors name the use case as it was typed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from packyard.cli import bundles, declare, output, preferences, progress
+from packyard.cli import directory as directories
+from packyard.core.bundle import address, lock
+from packyard.core.bundle.lock import Pin
+from packyard.core.bundle.reference import Reference
+from packyard.core.errors import InputError, PackyardError, Problem, UsageError
+from packyard.using.options import option_setters, usecases
+from packyard.using.setters.valuesfile import Given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseCase:
+    """A use case, and what is to be set in it: the values of files and words, and the options that files enable.
+
+    ``name``, ``words`` and ``flags`` are what was typed, for a command to go on with.
+    """
+
+    directory: Path
+    name: str
+    words: Sequence[str]
+    flags: Sequence[str]
+    given: Mapping[str, Given]
+    values: Mapping[str, Sequence[str]]
+    options: Sequence[str]
+    is_fetched: bool
+
+    def command(self, verb: str, *flags: str) -> str:
+        """Return the command that was typed, without the values of words."""
+        return shlex.join(["packyard", verb, self.name, *flags, *self.flags])
+
+    def placed(self, problem: Problem) -> Problem:
+        """Say of a setter that is not there where it is, or what replaced it, at the line of the values file."""
+        if not problem.missing:
+            return problem
+        known = option_setters.elsewhere(self.directory, problem.missing) or problem
+        if line := self.given.get(problem.missing):
+            return line.problem(known.message, known.hint)
+        return known
+
+
+def add_arguments(parser: argparse.ArgumentParser, rest: str = "[NAME=VALUE...]") -> None:
+    """Declare the use case, its values, and where it is from."""
+    directories.add_arguments(parser, rest)
+    text = "as if the values of this file were set, too, and its options enabled"
+    parser.add_argument("-f", "--values", metavar="FILE", action="append", default=[], help=text)
+    declare.value(parser, "--from CHANNEL", "fetch NAME/USECASE for this command alone", dest="channel")
+    declare.switch(parser, "--locked", f"the version that {lock.FILE} pins")
+
+
+@contextmanager
+def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Iterator[UseCase]:
+    """Yield the use case that the words of a command name, for as long as it is read.
+
+    With ``all_by``, the flag that takes all use cases below a directory, it may be a package.
+    """
+    fetched = _reference(arguments, verb)
+    with ExitStack() as stack:
+        if fetched is None:
+            directory, _, words = directories.with_values(arguments.words, verb)
+            directory = directory if all_by else usecases.chosen(directory, verb, words)
+            name, names = address.of(directory), []
+        else:
+            reference, wanted = fetched
+            top = stack.enter_context(_fetched(reference, arguments))
+            name, *words = arguments.words
+            directory = top
+            if wanted or not all_by:
+                known = [os.path.relpath(path, top) for path in usecases.below(top)]
+                directory = top / address.only(known, wanted, reference.name, str(reference))
+            names = [(str(directory), name), (str(top), str(reference))]
+        given, options = directories.values_files(directory, arguments.values)
+        texts = {**{name: each.texts for name, each in given.items()}, **directories.values(words, verb)}
+        use_case = UseCase(
+            directory=directory,
+            name=name,
+            words=words,
+            flags=_flags(arguments),
+            given=given,
+            values={name: [] if each == [""] else each for name, each in texts.items()},
+            options=options,
+            is_fetched=fetched is not None,
+        )
+        try:
+            yield use_case
+        except PackyardError as error:
+            placed = error.mapped(use_case.placed)
+            for folder, shown in names:
+                placed = placed.mapped(partial(Problem.renamed, folder=folder, name=shown))
+            raise placed from error
+
+
+def _reference(arguments: argparse.Namespace, verb: str) -> tuple[Reference, str] | None:
+    """Return the package that is to be fetched, if it is, and which of its use cases is meant."""
+    first = arguments.words[0] if arguments.words else ""
+    name, slash, wanted = first.partition("/")
+    is_asked = arguments.locked or arguments.channel is not None
+    if is_asked and (not first or "=" in name):
+        raise UsageError(f"packyard {verb}: name a package and its use case, NAME/USECASE, with --from and --locked")
+    if is_asked or "@" in name:
+        return Reference.parse(name), wanted.rstrip("/")
+    if "=" in name or not slash or name in ("", ".", "..") or os.path.lexists(name) or usecases.find(first):
+        return None
+    return Reference.parse(name), wanted.rstrip("/")
+
+
+@contextmanager
+def _fetched(reference: Reference, arguments: argparse.Namespace) -> Iterator[Path]:
+    """Yield the folder of a package that is fetched, verified and unpacked."""
+    pin, source = None, preferences.source(arguments.channel)
+    if arguments.locked:
+        pin, source = _pinned(reference, arguments)
+        reference = Reference(name=reference.name, version=pin.version)
+    with progress.busy(f"fetching {reference}"):
+        bundle = bundles.find(reference, source, pin)
+    output.note(f"{bundle.name}@{bundle.version} from {source}")
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        yield bundle.unpack(Path(os.path.realpath(folder)))
+
+
+def _pinned(reference: Reference, arguments: argparse.Namespace) -> tuple[Pin, preferences.Setting]:
+    """Return what the lock says of a package, and where that version is."""
+    pin = lock.read(Path(lock.FILE)).package(reference.name, get=f"packyard get {reference.name}")
+    if not reference.admits(pin.version):
+        problem = f"pins {reference.name}@{pin.version}, not {reference}"
+        raise InputError(Problem(problem, file=lock.FILE, hint="leave out the version, or --locked"))
+    return pin, preferences.channel(arguments.channel) or preferences.Setting(pin.channel, lock.FILE)
+
+
+def _flags(arguments: argparse.Namespace) -> list[str]:
+    """Return the flags that say where a use case and its values are from, for a command to go on with."""
+    from_ = [f"--from={arguments.channel}"] if arguments.channel is not None else []
+    return [*(f"--values={file}" for file in arguments.values), *from_, *["--locked"] * arguments.locked]

@@ -1,0 +1,146 @@
+"""A use case of a package that is not here: fetched for one command, set by a values file, and gone afterwards."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import tiny
+from cli.test_upgrade import CM, NEXT, pack, publish
+from cli.test_upgrade import FILES as FIRST
+from tiny import done, packyard
+
+OPTION = """\
+# Waits in a queue.
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+patches:
+- target: {kind: ConfigMap, name: run}
+  patch: |
+    - {op: add, path: /data/queue, value: a}
+"""
+FILES = {**FIRST, "run/options/queue/kustomization.yaml": OPTION}
+
+VALUES = "# What our team runs.\noptions: [queue]\nWORKERS: 8\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder but for a channel with the package p in two versions, which is configured, and a values file."""
+    for name in ("CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    pack(folder, "1.0", FILES)
+    pack(folder, "1.1", {**NEXT, "run/options/queue/kustomization.yaml": OPTION})
+    publish(folder, "1.0", "1.1")
+    tiny.write(folder / "values.yaml", VALUES)
+    monkeypatch.setenv("PACKYARD_CHANNEL", str(folder / "channel"))
+    return folder
+
+
+def refused(*words: object) -> str:
+    process = packyard(*words)
+    assert (process.returncode, process.stdout) == (1, ""), process.stderr
+    return process.stderr
+
+
+@pytest.mark.parametrize("version", ["", "@1.0", "@~1.0", "@1.1"])
+def test_prints_what_render_prints_of_the_package_that_get_and_set_leave(here: Path, version: str) -> None:
+    before = sorted(path.name for path in here.iterdir())
+    process = packyard("render", f"p{version}/nfs", "--built-in", "-f", "values.yaml")
+    assert process.returncode == 0, process.stderr
+    assert f"p@{'1.0' if '1.0' in version else '1.1'} from {here}/channel (PACKYARD_CHANNEL)\n" in process.stderr
+    assert sorted(path.name for path in here.iterdir()) == before
+    done("get", f"p{version}", "--into", "got")
+    done("set", "got/p/run/nfs", "-f", "values.yaml")
+    assert process.stdout == done("render", "got/p/run/nfs", "--built-in")
+    assert "queue: a" in process.stdout
+    assert 'workers: "8"' in process.stdout
+
+
+def test_a_package_in_the_working_directory_wins_unless_a_version_or_a_channel_is_named(here: Path) -> None:
+    done("get", "p@1.0")
+    tiny.replace(here / "p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
+    assert "one: mine" in done("render", "p/nfs", "--built-in")
+    for words in (["p@1.1/nfs"], ["p/nfs", "--from", "channel"]):
+        assert 'one: "11"' in done("render", *words, "--built-in")
+
+
+def test_all_use_cases_of_a_package_are_written_to_a_new_folder(here: Path) -> None:
+    done("render", "p@1.0", "--out", "out", "--built-in", "WORKERS=3")
+    assert sorted(path.relative_to(here / "out").as_posix() for path in (here / "out").rglob("*.yaml")) == [
+        "run/nfs.yaml",
+        "run/pvc.yaml",
+    ]
+    assert 'workers: "3"' in (here / "out/run/nfs.yaml").read_text()
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("p@1.0/nf", "p has no use case 'nf' (did you mean 'nfs'?)"),
+        ("p@1.0", "p has several use cases (name one: p@1.0/nfs, p@1.0/pvc)"),
+        ("q/nfs", "the channel has no bundle 'q'"),
+        ("p@3/nfs", "3"),
+    ],
+)
+def test_what_is_not_there_is_refused_with_what_is(word: str, says: str) -> None:
+    assert says in refused("render", word)
+
+
+def test_a_name_that_a_version_moved_is_told_at_the_line_of_the_values_file(here: Path) -> None:
+    tiny.write(here / "values.yaml", "WORKERS: 8\nOLD: x\nWRKERS: 3\n")
+    said = refused("render", "p@1.1/nfs", "-f", "values.yaml")
+    assert "error: values.yaml:2: OLD is no longer a setter: NEW\n" in said
+    assert "error: values.yaml:3: setter 'WRKERS' is in no package below p@1.1/nfs (did you mean 'WORKERS'?)\n" in said
+    assert "packyard-" not in said
+
+
+def test_what_is_required_is_asked_for_on_the_command_line(here: Path) -> None:
+    krmfile = FILES["run/nfs/Krmfile"].replace('value: ""', 'value: ""\n          required: true')
+    pack(here, "2.0", {**FILES, "run/nfs/Krmfile": krmfile})
+    shutil.rmtree(here / "channel")
+    publish(here, "2.0")
+    said = refused("render", "p/nfs", "--built-in", "-f", "values.yaml")
+    assert "p/nfs/Krmfile:" in said
+    assert "packyard render p/nfs --built-in --values=values.yaml OLD=VALUE" in said
+
+
+def test_a_lock_holds_the_version_and_its_bytes(here: Path) -> None:
+    done("get", "p@1.0", "--lock", "packyard.lock", "--into", "got")
+    assert 'one: "1"' in done("render", "p/nfs", "--built-in", "--locked")
+    assert "pins p@1.0, not p@1.1" in refused("render", "p@1.1/nfs", "--locked")
+    assert "does not pin q" in refused("render", "q/nfs", "--locked")
+    shutil.rmtree(here / "channel")
+    pack(here, "1.0", {**FILES, "run/nfs/cm.yaml": CM.replace('"1"', '"evil"')})
+    publish(here, "1.0")
+    said = refused("render", "p/nfs", "--built-in", "--locked")
+    assert "evil" not in said
+    assert "packyard.lock" in said or "sha256:" in said
+
+
+def test_what_packyard_carries_is_pinned_as_a_channel_is(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PACKYARD_CHANNEL")
+    done("get", "mnist-fp32-training-k8s", "--lock", "packyard.lock", "--into", "got")
+    words = ("render", "mnist-fp32-training-k8s/first-run/none", "--built-in", "--locked", "-o", "json")
+    assert any(item["kind"] == "Job" for item in json.loads(done(*words)))
+    lock = (here / "packyard.lock").read_text()
+    digit = lock.partition("tar: sha256:")[2][0]
+    tiny.write(
+        here / "packyard.lock", lock.replace(f"tar: sha256:{digit}", f"tar: sha256:{'1' if digit == '0' else '0'}")
+    )
+    assert "is not what is pinned" in refused(*words)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("words", [["--locked"], ["WORKERS=3", "--from", "channel"]])
+def test_flags_of_what_is_fetched_need_a_name(words: list[str]) -> None:
+    process = packyard("render", *words)
+    assert process.returncode == 2
+    assert "name a package and its use case, NAME/USECASE" in process.stderr
