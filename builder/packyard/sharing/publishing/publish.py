@@ -238,6 +238,8 @@ class Upload:
                     raise
         if not before.lists(entry):
             self._check_provenance(store, entry, provenance.among(attested, entry), trusted)
+        if registry := as_registry(store):  # what it has is published once it has its tag
+            registry.tag(entry.key)
         return entry, bool(missing) or not self.has_bundle
 
     def _check_provenance(self, store: Store, entry: IndexEntry, own: bytes | None, trusted: Trust) -> None:
@@ -254,7 +256,7 @@ class Upload:
 
 def _put(store: Store, entry: IndexEntry, data: bytes) -> None:
     if registry := as_registry(store):
-        registry.put(entry.key, data, entry.facts())
+        registry.push(entry.key, data, entry.facts())
     else:
         store.put(entry.key, data)
 
