@@ -12,7 +12,6 @@ import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
-from packyard.sharing.stores.oci.address import ArtifactAddress
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError
 from sharing.servers import Script, Server, answer, answering
@@ -99,14 +98,6 @@ def test_a_blob_is_what_its_manifest_says_or_refused(name: str) -> None:
     blob, error, says = BLOBS[name]
     with answering(serving(blob=[blob])) as server, pytest.raises(error, match=says):
         oci(server).get(KEY)
-
-
-def test_by_its_digest_only_the_very_manifest_is_taken() -> None:
-    with answering(serving()) as server:
-        address = ArtifactAddress.parse(f"{oci(server).address}/bert@sha256:{'0' * 64}")
-        assert address
-        with pytest.raises(IntegrityError, match=f"expected sha256:{'0' * 64}, found"):
-            OCIStore(address.channel).at(address.name, address.reference)
 
 
 # Lists.

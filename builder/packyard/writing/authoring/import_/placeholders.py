@@ -216,8 +216,8 @@ def _sites(node: Node, root: Node, path: tuple[Step, ...], own: Sequence[str], *
     if isinstance(node, MappingNode):
         own = [*own, *(each.text("name") for each in mappings(node.get("env")))]
         is_shell = any(_SHELL.fullmatch(each.value) for key in ("command", "args") for each in scalars(node.get(key)))
-    for child in node.children:
-        step = child.index if isinstance(child, Item) else child.name
+    for index, child in enumerate(node.children):
+        step = index if isinstance(child, Item) else child.name
         if is_shell and step in ("command", "args"):
             continue
         below, value = (*path, step), child.value
