@@ -78,7 +78,7 @@ docs: $(TEST)  ## write what is generated in docs/
 
 bench: .venv/.nightly tools  ## measure packyard beside other programs
 	$(BIN)/python -m compileall -q builder
-	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=tests $(BIN)/python -m bench $(ARGS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench.py $(ARGS)
 
 clean:  ## remove everything that the targets made
 	rm -rf .venv .bare .tensorflow .models .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

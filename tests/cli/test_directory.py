@@ -14,6 +14,7 @@ from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from tiny import done, inside, packyard
+from using.options import optioned
 
 KRMFILE = tiny.text("directory/Krmfile")
 
@@ -153,3 +154,34 @@ def test_the_use_case_that_is_named_for_an_example_has_the_setter(tmp_path: Path
     (tmp_path / "packyard.json").write_bytes(described.to_bytes())
     assert "(name one: packyard set nfs NFS_SERVER=1," in packyard("set", "NFS_SERVER=1", cwd=tmp_path).stderr
     assert "(name one: packyard set claim OTHER=1," in packyard("set", "OTHER=1", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize(
+    ("start", "word"),
+    [
+        (".", "tiny-k8s/multi-node"),
+        (".", "tiny-k8s/multi-node/claim"),
+        (".", "tiny-k8s/quickstart/multi-node"),
+        ("tiny-k8s", "tiny-k8s/multi-node"),
+        ("tiny-k8s", "multi-node"),
+        ("tiny-k8s/quickstart/mlops/single-node", "tiny-k8s/multi-node"),
+    ],
+)
+def test_a_use_case_has_one_address_from_everywhere(start: str, word: str, tmp_path: Path) -> None:
+    root = optioned.package(tmp_path)
+    told = done("set", word, "WORKERS=3", cwd=tmp_path / start)
+    assert "WORKERS" in told
+    assert b'"3"' in (root / optioned.MULTI / "Krmfile").read_bytes()
+    for words in (["setters", word], ["enable", word], ["explain", word, "WORKERS"], ["render", word, "PVC_NAME=d"]):
+        assert packyard(*words, cwd=tmp_path / start).returncode == 0
+
+
+def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
+    optioned.package(tmp_path)
+    for word, says in (
+        ("tiny-k8s/multinode", "tiny-k8s has no use case 'multinode' (did you mean 'multi-node'?)"),
+        ("tiny-k8s/mlops", "tiny-k8s/mlops is more than one use case (name one: tiny-k8s/multi-node, tiny-k8s/single"),
+        ("other/multi-node", "is not a directory (packyard get other/multi-node fetches a package)"),
+    ):
+        refused = packyard("render", word, cwd=tmp_path)
+        assert (refused.returncode, says in refused.stderr) == (1, True), refused.stderr

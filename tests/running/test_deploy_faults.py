@@ -293,10 +293,8 @@ def test_a_user_without_rights_is_told_whom_to_ask(
 ) -> None:
     made(client, config_map(x="1"))
     config = people.kubeconfig(cluster, f"bob-{namespace}", namespace, tmp_path)
-    refused = inside("deploy", directory, "--kubeconfig", config)
-    assert "error: your rights: you may not create configmaps, list configmaps, " in refused.stderr
     for words in (
-        ("deploy", directory, "--no-doctor"),
+        ("deploy", directory),
         ("undeploy", "first"),
         ("rollback", "first", "--list"),
         ("rollback", "first"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,18 +20,18 @@ _Flags = Mapping[str, "Sequence[str] | None"]
 #: Verbs whose word is a package of the source that all of them have (`preferences.source`).
 _OF_SOURCE = ("get", "run", "show")
 _OF_RUNS = ("status", "logs", "exec", "forward", "results", "undeploy", "rollback")
+_OF_WORKSPACE = ("build", "publish", "lint")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Take the words after ``packyard``, the unfinished one last, and print its completions."""
-    words = [_expanded(word) for word in (arguments[1:] if arguments[:1] == ["--"] else arguments)] or [""]
+    *before, word = [_expanded(each) for each in arguments[arguments[:1] == ["--"] :]] or [""]
     try:
-        fitting = {candidate for candidate in _candidates(words) if candidate.startswith(words[-1])}
+        offered = {candidate for candidate in _candidates(before, word) if candidate.startswith(word)}
     except (PackyardError, OSError):  # a package that cannot be read has no names to offer
-        fitting = set()
-    for candidate in sorted(fitting):
-        if candidate.isprintable():
-            output.line(candidate)
+        offered = set()
+    for candidate in sorted(filter(str.isprintable, offered)):
+        output.line(candidate)
     return 0
 
 
@@ -51,47 +50,89 @@ def _expanded(word: str) -> str:
     return os.path.expanduser(word) if word.startswith("~/") else word  # noqa: PTH111  # a text
 
 
-def _candidates(words: list[str]) -> Iterator[str]:
+def _candidates(before: list[str], word: str) -> Iterator[str]:
     from packyard.cli.main import FLAGS
 
-    while len(words) > 1 and words[0].startswith("-"):
-        words = words[1:]
-    if len(words) == 1 or words[:-1] == ["help"]:
-        yield from (*VERBS, *(FLAGS if words[0].startswith("-") else ["all"] if words[1:] else ["help"]))
-    elif words[0] in VERBS:
-        yield from _of_verb(words[0], words[1:-1], words[-1])
+    while before and before[0].startswith("-"):
+        before = before[1:]
+    if before in ([], ["help"]):
+        yield from (*VERBS, *(FLAGS if word.startswith("-") else ["all"] if before else ["help"]))
+    elif before[0] in VERBS:
+        yield from _of_verb(before[0], before[1:], word)
 
 
 def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
+    """Yield flags, values of the flag before the word, or what the verb takes at its place."""
     flags = flags_of(verb, before)
+    takes_value = [flags.get(each) is not None for each in before]
+    is_value = [False, *takes_value]
+    words = [each for place, each in enumerate(before) if not each.startswith("-") and not is_value[place]]
     name, equals, _ = word.partition("=")
     if word.startswith("-"):
         yield from (f"{name}={choice}" for choice in flags.get(name) or ()) if equals else flags
-        return
-    if before and flags.get(before[-1]) is not None:
-        yield from flags[before[-1]] or _values(before[-1], before[:-1])
-        return
-    arguments = list(_arguments(before, flags))
-    if verb in _OF_SOURCE:
-        yield from () if arguments else _packages(before, word, with_use_cases=verb != "get")
+    elif takes_value[-1:] == [True]:
+        yield from (
+            directories.setters(directories.split(words)[0]) if before[-1] == "--unset" else flags[before[-1]] or ()
+        )
+    elif verb in _OF_SOURCE:
+        yield from () if words else _packages(before, word, with_use_cases=verb != "get")
     elif verb in _OF_RUNS:
-        yield from _runs(before) if verb == "undeploy" or not arguments else ()
+        yield from _runs(before) if verb == "undeploy" or not words else ()
+    elif verb in _OF_WORKSPACE:
+        from packyard.writing.source import workspace
+
+        here = workspace.find(Path())
+        yield from here.package_names() if here else ()
+    elif verb == "cfg":
+        yield from _of_cfg(words)
+    elif verb in ("set", "explain", "enable"):
+        yield from _of_package(verb, words, word)
     else:
-        yield from _words(verb, arguments, word)
+        from packyard.cli import parser
+
+        yield from parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb).choices(len(words))
+
+
+def _of_cfg(words: list[str]) -> Iterator[str]:
+    from packyard.cli.cfg import COMMANDS
+
+    if not words:
+        yield from COMMANDS
+    elif len(words) > 1 and words[0] in ("set", "delete-setter"):
+        values = directories.setters(Path(words[1]))
+        yield from values if len(words) == 2 else values.get(words[2], ())
+
+
+def _of_package(verb: str, words: list[str], word: str) -> Iterator[str]:
+    """Yield names of options or setters; for `set` with ``=``, and behind it or a bare NAME the values it may have."""
+    directory, rest = directories.split(words, names=folder.names if verb == "enable" else None)
+    if not words and not any((directory / name).is_file() for name in directories.KRMFILES):
+        return  # it has to be a folder
+    if verb == "enable":
+        yield from folder.names(directory)
+        return
+    values = directories.setters(directory)
+    name, equals, _ = word.partition("=")
+    if verb == "explain":
+        yield from values
+    elif equals:
+        yield from (f"{name}={value}" for value in values.get(name, ()))
+    else:
+        yield from values.get(rest[0], ()) if rest and "=" not in rest[0] else (f"{name}=" for name in values)
 
 
 def _packages(words: Sequence[str], start: str, *, with_use_cases: bool) -> Iterator[str]:
     """Yield the packages of the source that `get` would ask, or the use cases of one, without a long wait."""
-    from packyard.cli import channels, preferences, use_cases, workspaces
+    from packyard.cli import channels, preferences, workspaces
+    from packyard.core.bundle import address
 
-    addresses = [word.removeprefix("--from=") for word in words if word.startswith("--from=")]
-    addresses += [value for flag, value in itertools.pairwise(words) if flag == "--from"]
-    source = preferences.source(addresses[-1] if addresses else None)
+    named = [each.partition("=")[2] for each in words if each.startswith("--from=")]
+    source = preferences.source(words[words.index("--from") + 1] if "--from" in words else named[-1] if named else None)
     package, slash, _ = start.partition("/")
     if slash and with_use_cases:
         name = package.partition("@")[0]
         paths = workspaces.paths(name) if source.is_carried else channels.paths(source.value, name)
-        yield from (f"{package}/{path}" for path in use_cases.shortened(paths, paths))
+        yield from (f"{package}/{path}" for path in address.shortened(paths))
     else:
         yield from workspaces.carried().package_names() if source.is_carried else channels.names(source.value, start)
 
@@ -109,19 +150,12 @@ def _runs(words: Sequence[str]) -> list[str]:
     return record.read_names(kubectl.find(os.environ.get("PATH", ""), **vars(flags)))
 
 
-def _values(flag: str, before: Sequence[str]) -> Iterator[str]:
-    """Yield the values of a flag that are names in the package."""
-    directory, _ = directories.split(list(_arguments(before, {})))
-    if flag == "--unset":
-        yield from directories.setters(directory)
-
-
 def flags_of(verb: str, before: Sequence[str]) -> _Flags:
     """Return the flags of a verb; for `cfg`, those of its command."""
     module = import_module(f"packyard.cli.{VERBS[verb][0]}")
     if verb == "cfg":
-        declared = module.flags_of(before[0]) if before and before[0] in module.COMMANDS else Declared()
-        return {**_declared(declared), "--help": None}
+        command = before[0] if before and before[0] in module.COMMANDS else ""
+        return {**_declared(module.flags_of(command) if command else Declared()), "--help": None}
     if hasattr(module, "FLAGS"):
         return _declared(module.FLAGS)
     from packyard.cli import parser
@@ -134,52 +168,3 @@ def _declared(flags: Declared) -> _Flags:
     names.update({f"--{name}": [*choices] for name, choices in flags.values.items()})
     names.update({f"-{letter}": names[f"--{name}"] for letter, name in flags.short.items()})
     return names
-
-
-def _arguments(words: Sequence[str], flags: _Flags) -> Iterator[str]:
-    """Yield the words that are neither flags nor values of flags."""
-    value = False
-    for word in words:
-        if not word.startswith("-") and not value:
-            yield word
-        value = not value and flags.get(word) is not None
-
-
-def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
-    if verb == "cfg":
-        from packyard.cli.cfg import COMMANDS
-
-        if not before:
-            yield from COMMANDS
-        elif len(before) > 1 and before[0] in ("set", "delete-setter"):
-            values = directories.setters(Path(before[1]))
-            yield from values if len(before) == 2 else values.get(before[2], ())
-    elif verb in ("set", "explain", "enable"):
-        directory, words = directories.split(before, names=folder.names if verb == "enable" else None)
-        if not before and not any((directory / name).is_file() for name in directories.KRMFILES):
-            return  # it has to be a folder
-        if verb == "set":
-            yield from _assignments(directory, word, words)
-        else:
-            yield from directories.setters(directory) if verb == "explain" else folder.names(directory)
-    elif verb in ("build", "publish", "lint"):
-        from packyard.writing.source import workspace
-
-        if here := workspace.find(Path()):
-            yield from here.package_names()
-    else:
-        from packyard.cli import parser
-
-        yield from parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb).choices(len(before))
-
-
-def _assignments(directory: Path, word: str, before: list[str]) -> Iterator[str]:
-    """Yield ``NAME=``; after ``NAME=``, or after a bare NAME, the values that its definition lists."""
-    name, equals, _ = word.partition("=")
-    values = directories.setters(directory)
-    if equals:
-        yield from (f"{name}={value}" for value in values.get(name, ()))
-    elif before and "=" not in before[0]:
-        yield from values.get(before[0], ())
-    else:
-        yield from (f"{name}=" for name in values)

@@ -1,7 +1,7 @@
 """Finds DIR among the words of a command, by one rule for all verbs, as it may be omitted.
 
-The first word is DIR if it is a folder, unless it is NAME=VALUE; otherwise DIR is ``.``. A word with a ``/`` is always
-DIR.
+The first word is DIR if it is a folder, or NAME/USECASE of a package (`usecases.find`), unless it is NAME=VALUE;
+otherwise DIR is ``.``. A word with a ``/`` is always DIR.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 #: The text about it in --help.
 HELP = """\
-DIR is the first word if it is a folder, otherwise the working directory."""
+DIR is the first word if it is a folder, or NAME/USECASE of a package here;
+otherwise the working directory."""
 
 _HERE = Path()
 KRMFILES = ("Krmfile", "Kptfile")
@@ -48,9 +49,24 @@ def split(
     candidates = [] if "/" in first else _known(names or setters)
     if first in candidates:
         return _HERE, list(words)
+    if use_case := addressed(first):
+        return use_case, list(words[1:])
     where = f", nor {what} of the package here" if what else ""
     hint = suggest(first, candidates) or (f"its folder is {Path(first).parent}" if Path(first).exists() else "")
+    if not hint and "/" in first.strip("/."):
+        hint = f"packyard get {quote(first)} fetches a package"
     raise InputError(Problem(f"is not a directory{where}", file=first, hint=hint))
+
+
+def addressed(word: str) -> Path | None:
+    """Return the folder of the use case that NAME/USECASE names, and say which it is; None where it names none."""
+    from packyard.using.options import usecases  # most words are folders
+
+    if directory := usecases.find(word):
+        from packyard.cli import output
+
+        output.note(f"in {directory}")
+    return directory
 
 
 def only(words: Sequence[str], verb: str) -> Path:

@@ -233,7 +233,7 @@ def go_on(case: Case, states: Sequence[dict[str, bytes]], edited: str, *, back: 
     except ConflictError as error:
         stopped = str(error)
         Tree(case.root).settle(case.log(), back=back)
-    assert not stopped or (edited and "--finish" in stopped and "--take-back" in stopped), stopped
+    assert not stopped or (edited and "undo --redo" in stopped), stopped
     assert edited or case.content() in states
     assert not leftovers(case.root)
     before = case.content()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle
@@ -15,9 +13,8 @@ import pytest
 
 from catalogue.nightly import test_runs
 from catalogue.usecases import LEVELS, PACKAGES, Object, build_all, level, moved, shipped
-from controlplane import people, stored
-from controlplane.api import Api, wait
-from documents import test_json
+from controlplane import people
+from controlplane.api import Api
 from packyard.core.kubernetes import held, pods
 from packyard.running import doctor
 from packyard.running.doctor import facts
@@ -27,7 +24,6 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendered import Rendered
 from real import Served
 from running.patients import deployed, pod, read, rendered, told
-from tiny import packyard
 
 
 @pytest.mark.parametrize("brings_claims", [False, True])
@@ -105,28 +101,6 @@ def test_the_calls_are_few_and_as_many_for_large_runs(operated: Api, namespace: 
     assert counted(doctor.examine, mpi_job) <= 11  # with a dry run of a launcher and of a worker
     alike = [{**deployed("run", pod()), "metadata": {"name": f"run-{number}"}} for number in range(20)]
     assert counted(doctor.examine, alike) <= 6
-
-
-def test_the_verb_names_the_cluster_first_then_findings_and_what_to_type_next(
-    untarred: Callable[[str], Path], operated: Api, namespace: str
-) -> None:
-    directory = untarred("bert-large-fp32-training-k8s") / "multi-node/user-allocated-pvc"
-    words = ["doctor", directory, "PVC_NAME=data", "-n", namespace, "--kubeconfig", operated.folder / "kubeconfig"]
-    sick = packyard(*words, "--probe")
-    assert sick.returncode == 1
-    assert sick.stdout.splitlines()[0] == "error: PersistentVolumeClaim data: is not there"
-    assert re.fullmatch(r"\d+ checks passed, 1 error, 1 unknown", sick.stdout.splitlines()[-1])
-    first, last = sick.stderr.splitlines()
-    assert first == f"context test, namespace {namespace}"
-    assert last.startswith(f"once this is mended: packyard doctor {directory} PVC_NAME=data --probe -n {namespace}")
-    operated.create(stored.volume(namespace, test_runs.claim("data"))).expect_done()
-    operated.create(test_runs.claim("data"), namespace).expect_done()
-    wait(lambda: [] if packyard(*words).returncode == 0 else ["the claim is not bound"])
-    sound = packyard(*words, "-o", "json")
-    answers = json.loads(sound.stdout)
-    assert {each["severity"] for each in answers} == {"passed"}
-    assert {"": set(answers[0])} == test_json.documented()["doctor"]
-    assert f"next: packyard deploy {directory} PVC_NAME=data -n {namespace}" in sound.stderr
 
 
 SAID = """

@@ -16,7 +16,7 @@ import pytest
 
 import sample
 import tiny
-from bench.measuring import peak
+from bench import peak
 from catalogue.usecases import PACKAGES, shipped
 from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.index import access

@@ -110,7 +110,7 @@ def test_refuses_two_that_exclude_each_other_by_both_names_file_and_path(root: P
     assert Path(problem.file).resolve() == root / optioned.OPTIONS / "dataset-bucket" / KUSTOMIZATION
     assert problem.line == 14
     assert "'dataset-bucket' cannot be used together with 'dataset-claim', which is enabled" in problem.message
-    assert problem.hint == f"disable that first: packyard enable --off {directory} dataset-claim"
+    assert problem.hint == f"disable that first: packyard enable --off {root}/multi-node dataset-claim"
     assert reading.files(root) == before
     switch.disable(directory, ["dataset-claim"])
     with pytest.raises(ConflictError, match="which you name too"):

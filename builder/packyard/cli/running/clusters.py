@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from packyard.cli import declare, output, progress, state
 from packyard.cli import directory as directories
+from packyard.core.bundle import address
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import plain_secrets
@@ -85,10 +86,10 @@ def find_for(
     ``flags`` are those of the verb that the user gave, for the hints of errors.
     """
     directory, _, words = directories.with_values(arguments.words, verb)
-    usecases.check(directory, verb, words)
+    directory = usecases.chosen(directory, verb, words)
     client = _found(arguments)
-    command = shlex.join(["packyard", verb, str(directory), *flags, *typed(arguments)])
-    use_case, words = rendered(arguments.words, verb, command)
+    command = shlex.join(["packyard", verb, address.of(directory), *flags, *typed(arguments)])
+    use_case, words = rendered([str(directory), *words], verb, command)
     namespace = runs.namespace_of(use_case.objects, client.namespace, is_asked=bool(arguments.namespace))
     return _told(replace(client, namespace=namespace)), use_case, words
 
@@ -176,7 +177,7 @@ def rendered(words: Sequence[str], verb: str, command: str) -> tuple[Rendered, l
     directory, values, words = directories.with_values(words, verb)
     state.tell_pending(Tree(directory))
     use_case = Rendered.of(directory, values, path=os.environ.get("PATH", ""), command=command)
-    return use_case, [str(directory), *concealed(words)]
+    return use_case, [address.of(directory), *concealed(words)]
 
 
 def concealed(words: Iterable[str]) -> list[str]:

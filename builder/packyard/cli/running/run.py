@@ -17,10 +17,11 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from packyard.cli import declare, output, parser, preferences, untarred, use_cases
+from packyard.cli import declare, output, parser, preferences, untarred
 from packyard.cli import main as command_line
 from packyard.cli.running import clusters, deploy
 from packyard.cli.running.interrupts import INTERRUPTED
+from packyard.core.bundle import address
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, Problem
@@ -50,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         from_ = [f"--from={arguments.channel}"] if arguments.channel else []
         _step("get", name, *from_, hide=["messages", "results"])
     from_channel = preferences.as_flag(preferences.source(arguments.channel))
-    directory = folder / use_cases.only(_described(folder, reference, from_channel), wanted, named=name)
+    described = _described(folder, reference, from_channel)
+    directory = folder / address.only(described.deployed(), wanted, described.name, name)
     named = _named(directory, arguments.values)
     words = [str(directory), *arguments.values, *named]
     there = clusters.typed(arguments)

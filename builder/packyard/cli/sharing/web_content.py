@@ -13,7 +13,7 @@ from packyard.cli import bundles, output, use_cases
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.using import show
-from packyard.core.bundle import reference
+from packyard.core.bundle import address, reference
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError, on_one_line
 from packyard.core.kubernetes.lenient import Object, mapping
@@ -64,7 +64,7 @@ def _package(listed: Listed, versions: list[Version]) -> Package:
         latest=entry.version,
         title=summary.title_of(entry),
         facts=list(dict.fromkeys(value for value in entry.model.values() if value != "none")),
-        use_cases=use_cases.shortened(entry.use_cases, entry.use_cases),
+        use_cases=address.shortened(entry.use_cases),
         words=summary.split([entry.name, entry.description, *entry.model.values(), *entry.use_cases, *said]),
         versions=versions,
     )

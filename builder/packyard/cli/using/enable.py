@@ -19,6 +19,7 @@ from typing import Any
 from packyard.cli import declare, output, state, unified
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
+from packyard.core.bundle import address, shipped
 from packyard.core.errors import UsageError
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not names:
         given = declare.given(arguments, "off", "recurse-subpackages", "dry-run")
         if given:
-            hint = f"packyard enable {quote(str(directory))} lists them"
+            hint = f"packyard enable {address.typed(directory)} lists them"
             raise UsageError(f"packyard enable: {given[0]} needs an option; {hint}")
         _list(directory, arguments)
         return 0
@@ -74,7 +75,7 @@ def _split(arguments: argparse.Namespace) -> tuple[Path, list[str]]:
     directory, rest = directories.split(arguments.words, "an option", _names)
     if not arguments.recurse_subpackages:
         verb = "enable --off" if arguments.off else "enable"
-        usecases.check(directory, verb, rest, all_by="-R" if rest else "")
+        directory = usecases.chosen(directory, verb, rest, all_by="-R" if rest else "")
     return directory, rest
 
 
@@ -121,6 +122,7 @@ def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSet
     for option in options:
         if word == "enabled" and option.name in outcome.changed:
             _tell_values(directory, option)
+            _tell_secrets(directory, option.name)
 
 
 def _tell_values(directory: Path, option: OptionSetters) -> None:
@@ -129,11 +131,19 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
     if setters:
         values = [f"{each.name} ({'required' if each.must_be_set else each.shown or 'empty'})" for each in setters]
         wanted = next((each for each in setters if each.must_be_set), setters[0])
-        example = f"packyard set {quote(str(directory))} {wanted.name}={quote(wanted.example or 'VALUE')}"
+        example = f"packyard set {address.typed(directory)} {wanted.name}={quote(wanted.example or 'VALUE')}"
         output.note(f"{option.name} has {output.counted(len(setters), 'setter')}, {', '.join(values)}: {example}")
     elif option_folder := folders.find(directory):
         file = option_folder.file(option.name)
         output.note(f"{option.name} has no setters; its file says what can be changed: {file}")
+
+
+def _tell_secrets(directory: Path, option: str) -> None:
+    """Say which Secrets an option has to have, and how they are made."""
+    for each in shipped.required(directory, [option])[len(shipped.required(directory)) :]:
+        if each.secret:
+            literals = "".join(f" --from-literal={quote(key)}=VALUE" for key in each.keys)
+            output.note(f"{option} needs a Secret: kubectl create secret generic {each.secret}{literals}")
 
 
 def _list(directory: Path, arguments: argparse.Namespace) -> None:

@@ -13,11 +13,10 @@ import argparse
 import os
 import re
 from pathlib import Path
-from shlex import quote
 
 from packyard.cli import directory, output, state, workspaces
 from packyard.cli.rows import Rows
-from packyard.core.bundle import shipped
+from packyard.core.bundle import address, shipped
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
@@ -49,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("packyard explain: --workspace is for FILE:LINE; type packyard explain DIR NAME")
     root_dir, names = directory.split(arguments.words)
     if len(names) != 1:
-        next_command = f"packyard setters {quote(str(root_dir))}"
+        next_command = f"packyard setters {address.typed(root_dir)}"
         raise UsageError(f"packyard explain: expected one NAME, found {len(names)}; {next_command} lists them")
     (name,) = names
     tree = Tree(root_dir)
@@ -74,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     once = {(setter.file, setter.line, *(field.file for field in fields)): (setter, fields) for setter, fields in named}
     named = list(once.values())
     if not named:
-        hint = suggest(name, known_names) or f"packyard setters {quote(str(root_dir))} lists them"
+        hint = suggest(name, known_names) or f"packyard setters {address.typed(root_dir)} lists them"
         raise InputError(explanation or Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint))
     rows = [
         (each.file, each.line, name, each.shown, each.is_set, each.set_by or None, fields) for each, fields in named

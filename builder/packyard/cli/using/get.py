@@ -25,10 +25,10 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from packyard.cli import declare, output, preferences, progress, untarred, use_cases
+from packyard.cli import declare, output, preferences, progress, untarred
 from packyard.cli.rows import Rows
+from packyard.core.bundle import address, manifest
 from packyard.core.bundle import lock as locks
-from packyard.core.bundle import manifest
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.core.bundle.receipt import CARRIED
@@ -89,12 +89,12 @@ def _tell_next(row: dict[str, object], wanted: str) -> None:
     if described.kind == LIBRARY:
         return
     try:
-        paths = use_cases.meant(described, wanted)
+        paths = address.meant(described.deployed(), wanted, described.name)
     except InputError as error:
         output.warning(str(error))
         return
     if len(paths) == 1:
-        output.note(f"next: packyard setters {quote(str(folder / paths[0]))}")
+        output.note(f"next: packyard setters {address.typed(folder / paths[0])}")
     elif paths:
         flag = "" if source == preferences.source().value else preferences.flag_for(source)
         output.note(f"next: packyard show {described.name}{flag} lists its {len(paths)} use cases")

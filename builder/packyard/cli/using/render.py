@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise InputError(Problem(message, file=arguments.values, hint="packyard set DIR -f does"))
         values = {**of_file, **values}
     if not arguments.out:
-        usecases.check(directory, "render", words, all_by="--out NEW")
+        directory = usecases.chosen(directory, "render", words, all_by="--out NEW")
     state.tell_pending(Tree(directory))
     path = "" if arguments.built_in else os.environ.get("PATH", "")
     flags = ["--built-in"] * arguments.built_in + (["--values", arguments.values] if arguments.values else [])

@@ -71,6 +71,9 @@ def main(words: Sequence[str]) -> int:
 
 def _run(directory: Path, words: list[str], parsed: Flags) -> int:
     form = parsed.text("output") or "text"
+    is_asked = bool(words) or any(parsed.values.get(name) for name in ("values", "unset"))
+    if is_asked and not parsed.switches["recurse-subpackages"]:
+        directory = _checked(directory, words, parsed)
     changes, beside, enabled = _change(directory, words, parsed)
     if form != "text":
         from packyard.cli.using import edits
@@ -95,15 +98,12 @@ def _change(
     directory: Path, words: list[str], parsed: Flags
 ) -> tuple[list[PackageChange], Beside | None, Mapping[str, Switched]]:
     """Set and unset what the command line says, and enable the options of values files."""
-    is_asked = bool(words) or any(parsed.values.get(name) for name in ("values", "unset"))
-    if is_asked and not parsed.switches["recurse-subpackages"]:
-        _check(directory, words, parsed)
     of_files, options = _read_files(directory, parsed.values.get("values", ()))
     values = {**of_files, **_values(directory, words)}
     values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
     unset = parsed.values.get("unset", [])
     if not values and not unset and not options:
-        raise _usage(directory, f"nothing to set, and packyard setters {quote(str(directory))} lists the names")
+        raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
     if both := [name for name in unset if name in values]:
         raise _usage(directory, f"{both[0]} is set and taken back")
     dry_run = parsed.switches["dry-run"]
@@ -157,12 +157,14 @@ def _replaced(enabled: Mapping[str, Switched], package: Path) -> dict[str, tuple
     return {switched.file: (switched.before, switched.after)} if switched else {}
 
 
-def _check(directory: Path, words: Sequence[str], parsed: Flags) -> None:
-    """Refuse a directory without setters of its own; those of the use cases below it are named."""
+def _checked(directory: Path, words: Sequence[str], parsed: Flags) -> Path:
+    """Return a directory with setters of its own, or the only use case below it; refuse another one."""
     if any(os.path.exists(directory / name) for name in directories.KRMFILES) or not directory.is_dir():  # noqa: PTH110
-        return
+        return directory
     from packyard.using.options import usecases  # most directories are use cases
 
+    if not usecases.is_one(directory) and len(below := usecases.below(directory)) == 1:
+        return Path(below[0])
     flags = (f"--{name}={value}" for name in ("unset", "values") for value in parsed.values.get(name, ()))
     raise usecases.refusal(directory, "set", (*words, *flags), all_by="-R")
 
@@ -223,7 +225,13 @@ def _values(directory: Path, words: list[str]) -> Mapping[str, Sequence[str]]:
 
 
 def _usage(directory: Path, message: str, words: str = "NAME=VALUE") -> UsageError:
-    return UsageError(f"packyard set: {message}; type packyard set {quote(str(directory))} {words}")
+    return UsageError(f"packyard set: {message}; type packyard set {_typed(directory)} {words}")
+
+
+def _typed(directory: Path) -> str:
+    from packyard.core.bundle import address  # for who has to type something else
+
+    return address.typed(directory)
 
 
 def _read_files(directory: Path, files: Sequence[str]) -> tuple[dict[str, Sequence[str]], list[str]]:

@@ -7,12 +7,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import quote
 
 from packyard.cli import declare, directory, output, state, use_cases
 from packyard.cli.rows import FORMS, Rows
 from packyard.cli.using import edits
-from packyard.core.bundle import shipped
+from packyard.core.bundle import address, shipped
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder as folders
@@ -159,7 +158,7 @@ def _show_setters(listing: _Listing) -> None:
     if missing and listing.directory.resolve().name == folders.NAME:
         output.note(f"to be set only where an option that has it is enabled: {', '.join(missing)}")
     elif missing:
-        words = [quote(str(listing.directory)), *(f"{name}=…" for name in missing)]
+        words = [address.typed(listing.directory), *(f"{name}=…" for name in missing)]
         output.note(f"{len(missing)} to be set: packyard set {' '.join(words)}")
 
 

@@ -22,6 +22,7 @@ from packyard.cli import bundles, declare, output, preferences, use_cases
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
+from packyard.core.bundle import address
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
@@ -82,7 +83,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.images:
         IMAGES.show([_image(each) for each in manifest.images if images.is_valid(each)], arguments.output)
         return 0
-    cases = [bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))]
+    cases = [
+        bundled.use_case(offer.bundle, path)
+        for path in address.meant(manifest.deployed(), wanted.strip("/"), manifest.name)
+    ]
     names = use_cases.names(manifest)
     row = described(offer, source, cases)
     if not ROWS.show([row], arguments.output):
@@ -178,7 +182,7 @@ def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], c
     yield from _labelled("values", ", ".join(each.name for each in case.setters if not each.must_be_set))
     yield from _labelled("cluster", needs(set(case.requires), bundle.manifest))
     missing = [f"{each.name}={quote(each.example) if each.example else '…'}" for each in case.required]
-    directory = quote(f"{bundle.name}/{case.path}")
+    directory = quote(f"{bundle.name}/{names[case.path]}")
     then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
     yield f"{'next':<{_LABEL}}{command('get')}"
     yield f"{'':<{_LABEL}}{then}"

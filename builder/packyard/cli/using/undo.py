@@ -5,8 +5,8 @@ packyard undo [DIR] 3       the last three changes
 packyard undo [DIR] --list  the changes that can be undone, the newest first
 packyard undo [DIR] --redo  do again what was undone last
 
-Edits by hand stay; where they and the change meet in the same lines, nothing is undone. An interrupted change is
-finished by the next command; if files were changed meanwhile, use --finish or --take-back, which leave those alone.
+Edits by hand stay; where they and the change meet in the same lines, nothing is undone. A change that was interrupted
+is taken back, or finished by --redo, except for files that were changed since.
 """
 
 from __future__ import annotations
@@ -39,18 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
     way.add_argument("--redo", action="store_true", help="do again what was undone last")
-    way.add_argument("--finish", action="store_true", help="only finish an interrupted change")
-    way.add_argument("--take-back", action="store_true", help="only take back an interrupted change")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Undo changes, and print the names of their files."""
     directory, steps = _steps(arguments.words)
-    for mode in declare.given(arguments, "list", "finish", "take-back"):
-        declare.alone(arguments, "undo", f"beside {mode}", "dry-run")
-    if arguments.finish or arguments.take_back:
-        return _settle(Tree(directory), arguments)
     if arguments.list:
+        declare.alone(arguments, "undo", "beside --list", "dry-run")
         return _list(directory, arguments.output)
     if steps > 1 and (arguments.dry_run or arguments.redo):
         flag = "--redo" if arguments.redo else "--dry-run"
@@ -60,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         state.tell_pending(Tree(directory))
         step = (undo.undone if arguments.redo else undo.last)(log, *places)
         return _show([(step, undo.taken_back(step, Tree(Path(step.root)), _merged))], arguments, directory)
+    if _settled(log, directory, arguments):
+        return 0
     if arguments.redo:
         return _show([undo.redo(log, *places, merge=_merged)], arguments, directory, "done again")
     there = sum(1 for _ in undo.done(log, *places)) if steps > 1 else 1
@@ -148,14 +145,13 @@ def _files(step: Step, files: Contents) -> Iterator[tuple[str, str]]:
         yield os.path.relpath(step.path(name)), change
 
 
-def _settle(tree: Tree, arguments: argparse.Namespace) -> int:
-    finished, left = tree.settle(state.log(), back=arguments.take_back)
-    if not finished and not left:
-        raise InputError(Problem("has no interrupted change", file=str(tree.root_dir)))
-    files = [(os.path.relpath(file), "changed") for file in finished]
-    if ROWS.show([("interrupted", files)], arguments.output):
+def _settled(log: StepLog, directory: Path, arguments: argparse.Namespace) -> bool:
+    """Take back or finish an interrupted change, and print its files; say whether there was one."""
+    settled, left = Tree(directory).settle(log, back=not arguments.redo)
+    files = [(os.path.relpath(file), "changed") for file in settled]
+    if files and ROWS.show([("interrupted", files)], arguments.output):
         for file, _ in files:
             output.line(file)
     for file in left:
         output.note(f"{os.path.relpath(file)}: was changed since then; left as it is")
-    return 0
+    return bool(settled or left)

@@ -25,7 +25,7 @@ from shlex import quote
 from packyard.cli import bundles, declare, output, preferences, state, unified, untarred
 from packyard.cli.bundles import Offer
 from packyard.cli.rows import Rows
-from packyard.core.bundle import manifest, receipt
+from packyard.core.bundle import address, manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
 from packyard.core.errors import InputError, Problem, UsageError, on_one_line, shown
@@ -142,7 +142,7 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         if name != new:
             output.note(f"{folder / where}: {name} is {new} now, with your value")
     for where, name in merged.to_set:
-        output.note(f"{folder / where}: {name} has to be set: packyard set {quote(str(folder / where))} {name}=…")
+        output.note(f"{folder / where}: {name} has to be set: packyard set {address.typed(folder / where)} {name}=…")
 
 
 def _news(folder: Path, outcome: Upgrade) -> Iterator[str]:
@@ -167,8 +167,6 @@ def _kept(merged: Merged) -> Iterator[str]:
     ):
         if names:
             yield f"kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})"
-    for where, name in merged.unbound:
-        yield f"no field of {where} has the comment of {name}, which is new: your lines stayed as they were"
     for where, name in merged.unshown:
         yield f"no field of {where} shows your {name} any more"
 

@@ -187,8 +187,8 @@ def ways_out(folder: str) -> str:
 
     quoted = shlex.quote(folder)
     return (
-        f"to finish the change except for files changed since then: packyard undo --finish {quoted}; "
-        f"to take it back: packyard undo --take-back {quoted}"
+        f"to finish the change except for files changed since then: packyard undo --redo {quoted}; "
+        f"to take it back: packyard undo {quoted}"
     )
 
 

@@ -1,6 +1,6 @@
 """The objects of a kustomization: gathered, then changed by its components, patches and replacements.
 
-`gather` has kustomize's order; a `Reader` gives it what kustomizations are made of, from parts or from a directory.
+`Gathering.gather` has kustomize's order, whoever read the parts: `supported` from a directory, or what composes.
 What several use cases have in common is gathered once: each copies the nodes that it changes.
 """
 
@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import LOCAL, is_local
@@ -98,9 +97,6 @@ class SourceObject:
         """Put a value into fields."""
         replacement.replace(self._begin(), target, value, self._working)
 
-    def settle(self, change: Patch) -> None:
-        """Take what a patch made, when it has changed all its objects."""
-
     def problem(self, message: str) -> Problem:
         """Describe something wrong with the object, by the place that it came from."""
         return self.root.problem(message)
@@ -112,72 +108,6 @@ class SourceObject:
         return self.root
 
 
-class Changes(Protocol):
-    """What a kustomization itself changes, after all that it is made of."""
-
-    @property
-    def patches(self) -> Sequence[Patch]: ...
-    @property
-    def replacements(self) -> Sequence[Replacement]: ...
-
-
-_Top = TypeVar("_Top", bound=Changes)
-_Object = TypeVar("_Object", bound=SourceObject)
-
-
-@dataclass(frozen=True, slots=True)
-class Contents(Generic[_Top, _Object]):
-    """What a kustomization is made of; a component may be read when those before it are gathered."""
-
-    objects: Sequence[_Object]  # of its own files
-    components: Iterable[_Top]
-    resources: Iterable[_Top] = ()  # kustomizations that it builds on
-    generated: Sequence[_Object] = ()
-
-
-class Reader(Protocol[_Top, _Object]):
-    """Gives a walk what it comes to, and hears of it."""
-
-    def open(self, top: _Top) -> Contents[_Top, _Object]: ...
-    def close(self, top: _Top, count: int) -> None:
-        """Hear how many objects a kustomization added or changed."""
-
-    def patch_pods(self, top: _Top, objects: Sequence[_Object], idle: list[Idle] | None) -> Iterable[_Object]:
-        """Patch pods, as no kustomization says it by itself, and yield the objects that this changed."""
-
-    def add(self, objects: list[_Object], new: Sequence[_Object]) -> None:
-        """Add objects, or refuse those that are there already."""
-
-
-def gather(top: _Top, reader: Reader[_Top, _Object], objects: list[_Object], idle: list[Idle] | None = None) -> int:
-    """Add a kustomization's objects, let its components work on all, then its patches and replacements.
-
-    Returns how many objects it added or changed; ``idle`` gathers what reached nothing.
-    """
-    contents = reader.open(top)
-    reader.add(objects, contents.objects)
-    for resource in contents.resources:
-        below: list[_Object] = []
-        gather(resource, reader, below, idle)
-        reader.add(objects, below)
-    reader.add(objects, contents.generated)  # before the components, as kustomize since 5.1.1
-    count = sum(gather(component, reader, objects, idle) for component in contents.components)
-    changed: set[int] = set()
-    for change in top.patches:
-        reached = _apply(change, objects)
-        if patch.deletes(change.document.root):
-            objects[:] = [each for each in objects if not any(each is other for other in reached)]
-        changed.update(map(id, reached))
-        if idle is not None:
-            idle.append({change.key: not reached})
-    changed.update(map(id, reader.patch_pods(top, objects, idle)))
-    for each in top.replacements:
-        _replace(each, objects, idle)
-    count += len(contents.objects) + len(changed)
-    reader.close(top, count)
-    return count
-
-
 @dataclass(frozen=True, slots=True)
 class PatchedPods:
     """What a patch of pods did to an object: where that is listed, and the operations."""
@@ -187,41 +117,84 @@ class PatchedPods:
     operations: SequenceNode
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Reads parts, which are in memory; ``patched`` gathers what patches of pods did."""
+@dataclass(slots=True)
+class Gathering:
+    """What is gathered beside objects: what was ``idle``, what patches of pods did, and how many objects parts reach.
 
+    ``reached`` has the number of objects that a part added or changed, by its folder.
+    """
+
+    idle: list[Idle] = field(default_factory=list)
     patched: list[PatchedPods] = field(default_factory=list)
+    reached: dict[str, int] = field(default_factory=dict)
 
-    def open(self, top: Part) -> Contents[Part, SourceObject]:
-        own = [SourceObject(root, stem) for stem, root in top.objects]
-        generated = [
-            SourceObject(item.root, item.stem, item, top if item.is_hashed else None) for item in top.generated
-        ]
-        return Contents(own, top.components, top.resources, generated)
+    def check(self, item: SourceObject, change: Patch, before: Identity) -> None:
+        """Refuse what a patch made of an object that was called ``before``; what composes takes all."""
 
-    def close(self, top: Part, count: int) -> None: ...
+    def gather(self, part: Part, objects: list[SourceObject]) -> int:
+        """Add a part's objects, let its components work on all, then its patches and replacements."""
+        _add(objects, own := [SourceObject(root, stem) for stem, root in part.objects])
+        for resource in part.resources:
+            below: list[SourceObject] = []
+            self.gather(resource, below)
+            _add(objects, below)
+        generated = (
+            SourceObject(each.root, each.stem, each, part if each.is_hashed else None) for each in part.generated
+        )
+        _add(objects, generated)  # before the components, as kustomize since 5.1.1
+        count = sum(self.gather(component, objects) for component in part.components)
+        changed: set[int] = set()
+        for change in part.patches:
+            reached = self._apply(change, objects)
+            if patch.deletes(change.document.root):
+                objects[:] = [each for each in objects if not any(each is other for other in reached)]
+            changed.update(map(id, reached))
+            self.idle.append({change.key: not reached})
+        changed.update(map(id, self._patch_pods(part, objects)))
+        for each in part.replacements:
+            self._replace(each, objects)
+        count += len(own) + len(changed)
+        self.reached[part.folder] = count
+        return count
 
-    def patch_pods(self, top: Part, objects: Sequence[SourceObject], idle: list[Idle] | None) -> Iterator[SourceObject]:
-        for pod_patch in top.pods:
+    def _apply(self, change: Patch, objects: Sequence[SourceObject]) -> list[SourceObject]:
+        """Patch objects, and return those that the patch is for."""
+        root = change.document.root
+        matched = _matched(change, root, objects)
+        root = nameless(root) if isinstance(root, MappingNode) else root
+        for item in matched if not patch.deletes(root) else ():
+            before = item.identity
+            if isinstance(root, SequenceNode):
+                item.operate(root)
+            elif isinstance(root, MappingNode):
+                item.merge(root)
+            else:
+                raise InputError(change.problem("a patch is a mapping or a list of operations"))
+            self.check(item, change, before)
+        return matched
+
+    def _patch_pods(self, part: Part, objects: Sequence[SourceObject]) -> Iterator[SourceObject]:
+        """Patch pods, as no kustomization says it by itself, and yield the objects that this changed."""
+        for pod_patch in part.pods:
             reached = dict.fromkeys(pod_patch.keys, True)
             for item in objects:
                 outcome = None if item.is_local else pod_patch.operations(item.root, item.identity)
                 if outcome:
                     item.operate(outcome[0])
-                    self.patched.append(PatchedPods(top, item.identity, outcome[0]))
+                    self.patched.append(PatchedPods(part, item.identity, outcome[0]))
                     reached |= dict.fromkeys(outcome[1], False)
                     yield item
-            if idle is not None:
-                idle.append(reached)
+            self.idle.append(reached)
 
-    def add(self, objects: list[SourceObject], new: Sequence[SourceObject]) -> None:
-        for item in new:
-            if len(objects) >= MAX_OBJECTS:
-                raise InputError(item.problem(f"a use case has at most {MAX_OBJECTS} objects"))
-            if any(selector.is_same(other.identity, item.identity) for other in objects):
-                raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is defined twice"))
-            objects.append(item)
+    def _replace(self, rule: Replacement, objects: Sequence[SourceObject]) -> None:
+        value = replacement.find_source(rule, [item.root for item in objects])
+        for target in rule.targets:
+            chosen = target.select
+            matched = [item for item in objects if selector.selects(chosen, item.root, item.identity, is_exact=True)]
+            for item in matched:
+                item.replace(target, value)
+            words = ", ".join(f"{key} {text!r}" for key, text in chosen.items())
+            self.idle.append({(rule.file, 0, words): not matched})
 
 
 def accumulate(
@@ -232,8 +205,21 @@ def accumulate(
 ) -> list[SourceObject]:
     """Gather a part's objects; ``idle`` gathers what reached nothing, ``patched`` what patches of pods did."""
     objects = [] if onto is None else onto
-    gather(part, _Parts([] if patched is None else patched), objects, idle)
+    Gathering([] if idle is None else idle, [] if patched is None else patched).gather(part, objects)
     return objects
+
+
+def _add(objects: list[SourceObject], new: Iterable[SourceObject]) -> None:
+    """Add objects; one that is there already is refused."""
+    called = {selector.effective(each.identity): each for each in objects}
+    for item in new:
+        if len(objects) >= MAX_OBJECTS:
+            raise InputError(item.problem(f"a use case has at most {MAX_OBJECTS} objects"))
+        other = called.setdefault(selector.effective(item.identity), item)
+        if other is not item:
+            _, kind, _, name = item.identity
+            raise InputError(item.root.problem(f"{kind} {name!r} is defined twice", f"also at {other.root.place}"))
+        objects.append(item)
 
 
 def is_same(before: Sequence[MappingNode], after: Sequence[MappingNode]) -> bool:
@@ -301,30 +287,18 @@ def _dashed(item: SourceObject) -> str:
     return _no_stem(_UPPER.sub("-", item.identity[1]).lower())
 
 
-def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:
-    """Patch objects, and return those that the patch is for."""
-    root = item.document.root
+def _matched(change: Patch, root: Node | None, objects: Sequence[SourceObject]) -> list[SourceObject]:
+    """Return the objects that a patch is for."""
     if isinstance(root, MappingNode) and not all(selector.identity(root)[part] for part in (0, 1, 3)):
-        raise InputError(item.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
-    if item.target is not None:
+        raise InputError(change.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
+    if change.target is not None:
         _refuse_untexts(root)
-        matched = [other for other in objects if selector.selects(item.target, other.root, other.identity)]
-    elif isinstance(root, MappingNode):
-        matched = [other for other in objects if selector.is_same(other.identity, selector.identity(root))]
-        if not matched:
-            raise InputError(_unmatched(root, objects))
-    else:
-        raise InputError(item.problem("a list of operations needs a target", "target: {kind: Job}"))
-    root = nameless(root) if isinstance(root, MappingNode) else root
-    for other in matched if not patch.deletes(root) else ():
-        if isinstance(root, SequenceNode):
-            other.operate(root)
-        elif isinstance(root, MappingNode):
-            other.merge(root)
-        else:
-            raise InputError(item.problem("a patch is a mapping or a list of operations"))
-    for other in matched:
-        other.settle(item)
+        return [item for item in objects if selector.selects(change.target, item.root, item.identity)]
+    if not isinstance(root, MappingNode):
+        raise InputError(change.problem("a list of operations needs a target", "target: {kind: Job}"))
+    matched = [item for item in objects if selector.is_same(item.identity, selector.identity(root))]
+    if not matched:
+        raise InputError(_unmatched(root, objects))
     return matched
 
 
@@ -345,17 +319,6 @@ def _unmatched(root: MappingNode, objects: Sequence[SourceObject]) -> Problem:
     message = f"no {kind} {name!r} of {version} to patch"
     listed = ", ".join(sorted(" ".join(filter(None, words)) for words in called))
     return (root.find("metadata", "name") or root).problem(message, f"there are {listed}")
-
-
-def _replace(rule: Replacement, objects: Sequence[SourceObject], idle: list[Idle] | None) -> None:
-    value = replacement.find_source(rule, [item.root for item in objects])
-    for target in rule.targets:
-        matched = [item for item in objects if selector.selects(target.select, item.root, item.identity, is_exact=True)]
-        for item in matched:
-            item.replace(target, value)
-        if idle is not None:
-            words = ", ".join(f"{key} {text!r}" for key, text in target.select.items())
-            idle.append({(rule.file, 0, words): not matched})
 
 
 def nameless(root: MappingNode) -> MappingNode:

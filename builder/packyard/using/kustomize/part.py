@@ -83,14 +83,18 @@ class Part:
     replacements: tuple[Replacement, ...] = ()
     krmfile: KrmfileData | None = None
     head: tuple[Comment, ...] = ()
+    namespace: str = ""  # as `kustomize edit set namespace` writes it
     size: int = 1  # parts that it is made of, each as often as it is named
+
+    def parts(self) -> Iterator[Part]:
+        """Yield everything that this is made of, in the order of composition, and last itself."""
+        for part in (*self.resources, *self.components):
+            yield from part.parts()
+        yield self
 
     def krmfiles(self) -> Iterator[KrmfileData]:
         """Yield the Krmfiles of everything that this is made of, in the order of composition."""
-        for part in (*self.resources, *self.components):
-            yield from part.krmfiles()
-        if self.krmfile:
-            yield self.krmfile
+        yield from (part.krmfile for part in self.parts() if part.krmfile)
 
     def own_files(self) -> set[str]:
         """Return the files in its folder that its kustomization names, and those that say what it is."""

@@ -14,8 +14,8 @@ Any other field is refused by name and line: whoever uses one has, or can instal
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.errors import BeyondError, InputError, Problem, suggest
@@ -28,16 +28,18 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import is_null, is_plain_text, listed
-from packyard.using.kustomize import generator, patch, references, selector
+from packyard.using.kustomize import generator, objects, patch, references, selector
 from packyard.using.kustomize.generator import Generated
-from packyard.using.kustomize.part import Patch
+from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.references import FieldSpec
-from packyard.using.kustomize.replacement import Replacement
+from packyard.using.options.folder import package_of
 
 HINT = "install kustomize or kubectl, which packyard then builds with"
 
 #: What is read for one directory at most.
 MAX_FILES, MAX_BYTES = 1000, 8 * 1024 * 1024
+#: How deep components may name components.
+_DEEPEST = 32
 
 _FIELDS = (
     "apiVersion",
@@ -52,20 +54,6 @@ _FIELDS = (
 _PATCH_FIELDS, _CONFIGURATION = ("path", "patch", "target"), ("nameReference",)
 _GENERATOR, _GENERATOR_OPTIONS = ("name", "files", "options"), ("labels", "disableNameSuffixHash")
 _MOST = 20  # problems that get a hint
-
-
-@dataclass(frozen=True, slots=True)
-class Kustomization:
-    """What a kustomization file says; paths are as written, each with its node."""
-
-    file: Path
-    resources: tuple[Scalar, ...]
-    components: tuple[Scalar, ...]
-    patches: tuple[Patch, ...]
-    namespace: str
-    generated: tuple[Generated, ...] = ()
-    references: tuple[FieldSpec, ...] = ()
-    replacements: tuple[Replacement, ...] = ()
 
 
 class Budget:
@@ -95,51 +83,93 @@ def find(directory: Path) -> Path:
     return directory / kustomization.find(directory, lambda name: regular.is_file(directory / name), hint=hint)
 
 
-def read(directory: Path, budget: Budget, *, kind: str = "Kustomization") -> Kustomization:
-    """Read the kustomization of a directory; every fault in it is named at once."""
-    file = find(directory)
-    if leads := Gate(directory, {}).outside(str(file)):
-        message = f"leads to {leads}, outside of the directory"
-        raise InputError(Problem(message, file=str(file), hint="kustomize refuses it as well"))
-    return parse(file, budget.read(file), budget, kind=kind)
+def read(directory: Path, *, kind: str = "Kustomization", text: str | None = None) -> Part:
+    """Read a directory and the components that it names; every fault in one kustomization is named at once.
 
-
-def parse(
-    file: Path, text: str, budget: Budget, *, kind: str = "Kustomization", only_components: bool = False
-) -> Kustomization:
-    """Read the text of a kustomization as `read` does; its patches are files beside it.
-
-    With ``only_components`` fields that act after the components, for example images, are passed over.
+    With a ``text`` that is taken for its kustomization, of which fields that act after the components, for example
+    images, are passed over. Raises `BeyondError` where only kustomize can say.
     """
-    root = parse_one(text.encode(), str(file)).root
-    if not isinstance(root, MappingNode):
-        raise InputError(Problem("must be a mapping", file=str(file), line=1))
-    others = [] if only_components else _others(root, kind)
-    resources, problems = _paths(root.get("resources"), "resources", "the path of a file")
-    components, faults = _paths(root.get("components"), "components", "the path of a folder")
-    problems = [*others, *problems, *_wrong_header(root, kind), *faults]
-    namespace = None if only_components else root.get("namespace")
-    if namespace is not None and not _is_text(namespace) and not is_null(namespace):
-        problems.append(namespace.problem("namespace must be text", "put it in quotes"))
-    if problems:
-        raise (BeyondError if others else InputError)(*problems)
-    if kustomization.is_empty(root):
-        raise InputError(Problem("is empty, and kustomize refuses it", file=str(file), line=1))
-    stated = root.text("namespace") if namespace is not None and not is_null(namespace) else ""
-    if only_components and kind == "Kustomization":
-        return Kustomization(file, resources, components, (), stated)
-    generated, specs = tuple(_generated(root, file, budget)), tuple(_references(root, file, budget))
-    return Kustomization(file, resources, components, tuple(_patches(root, file, budget)), stated, generated, specs)
+    return _Reader(directory).part(directory, kind, text)
 
 
-def files(top: Kustomization) -> list[Path]:
+class _Reader:
+    """Reads the files of a directory within a budget; knows the components that it is in."""
+
+    def __init__(self, directory: Path) -> None:
+        self.budget = Budget(directory)
+        self._directory = directory
+        self._open: list[str] = []
+
+    def part(self, folder: Path, kind: str, text: str | None = None) -> Part:
+        """Read the kustomization of a folder."""
+        file = find(folder)
+        if leads := Gate(folder, {}).outside(str(file)):
+            message = f"leads to {leads}, outside of the directory"
+            raise InputError(Problem(message, file=str(file), hint="kustomize refuses it as well"))
+        root = parse_one((self.budget.read(file) if text is None else text).encode(), str(file)).root
+        if not isinstance(root, MappingNode):
+            raise InputError(Problem("must be a mapping", file=str(file), line=1))
+        is_trial = text is not None
+        others = [] if is_trial else _others(root, kind)
+        resources, problems = _paths(root.get("resources"), "resources", "the path of a file")
+        components, faults = _paths(root.get("components"), "components", "the path of a folder")
+        problems = [*others, *problems, *_wrong_header(root, kind), *faults]
+        namespace = None if is_trial else root.get("namespace")
+        if namespace is not None and not _is_text(namespace) and not is_null(namespace):
+            problems.append(namespace.problem("namespace must be text", "put it in quotes"))
+        if problems:
+            raise (BeyondError if others else InputError)(*problems)
+        if kustomization.is_empty(root):
+            raise InputError(Problem("is empty, and kustomize refuses it", file=str(file), line=1))
+        sources = (Source(str(each), self.budget.read(each)) for each in _files(file.parent, resources))
+        return Part(
+            folder=os.path.realpath(folder),
+            objects=tuple(("", node) for source in sources for node in objects.read(source)),
+            components=tuple(self._components(file.parent, components)),
+            generated=() if is_trial else tuple(_generated(root, file, self.budget)),
+            references=() if is_trial else tuple(_references(root, file, self.budget)),
+            patches=() if is_trial else tuple(_patches(root, file, self.budget)),
+            namespace="" if namespace is None or is_null(namespace) else root.text("namespace"),
+        )
+
+    def _components(self, folder: Path, nodes: Sequence[Scalar]) -> Iterator[Part]:
+        listed: dict[str, Scalar] = {}
+        for node in nodes:
+            real = self._component(folder, node)
+            first = listed.setdefault(real, node)
+            if first is not node:
+                line = first.source.locate(first.start)[0]
+                message = f"component {node.value!r} is listed twice, first in line {line}"
+                raise InputError(node.problem(message, "take one of the lines out"))
+            short = Path(os.path.normpath(folder / node.value))
+            self._open.append(real)
+            yield self.part(short if os.path.realpath(short) == real else folder / node.value, "Component")
+            self._open.pop()
+
+    def _component(self, folder: Path, node: Scalar) -> str:
+        """Return the real folder of a component, which lies in the package."""
+        path = folder / node.value
+        if "\0" in node.value or node.value.startswith("/") or not regular.is_folder(path):
+            message = f"component {node.value!r} is not a folder here"
+            raise (BeyondError if "//" in node.value or "?" in node.value else InputError)(node.problem(message))
+        package = package_of(self._directory)
+        if leads := Gate(package, {}).outside(str(path)):
+            message = f"component {node.value!r} leads to {leads}, outside of the package {package}"
+            raise BeyondError(node.problem(f"{message}, which packyard's own build does not follow", HINT))
+        real = os.path.realpath(path)
+        if real in self._open or len(self._open) >= _DEEPEST:
+            raise InputError(node.problem(f"component {node.value!r} is one of its own components"))
+        return real
+
+
+def _files(folder: Path, resources: Sequence[Scalar]) -> list[Path]:
     """Return the files that are listed; all have to lie in the directory, as for kustomize."""
     paths: list[Path] = []
     problems: list[Problem] = []
     is_beyond = False
-    gate = Gate(top.file.parent, {})
-    for node in top.resources[: MAX_FILES + 1]:
-        path = top.file.parent / node.value
+    gate = Gate(folder, {})
+    for node in resources[: MAX_FILES + 1]:
+        path = folder / node.value
         fault, hint = "", ""
         if "\0" in node.value or len(problems) == _MOST:
             fault = "is not a file here"

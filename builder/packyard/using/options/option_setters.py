@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import NamedTuple
 
+from packyard.core.bundle import address
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder as folders
@@ -141,7 +141,7 @@ def switched_off(directory: Path, name: str) -> Problem | None:
     names = " and ".join(repr(option.name) for option in having)
     message = f"{name} is a setter of the option {names}, which {directory} has not enabled"
     setter = having[0].setters[name]
-    return setter.problem(message, f"packyard enable {quote(str(directory))} {having[0].name}")
+    return setter.problem(message, f"packyard enable {address.typed(directory)} {having[0].name}")
 
 
 def options_of(directory: Path, name: str) -> list[str]:

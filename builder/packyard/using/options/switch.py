@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
+from packyard.core.bundle import address
 from packyard.core.errors import BeyondError, ConflictError, InputError, Problem, refuse, suggest
 from packyard.core.files import filenames, regular
 from packyard.core.files.steps import StepLog
@@ -279,7 +280,7 @@ def _explain(directory: Path, here: EnabledOptions, name: str, before: Sequence[
             state = "is enabled" if other in here.options else "you name too"
             message = f"option {name!r} cannot be used together with {other!r}, which {state}"
             hint = (
-                f"disable that first: packyard enable --off {quote(str(directory))} {other}"
+                f"disable that first: packyard enable --off {address.typed(directory)} {other}"
                 if other in here.options
                 else "leave one out"
             )

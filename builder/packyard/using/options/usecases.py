@@ -1,4 +1,7 @@
-"""Which use cases a directory holds, for those who name the directory of a package where a use case is wanted.
+"""The address of a use case, ``NAME/USECASE``, and which use cases a directory holds.
+
+USECASE is the path of a use case in its package, or a part of it that no other has: ``llm-serving/several-nodes``. Who
+names the directory of a package where a use case is wanted is told those that it holds:
 
 bert: is not a use case, but holds 2: quickstart/multi-node/user-mounted-nfs, quickstart/single-node/user-mounted-nfs
 (name one: packyard set bert/quickstart/multi-node/user-mounted-nfs WORKERS=2)
@@ -13,8 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-from packyard.core.bundle import shipped
+from packyard.core.bundle import address, shipped
 from packyard.core.errors import InputError, Problem
+from packyard.core.files import paths
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 from packyard.using.options import folder as folders
@@ -22,6 +26,29 @@ from packyard.using.setters.krmfile import NAME
 from packyard.using.setters.packages import KPTFILE, all_below
 
 _MOST = 12  # named in a message
+
+
+def find(word: str) -> Path | None:
+    """Return the use case that NAME/USECASE names, of the package in the working directory or around it.
+
+    None where no package is named, or where a word without a ``/`` names no use case of the package around.
+    """
+    if os.path.lexists(word):  # a file
+        return None
+    folder, wanted = word.rstrip("/"), ""
+    while folder and not os.path.isdir(folder):
+        folder, _, name = folder.rpartition("/")
+        wanted = f"{name}/{wanted}".rstrip("/")
+    top = folder or os.path.relpath(paths.root_of(os.curdir))
+    if not folder and not os.path.lexists(f"{top}/{paths.MANIFEST}"):
+        return None
+    name = os.path.basename(os.path.realpath(top))
+    if not folder:
+        wanted = "" if wanted == name else wanted.removeprefix(f"{name}/")
+    known = [os.path.relpath(path, top) for path in below(Path(top))]
+    if known in ([], ["."]) or ("/" not in word and not address.fits(known, wanted)):
+        return None
+    return Path(os.path.normpath(f"{top}/{address.only(known, wanted, name, folder or name)}"))
 
 
 def below(directory: Path) -> list[str]:
@@ -46,11 +73,13 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
         return InputError(Problem("is not a use case, and holds none", file=str(directory), hint=hint))
     more = f" and {len(use_cases) - _MOST} more" if len(use_cases) > _MOST else ""
     number = f"{len(use_cases)}" if len(use_cases) > 1 else "one"
-    listed = ", ".join(os.path.relpath(path, directory) for path in use_cases[:_MOST])
+    names = address.shortened([os.path.relpath(path, directory) for path in use_cases])
+    listed = ", ".join(names[:_MOST])
     message = f"{lacks}, but holds {number}: {listed}{more}"
-    names = [name for name, equals, _ in (word.partition("=") for word in rest) if equals]
-    fitting = (path for path in use_cases if all(name in shipped.values(Path(path)) for name in names))
-    example = " ".join(("packyard", command, *map(quote, (next(fitting, use_cases[0]), *rest))))
+    setters = [name for name, equals, _ in (word.partition("=") for word in rest) if equals]
+    fitting = (path for path in use_cases if all(name in shipped.values(Path(path)) for name in setters))
+    named = address.of(Path(next(fitting, use_cases[0])))
+    example = " ".join(("packyard", command, *map(quote, (named, *rest))))
     either = f", or add {all_by} for all" if all_by and len(use_cases) > 1 else ""
     return InputError(Problem(message, file=str(directory), hint=f"name one: {example}{either}"))
 
@@ -70,7 +99,10 @@ def _lacking(directory: Path) -> tuple[str, list[str], str]:
     return "is not a use case", [path for path in below(directory) if path != here], ""
 
 
-def check(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> None:
-    """Refuse a directory that is not a use case."""
-    if directory.is_dir() and not is_one(directory):
-        raise refusal(directory, command, rest, all_by=all_by)
+def chosen(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> Path:
+    """Return a directory that is a use case, or the only one below it; refuse another one."""
+    if is_one(directory) or not directory.is_dir():
+        return directory
+    if len(use_cases := list(folders.use_cases(directory))) == 1:
+        return Path(os.path.normpath(use_cases[0]))
+    raise refusal(directory, command, rest, all_by=all_by)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
+from packyard.core.bundle import address
 from packyard.core.errors import Problem, refuse
 from packyard.core.files import regular
 from packyard.core.kubernetes import kustomization
@@ -149,5 +150,5 @@ def _unmerged(folders: Sequence[Path]) -> Iterator[Problem]:
 def _problem(setter: Setter, directory: str, command: str) -> Problem:
     described = f": {setter.description}" if setter.description else ""
     value = quote(setter.example or "VALUE")
-    begin = command or f"packyard set {quote(directory)}"
+    begin = command or f"packyard set {address.typed(directory)}"
     return setter.problem(f"{setter.name} is not set{described}", f"{begin} {setter.name}={value}")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from shlex import quote
 from typing import Any, NamedTuple
 
 from packyard.core.errors import InputError, Problem, refuse, shown, suggest
@@ -158,7 +157,7 @@ def unknown(
     problem = made_of(name, definitions, where, command)
     if problem is None:
         message = f"setter {name!r} is not found"
-        hint = suggest(name, names) or f"packyard setters {quote(where)} lists them"
+        hint = suggest(name, names) or f"packyard setters {_typed(where)} lists them"
         problem = Problem(message, hint=hint)
     return problem._replace(file=package.where + package.name, missing=name)
 
@@ -174,15 +173,21 @@ def made_of(name: str, definitions: Definitions, where: str, command: str = "") 
     setters = sorted(definitions.setters_of(substitution))
     if not setters:
         return Problem(f"{name} is made by the package, and cannot be set")
-    hint = f"set one of them: {command or f'packyard set {quote(where)}'} {setters[0]}=VALUE"
+    hint = f"set one of them: {command or f'packyard set {_typed(where)}'} {setters[0]}=VALUE"
     return Problem(f"{name} is made of {', '.join(setters)}", hint=hint)
+
+
+def _typed(where: str) -> str:
+    from packyard.core.bundle import address  # for who has to type something else
+
+    return address.typed(where)
 
 
 def no_default(setter: Setter) -> Problem:
     """Describe a setter that has no value to go back to."""
     message = f"setter {setter.name!r} has no default to go back to"
     where = setter.file.rpartition("/")[0] or "."
-    return setter.problem(message, f"set it: packyard set {quote(where)} {setter.name}=VALUE")
+    return setter.problem(message, f"set it: packyard set {_typed(where)} {setter.name}=VALUE")
 
 
 def _has_default(setter: Setter, shipped: Shipped) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
+from packyard.core.bundle import address
 from packyard.core.errors import PackyardError, Problem, shown
 from packyard.core.yaml.node import Entry, MappingNode, Node
 from packyard.core.yaml.values import scalar_value
@@ -94,7 +95,7 @@ def _hint(setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str,
 
 
 def _begin(where: str, typed: str) -> str:
-    return typed or f"packyard set {quote(where.rstrip('/') or '.')}"
+    return typed or f"packyard set {address.typed(where)}"
 
 
 def _hint_of_many(setter: Setter, texts: Sequence[str], begin: str, beside: Mapping[str, Setter]) -> str:
@@ -149,7 +150,7 @@ def command(setter: Setter, where: str, typed: str = "") -> str:
             return f"for example: {_begin(where, typed)} {setter.name}={quote(example)}"
     if typed:
         return f"{typed} {setter.name}=VALUE"
-    return f"packyard explain {quote(where.rstrip('/') or '.')} {setter.name} shows its definition"
+    return f"packyard explain {address.typed(where)} {setter.name} shows its definition"
 
 
 def _examples(setter: Setter) -> Iterator[str | None]:

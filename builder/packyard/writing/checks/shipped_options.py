@@ -18,7 +18,7 @@ from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import source_of
 from packyard.core.yaml.node import MappingNode
-from packyard.using.kustomize import builtin
+from packyard.using.kustomize import supported
 from packyard.using.options import folder as folders
 from packyard.using.options.enabled import EnabledOptions
 from packyard.using.options.folder import Folder
@@ -107,7 +107,7 @@ def _read(there: Folder) -> tuple[list[Option], Definitions]:
     setters, substitutions = dict[str, Setter](), dict[str, Substitution]()
     for name in there.names():
         with suppress(InputError):
-            part = builtin.component(Path(there.shown, name))
+            part = supported.read(Path(there.shown, name), kind="Component")
             options.append(Option(name, part, folders.needed(regular.read(there.file(name), limit=folders.LONGEST))))
         for file in (file for file in (KRMFILE, f"{name}/{KRMFILE}") if tree.has_file(file)):
             try:

@@ -1,0 +1,72 @@
+"""The address of a use case, ``NAME/USECASE``: its package, and the shortest part of its path that no other has.
+
+llm-serving/quickstart/mlops/several-nodes/user-allocated-pvc    llm-serving/several-nodes
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
+
+from packyard.core.bundle import shipped
+from packyard.core.errors import InputError, PackyardError, Problem, suggest
+
+
+def fits(known: Sequence[str], wanted: str) -> list[str]:
+    """Return the paths that have the folders of ``wanted`` in them, one after the other."""
+    return [path for path in known if f"/{wanted}/" in f"/{path}/" or not wanted]
+
+
+def meant(known: Sequence[str], wanted: str, name: str) -> list[str]:
+    """Return those of the use cases of a package that fit; without any, the error names those that exist."""
+    if fitting := fits(known, wanted):
+        return fitting
+    short = shortened(known)
+    hint = suggest(wanted, short) or f"it has {', '.join(short)}"
+    raise InputError(Problem(f"{name} has no use case {wanted!r}", hint=hint))
+
+
+def only(known: Sequence[str], wanted: str, name: str, typed: str) -> str:
+    """Return the one use case that is `meant` of a package, which the user ``typed`` so."""
+    fitting = meant(known, wanted, name)
+    if len(fitting) == 1:
+        return fitting[0]
+    problem = f"{name}/{wanted} is more than one use case" if wanted else f"{name} has several use cases"
+    names = (f"{typed}/{short}" for path, short in zip(known, shortened(known), strict=True) if path in fitting)
+    raise InputError(Problem(problem, hint=f"name one: {', '.join(names)}"))
+
+
+def shortened(known: Sequence[str]) -> list[str]:
+    """Return the shortest names of the use cases of a package: without folders that tell them not apart."""
+    prefix = os.path.commonpath(known) if len(known) > 1 else ""
+    return [_shortest(os.path.relpath(path, prefix) if prefix else path, known) for path in known]
+
+
+def _shortest(name: str, known: Sequence[str]) -> str:
+    above = name.rpartition("/")[0]
+    return _shortest(above, known) if above and len(known) > 1 and len(fits(known, above)) == 1 else name
+
+
+def of(directory: Path) -> str:
+    """Return the address of a use case, as the user named its package; another directory is its path."""
+    try:
+        package = shipped.package_of(directory)
+    except PackyardError:  # its packyard.json is damaged, which others say
+        package = None
+    if package is None:
+        return str(directory)
+    root, manifest = package
+    own, known = os.path.relpath(os.path.realpath(directory), root), manifest.deployed()
+    if own not in known:
+        return str(directory)
+    words = str(directory)
+    top = words.removesuffix(own) if words.endswith(own) else f"{os.path.relpath(root)}/"
+    short = shortened(known)[known.index(own)]
+    return f"{top.removeprefix('./')}{short}" if len(known) > 1 else top.rstrip("/") or words
+
+
+def typed(directory: str | Path) -> str:
+    """Return the address of a use case for a command, quoted for a shell."""
+    return quote(of(Path(directory or ".")))
