@@ -24,7 +24,6 @@ from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.core.work import parallel
 from packyard.sharing.entry import CHECKSUM
-from packyard.sharing.stores.http import WAITS
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address, tag_of, version_of
 from packyard.sharing.stores.oci.manifest import FACTS, FORMER, REASON, REFERRERS, Descriptor, Manifest
@@ -78,12 +77,11 @@ class OCIStore:
         address: str | Address,
         *,
         patience: float = PATIENCE,
-        waits: Sequence[float] = WAITS,
         tell: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._address = Address.parse(address) if isinstance(address, str) else address
         self.address = str(self._address)
-        self._registry = Registry(self._address, patience, waits, tell)
+        self._registry = Registry(self._address, patience, tell)
         self._manifests: dict[tuple[str, str], Manifest] = {}  # those that were read: bundles do not change
         self._referrers: dict[Digest, list[tuple[str, Descriptor]]] = {}
         self._prepared: set[str] = set()  # repositories that have the empty configuration
@@ -250,25 +248,6 @@ class OCIStore:
         self._prepare(place.repository)
         self._registry.write_manifest(place.repository, place.tag, manifest)
         self._manifests.pop((place.repository, place.tag), None)
-
-    # One bundle at an address of its own.
-
-    def at(self, name: str, mark: str) -> tuple[Descriptor, Callable[[int], Iterator[bytes]]]:
-        """Return the layer of an artifact by its tag or the digest of its manifest, and what reads it from an offset.
-
-        The manifest is verified, the bytes are not. Errors as of `read`, and `IntegrityError` for what is no bundle.
-        """
-        place = _Place(self._address.repository(name), mark, f"{mark}/{name}.tar.gz")
-        there = self._bundle(place)
-        return there.layer, lambda offset: self._registry.pieces(place.repository, there.layer, offset)
-
-    def published_with(self, name: str, mark: str, end: str, *, limit: int = LIMIT) -> bytes | None:
-        """Return what was published with such a bundle, None if there is nothing; ``end`` is that of its key."""
-        place = _Place(self._address.repository(name), mark, f"{mark}/{name}.tar.gz", end)
-        found = self._beside(place, self._bundle(place))
-        if found and found.layer.size > limit:
-            raise too_long(self._shown(place), limit)
-        return self._registry.blob(place.repository, found.layer) if found else None
 
     # Manifests.
 
