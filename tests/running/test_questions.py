@@ -137,25 +137,6 @@ def encoded(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-@pytest.mark.parametrize(
-    ("item", "count", "said"),
-    [
-        (claim(), 2, []),
-        (claim("ReadWriteOncePod"), 1, []),
-        (claim("ReadWriteOncePod"), 2, ["error: {}: is ReadWriteOncePod, and 2 pods of the run mount it at once"]),
-        (claim(phase="Pending"), 1, ["error: {}: is not bound to a volume; its class is fast"]),
-        (claim(phase="Pending", of="late"), 1, []),
-    ],
-)
-def test_claims_are_there_bound_or_waiting_and_their_modes_fit(item: Object, count: int, said: Sequence[str]) -> None:
-    classes = [
-        {"kind": "StorageClass", "metadata": {"name": "fast"}},
-        {"kind": "StorageClass", "metadata": {"name": "late"}, "volumeBindingMode": "WaitForFirstConsumer"},
-    ]
-    about = "PersistentVolumeClaim disk"
-    assert found([mounting(count)], cluster(item, node("a"), node("b"), *classes)) == [s.format(about) for s in said]
-
-
 def test_a_claim_of_one_node_is_no_trouble_where_there_is_one() -> None:
     assert found([mounting(2)], cluster(claim("ReadWriteOnce"), node())) == []
 

@@ -9,8 +9,6 @@ import pytest
 
 import tiny
 from packyard.core.bundle import shipped
-from packyard.core.bundle.required import Required
-from packyard.core.kubernetes import requirements
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
 from packyard.running.runs.rendered import Rendered
@@ -137,24 +135,6 @@ def test_an_option_that_is_enabled_requires_what_its_krmfile_says(use_case: Path
         "KubeRay",
         "Tracer",
     ]
-
-
-@pytest.mark.parametrize(("kind", "plural"), [("Data", "data"), ("Chassis", "chassis"), ("Proxy", "proxys")])
-def test_a_plural_that_an_author_names_is_that_of_the_kind(kind: str, plural: str) -> None:
-    item = {"apiVersion": "example.com/v1", "kind": kind, "metadata": {"name": "a"}}
-    name = f"{plural}.example.com"
-    assert [str(each) for each in requirements.find([item], [name])] == [f"CustomResourceDefinition {name}"]
-
-
-def test_an_author_counts_more_than_the_table() -> None:
-    from packyard.core.kubernetes import operators
-
-    ours = Required(operator="Our MPI", definitions=("mpijobs.kubeflow.org",), oldest="9")
-    others = list(operators.declared([ours], "p"))
-    assert [each.name for each in operators.needed(["CustomResourceDefinition mpijobs.kubeflow.org"], others)] == [
-        "Our MPI"
-    ]
-    assert operators.of("mpijobs.kubeflow.org", others) == others[0]
 
 
 def test_faults_are_told_at_their_lines(use_case: Path) -> None:
