@@ -237,9 +237,9 @@ def _work(item: Mapping[str, Any]) -> Object:
     once one is used.
     """
     kept = {key: value for key, value in item.items() if key not in ("metadata", "status", "suspend")}
-    return _filled(
-        {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}
-    )
+    parts = {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}
+    filled: Object = _filled(parts)
+    return filled
 
 
 def _filled(value: Any) -> Any:
