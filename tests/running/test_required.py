@@ -28,7 +28,9 @@ BESIDE = """\
 apiVersion: keda.sh/v1alpha1
 kind: ScaledObject
 metadata: {name: ray, labels: {app.kubernetes.io/name: x}}
-spec: {scaleTargetRef: {name: ray}, triggers: [{type: cron, metadata: {timezone: UTC, start: 0 6 * * *, end: 0 8 * * *, desiredReplicas: "2"}}]}
+spec:
+  scaleTargetRef: {name: ray}
+  triggers: [{type: cron, metadata: {timezone: UTC, start: 0 6 * * *, end: 0 8 * * *, desiredReplicas: "2"}}]
 """
 KUSTOMIZATION = """\
 # Runs Ray.

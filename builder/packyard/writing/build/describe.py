@@ -72,8 +72,8 @@ def _images_in(values: Sequence[object]) -> Iterator[str]:
 def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:
     """Describe a use case as it is shipped.
 
-    What it requires is looked for in what is built, with the name of each setter that is still to be set in the place of
-    its value. Files beside it, for users to add, say themselves what they need.
+    What it requires is looked for in what is built, with the name of each setter that is still to be set in the place
+    of its value. Files beside it, for users to add, say themselves what they need.
     """
     setters, memo = item.definitions.setters, workspace.sources.memo
     changed = {
