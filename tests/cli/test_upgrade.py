@@ -9,7 +9,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 
 import tiny
 from packyard.core.bundle import bundle
@@ -104,6 +103,12 @@ def publish(folder: Path, *versions: str) -> None:
         shutil.copy(f"{version}.tar.gz", file)
         file.with_name("p.tar.gz.sha256").write_text(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  p.tar.gz\n")
     done("fsck", "channel", "--repair")
+
+
+def edit_one() -> None:
+    """Edit a line that the new version changes, below one of which the default changes, too."""
+    done("set", USE_CASE, "WORKERS=4")
+    edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
 
 
 def upgrade(*words: object, to: str = "1.1.tar.gz") -> str:
@@ -255,7 +260,7 @@ def test_a_downgrade_is_the_same_with_another_word(here: Path) -> None:
 
 
 def test_lists_every_conflict_and_leaves_the_tree_as_it_was(here: Path) -> None:
-    edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
+    edit_one()
     Path("p/README.md").unlink()
     pack(here, "1.1", {**NEXT, "README.md": "# new\n"})
     before = contents(here / "p")
@@ -279,7 +284,7 @@ def test_lists_every_conflict_and_leaves_the_tree_as_it_was(here: Path) -> None:
     ],
 )
 def test_conflicts_are_decided_by_a_flag(here: Path, decision: str, line: str, has_readme: bool) -> None:
-    edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
+    edit_one()
     Path("p/README.md").unlink()
     pack(here, "1.1", {**NEXT, "README.md": "# new\n"})
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", decision)
@@ -292,7 +297,7 @@ def test_conflicts_are_decided_by_a_flag(here: Path, decision: str, line: str, h
 
 @pytest.mark.usefixtures("here")
 def test_what_markers_leave_undecided_is_named_by_all_that_read_it() -> None:
-    edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
+    edit_one()
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--conflicts=markers")
     says = "p/run/nfs/cm.yaml:7: an undecided conflict begins here: <<<<<<< (keep one of the two sides, "
     assert (found.returncode, f"error: {says}" in found.stderr) == (1, True)
@@ -304,7 +309,7 @@ def test_what_markers_leave_undecided_is_named_by_all_that_read_it() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_a_dry_run_prints_what_can_be_merged_beside_the_conflicts() -> None:
-    edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
+    edit_one()
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--dry-run")
     assert found.returncode == 1
     assert "error: p/run/nfs/cm.yaml:7: this line is changed here" in found.stderr
@@ -508,24 +513,3 @@ def test_diff_names_files_that_were_edited_by_hand() -> None:
         'p/run/nfs\n  setter WORKERS: value 2 → 8\n  ConfigMap run: data.workers "2" → "8" (set by WORKERS)\n'
         "  file kustomization.yaml changed: edited by hand\n"
     )
-
-
-def test_a_new_setter_has_the_value_that_the_user_wrote_before_there_was_one(here: Path) -> None:
-    bound = {"one": "ONE", "two": "TWO", "three": "TWO", "four": "FOUR"}
-    new = CM
-    for key, name in bound.items():
-        new = re.sub(rf'(  {key}: "\d")', rf'\1 # {{"$openapi":"{name}"}}', new)
-    setters = "".join(SETTER.format(name=name, value=value) for name, value in (("ONE", 1), ("TWO", 2), ("FOUR", 4)))
-    pack(here, "1.1", {**FILES, "run/nfs/Krmfile": FILES["run/nfs/Krmfile"] + setters, "run/nfs/cm.yaml": new})
-    file = here / USE_CASE / "cm.yaml"
-    mine = CM.replace('one: "1"', 'one: "9"').replace('two: "2"', 'two: "8"').replace('"4"', '"7" # mine')
-    file.write_text(mine)
-    said = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--conflicts=ours").stderr
-    assert "kept: 1 value of yours (ONE)" in said
-    assert "no field of run/nfs has the comment of FOUR, which is new: your lines stayed as they were" in said
-    assert file.read_text() == new.replace('one: "1"', 'one: "9"').replace('two: "2"', 'two: "8"').replace(
-        '"4" # {"$openapi":"FOUR"}', '"7" # mine'
-    )
-    shown = yaml.safe_load((here / USE_CASE / "Krmfile").read_text())["openAPI"]["definitions"]
-    values = {name.rpartition(".")[2]: each["x-k8s-cli"]["setter"]["value"] for name, each in shown.items()}
-    assert values == {"WORKERS": "2", "OLD": "", "ONE": "9", "TWO": "2", "FOUR": "4"}

@@ -1,214 +1,603 @@
-"""The store that a web server serves, with a real server that misbehaves."""
+"""Requests to servers that harm, each of which ends at a bound with a message; and the channel that a server serves."""
 
 from __future__ import annotations
 
 import base64
 import gzip
+import itertools
+import re
 import socket
+import ssl
+import subprocess
 import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+import real
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
 from packyard.sharing.index import access
+from packyard.sharing.stores import client
+from packyard.sharing.stores.client import Client, Request
 from packyard.sharing.stores.http import HTTPStore
-from packyard.sharing.stores.store import NotFoundError
+from packyard.sharing.stores.store import NotFoundError, TooLongError
+from sharing.servers import Script, Server, answer, answering, files, for_ever, redirect, slowly
 
-Answer = Callable[["Handler"], None]
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Answers each path as the test says."""
-
-    answers: dict[str, Answer]
-
-    def do_GET(self) -> None:
-        self.answers.get(self.path, lambda handler: handler.send_error(404))(self)
-
-    def log_message(self, *_: object) -> None:
-        """Keep quiet."""
-
-    def answer(self, body: bytes, status: int = 200, **headers: str) -> None:
-        self.send_response(status)
-        for name, value in {"Content_Length": str(len(body)), **headers}.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        self.wfile.write(body)
+HEAD = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+BUSY = answer(status=b"503 Busy")
+MOVED = b"HTTP/1.1 302 Found\r\nLocation: /b\r\n"
 
 
-@pytest.fixture
-def answers() -> dict[str, Answer]:
-    return {}
+@pytest.fixture(autouse=True)
+def _alone(clean_environment: pytest.MonkeyPatch) -> None:
+    quick = client.REPETITIONS.new(backoff_factor=0, backoff_jitter=0)
+    clean_environment.setattr(client, "REPETITIONS", quick)
 
 
-@pytest.fixture
-def address(answers: dict[str, Answer], monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    handler = type("TestHandler", (Handler,), {"answers": answers})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/models"
-        server.shutdown()
-        thread.join()
+def get(address: str, *, patience: float = 20.0, limit: int = 1_000_000) -> bytes:
+    """Get a key, in a thread of its own: that it ends is what most tests here are about."""
+    outcome: list[bytes | Exception] = []
 
-
-def test_gets_the_bytes_of_a_key(answers: dict[str, Answer], address: str) -> None:
-    answers["/models/v1.0/a.tar.gz"] = lambda handler: handler.answer(b"\x1f\x8b\0")
-    assert HTTPStore(address).get("v1.0/a.tar.gz") == b"\x1f\x8b\0"
-    assert HTTPStore(address + "/").get("v1.0/a.tar.gz") == b"\x1f\x8b\0"
-
-
-def test_quotes_what_a_server_might_read_otherwise(answers: dict[str, Answer], address: str) -> None:
-    answers["/models/1.0%2Bb1/a"] = lambda handler: handler.answer(b"1")
-    assert HTTPStore(address).get("1.0+b1/a") == b"1"
-
-
-def test_takes_the_bytes_as_stored_where_a_server_calls_the_archive_an_encoding(
-    answers: dict[str, Answer], address: str
-) -> None:
-    stored = gzip.compress(b"tar")
-    answers["/models/a.tar.gz"] = lambda handler: handler.answer(stored, Content_Encoding="gzip")
-    assert HTTPStore(address).get("a.tar.gz") == stored
-
-
-def test_asks_servers_that_compress_on_the_fly_not_to(answers: dict[str, Answer], address: str) -> None:
-    def answer(handler: Handler) -> None:
-        wanted = "gzip" in handler.headers.get("Accept-Encoding", "")
-        handler.answer(gzip.compress(b"text") if wanted else b"text")
-
-    answers["/models/index/index.json"] = answer
-    assert HTTPStore(address).get("index/index.json") == b"text"
-
-
-@pytest.mark.parametrize("status", [404, 410])
-def test_says_that_an_object_is_not_there(answers: dict[str, Answer], address: str, status: int) -> None:
-    answers["/models/a"] = lambda handler: handler.send_error(status)
-    with pytest.raises(NotFoundError, match=f"{address}/a: not found"):
-        HTTPStore(address).get("a")
-
-
-@pytest.mark.parametrize("body", [b"<html><title>Log in</title>", b"\n<!DOCTYPE html>\n<html>"])
-def test_a_page_to_log_in_is_no_file_of_a_channel(answers: dict[str, Answer], address: str, body: bytes) -> None:
-    answers["/models/index/index.json"] = lambda handler: handler.answer(body)
-    with pytest.raises(UnavailableError, match=r"index/index\.json: the server sent something else .*check the"):
-        access.read(HTTPStore(address))
-
-
-@pytest.mark.parametrize("other", [b"", b'{"error": "not found"}', b"<!-- built -->\n<!doctype html>"])
-def test_a_page_for_what_is_not_there_is_missing_where_the_server_gives_the_index(
-    answers: dict[str, Answer], address: str, other: bytes
-) -> None:
-    answers["/models/a"] = lambda handler: handler.answer(b"<!doctype html>")
-    with pytest.raises(UnavailableError, match="a: the server sent something else") as caught:
-        HTTPStore(address).get("a")
-    assert not isinstance(caught.value, NotFoundError)
-    answers["/models/index/index.json"] = lambda handler: handler.answer(b"{}")
-    answers["/models/b.json"] = lambda handler: handler.answer(other)
-    with pytest.raises(NotFoundError, match=r"b\.json: not found"):
-        HTTPStore(address).get("b.json")
-    with pytest.raises(NotFoundError, match="a: not found: the server sent something else"):
-        HTTPStore(address).get("a")
-
-
-def test_damage_is_told_with_the_address_that_serves_it(answers: dict[str, Answer], address: str) -> None:
-    answers["/models/index/index.json"] = lambda handler: handler.answer(b"{}")
-    says = rf"index/index\.json: apiVersion: is missing \(whoever publishes what {address}/ serves sees .* fsck CHANNEL"
-    with pytest.raises(IntegrityError, match=says):
-        access.read(HTTPStore(address))
-
-
-@pytest.mark.parametrize(("status", "message"), [(403, "access denied"), (500, "HTTP 500"), (206, "HTTP 206")])
-def test_any_other_answer_is_not_taken_for_absence(
-    answers: dict[str, Answer], address: str, status: int, message: str
-) -> None:
-    answers["/models/a"] = lambda handler: handler.answer(b"x", status)
-    with pytest.raises(UnavailableError, match=message) as caught:
-        HTTPStore(address).get("a")
-    assert not isinstance(caught.value, NotFoundError)
-
-
-def test_stops_at_the_limit_however_much_the_server_sends(answers: dict[str, Answer], address: str) -> None:
-    sent = []
-
-    def flood(handler: Handler) -> None:
-        handler.send_response(200)
-        handler.end_headers()
+    def run() -> None:
         try:
-            while len(sent) < 5000:
-                handler.wfile.write(bytes(65536))
-                sent.append(1)
-        except OSError:
-            return
+            outcome.append(HTTPStore(address, patience=patience).get("a", limit=limit))
+        except Exception as error:
+            outcome.append(error)
 
-    answers["/models/a"] = flood
-    with pytest.raises(UnavailableError, match="is larger than 100000 bytes"):
-        HTTPStore(address).get("a", limit=100_000)
-    assert len(sent) < 5000
-
-
-@pytest.mark.nightly
-def test_a_transfer_that_breaks_off_is_not_taken_for_the_whole(answers: dict[str, Answer], address: str) -> None:
-    answers["/models/a"] = lambda handler: handler.answer(b"half", Content_Length="8")
-    with pytest.raises(UnavailableError, match=r"bytes arrived|closed the connection early"):
-        HTTPStore(address).get("a")
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert outcome, "still waiting"
+    if isinstance(outcome[0], Exception):
+        raise outcome[0]
+    return outcome[0]
 
 
-def test_does_not_wait_for_ever(answers: dict[str, Answer], address: str) -> None:
-    given_up = threading.Event()
-    answers["/models/a"] = lambda _: given_up.wait(30)
-    with pytest.raises(UnavailableError, match="did not answer in time"):
-        HTTPStore(address, patience=0.1).get("a")
-    given_up.set()
+def slow(first: bytes, piece: bytes) -> tuple[Script, str, float]:
+    return for_ever(first, piece, slow=True), r"did not answer in time \(0\.4 seconds\).*PACKYARD_TIMEOUT", 0.4
 
 
-def test_does_not_wait_for_ever_for_the_rest(answers: dict[str, Answer], address: str) -> None:
-    given_up = threading.Event()
+def endless(first: bytes, piece: bytes, says: str) -> tuple[Script, str, float]:
+    return for_ever(first, piece, slow=False), says, 20.0
 
-    def stall(handler: Handler) -> None:
-        handler.answer(b"half", Content_Length="8")
-        given_up.wait(30)
 
-    answers["/models/a"] = stall
-    with pytest.raises(UnavailableError, match="did not answer in time"):
-        HTTPStore(address, patience=0.1).get("a")
-    given_up.set()
+def once(
+    whole: bytes, says: str = "the server sent an invalid|closed the connection early"
+) -> tuple[Script, str, float]:
+    return lambda _: [whole], says, 20.0
+
+
+#: What a server does; what is said of it; and the seconds that it has.
+ATTACKS: dict[str, tuple[Script, str, float]] = {
+    "says nothing": (lambda _: slowly(itertools.repeat(b"")), r"did not answer in time \(0\.4 seconds\)", 0.4),
+    "a slow status line": slow(b"HTTP/1.1 200 O", b"K"),
+    "slow headers": slow(HEAD, b"X: y\r\n"),
+    "one slow header": slow(HEAD + b"X: ", b"y"),
+    "slow continue": slow(b"", CONTINUE),
+    "continue without end": slow(b"", CONTINUE * 1000),
+    "a slow body": slow(HEAD + b"\r\n", b" "),
+    "a slow body with its length": slow(HEAD + b"Content-Length: 100000\r\n\r\n", b" "),
+    "a slow size of a chunk": slow(CHUNKED, b"0"),
+    "slow chunks": slow(CHUNKED, b"1\r\n \r\n"),
+    "slow trailers": slow(CHUNKED + b"0\r\n", b"X: y\r\n"),
+    "slow headers of a redirection": slow(MOVED, b"X: y\r\n"),
+    "a slow body where it is busy": slow(b"HTTP/1.1 503 Busy\r\n\r\n", b" "),
+    "a status line without end": endless(b"HTTP/1.1 200 O", b"K" * 5000, "invalid response"),
+    "headers without end": endless(HEAD, b"X: y\r\n" * 1000, "invalid response"),
+    "one header without end": endless(HEAD + b"X: ", b"y" * 5000, "invalid response"),
+    "a body without end": endless(HEAD + b"\r\n", b" " * 100_000, "is larger than 1000000 bytes"),
+    "chunks without end": endless(CHUNKED, b"400\r\n" + b" " * 1024 + b"\r\n", "is larger than 1000000 bytes"),
+    "a name of a chunk without end": endless(CHUNKED + b"1;", b"x" * 5000, "invalid response"),
+    "a size of a chunk without end": endless(CHUNKED, b"0" * 5000, "invalid response|closed the connection"),
+    "redirections without end": once(redirect("/a"), "redirects more than 10 times"),
+    "no HTTP": once(b"SSH-2.0-OpenSSH_9.6\r\n"),
+    "no text": once(bytes(range(256))),
+    "a negative status": once(b"HTTP/1.1 -200 OK\r\n\r\n"),
+    "two lengths": once(HEAD + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}"),
+    "a negative chunk": once(CHUNKED + b"-2\r\n{}\r\n0\r\n\r\n"),
+    "half a status": once(b"HTTP/1.1 2"),
+    "half a body": once(HEAD + b"Content-Length: 9\r\n\r\nhalf"),
+    "half a chunk": once(CHUNKED + b"9\r\nhalf"),
+    "no last chunk": once(CHUNKED + b"2\r\n{}\r\n"),
+    "more than it may have": once(HEAD + b"Content-Length: 1000001\r\n\r\n", "is larger than 1000000 bytes"),
+    "an address without end": once(redirect("http://[::1")),
+    "an address that is no text": once(answer(b"", b"Location: http://\xff\xfe/", status=b"307 Moved")),
+    "a file of this machine": once(redirect("file:///etc/passwd"), "redirects to something that is not a web address"),
+    "redirected to nowhere": once(answer(status=b"302 Found"), "answers HTTP 302"),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_server_that_harms_is_stopped_at_a_bound_and_told(name: str) -> None:
+    script, says, patience = ATTACKS[name]
+    with answering(script) as server, pytest.raises(UnavailableError, match=says) as caught:
+        get(server.address, patience=patience)
+    assert str(caught.value).startswith(server.address)
+    assert server.sent < 20_000_000
+
+
+def test_the_body_of_a_redirection_is_not_read() -> None:
+    flood = for_ever(MOVED + b"\r\n", bytes(100_000), slow=False)
+    with answering(lambda request: [answer(b"1")] if b"GET /b" in request else flood(request)) as server:
+        assert get(server.address) == b"1"
+    assert server.sent < 20_000_000
+
+
+def test_nine_redirections_are_followed_wherever_they_lead() -> None:
+    with answering(files({"/x/b": b"1"})) as last:
+
+        def script(request: bytes) -> list[bytes]:
+            path = request.split()[1].decode().removesuffix("?q=1")
+            return [redirect(f"{last.address}/x/y/../b" if len(path) > 9 else f"{path}x?q=1")]
+
+        with answering(script) as first:
+            assert get(first.address) == b"1"
+    assert len(first.requests) == 9
+
+
+def test_a_name_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = threading.Event()
+
+    def resolve(*_: object, **__: object) -> None:
+        released.wait(20)
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    with pytest.raises(UnavailableError, match=r"example\.com/a: the server did not answer in time"):
+        get("http://example.com", patience=0.3)
+    released.set()
 
 
 def test_a_server_that_is_not_there_is_unavailable() -> None:
     with socket.socket() as bound:  # so that nobody else listens there
         bound.bind(("127.0.0.1", 0))
         with pytest.raises(UnavailableError, match=r"cannot be reached \(check the address and the network"):
-            HTTPStore(f"http://127.0.0.1:{bound.getsockname()[1]}").get("a")
+            get(f"http://127.0.0.1:{bound.getsockname()[1]}")
 
 
-def test_a_user_and_password_are_used_and_never_shown(answers: dict[str, Answer], address: str) -> None:
-    given = []
-
-    def answer(handler: Handler) -> None:
-        given.append(handler.headers["Authorization"])
-        handler.answer(b"1")
-
-    answers["/models/a"] = answer
-    store = HTTPStore(address.replace("http://", "http://user:s3cr%2Ft@"))
-    assert store.get("a") == b"1"
-    assert given == ["Basic " + base64.b64encode(b"user:s3cr/t").decode()]
-    with pytest.raises(NotFoundError) as caught:
-        store.get("missing")
-    assert str(caught.value) == f"{address}/missing: not found"
-    assert "s3cr" not in repr(store) + str(caught.value)
+# Proxies.
 
 
-def test_is_read_only(address: str) -> None:
-    store = HTTPStore(address)
+def test_a_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering(lambda _: [answer(b"1")]) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.address.replace("//", "//who:s3cret@"))
+        assert get("http://models.invalid/x") == b"1"
+    assert proxy.requests[0].startswith(b"GET http://models.invalid/x/a HTTP/1.1\r\n")
+    assert b"Proxy-Authorization: Basic " + base64.b64encode(b"who:s3cret") in proxy.requests[0]
+
+
+@pytest.mark.parametrize(
+    ("script", "says", "patience"),
+    [
+        slow(HEAD, b"X: y\r\n"),
+        once(answer(status=b"407 Who are you"), "the proxy cannot be reached, or refuses"),
+    ],
+)
+def test_a_proxy_that_harms_is_bounded_like_a_server(
+    script: Script, says: str, patience: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answering(script) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.address.replace("//", "//who:s3cret@"))
+        with pytest.raises(UnavailableError, match=says) as caught:
+            get("https://models.invalid/x", patience=patience)
+    assert proxy.requests[0].startswith(b"CONNECT models.invalid:443 ")
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(("proxy", "says"), [("http://who:s3cret@127.0.0.1:1", "cannot be"), ("http:///", "is inv")])
+def test_a_proxy_that_fails_is_blamed_with_the_variables_to_check(
+    scheme: str, proxy: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"{scheme}_proxy", proxy)
+    with pytest.raises(UnavailableError, match=rf"the .*proxy.* {says}.*check HTTPS_PROXY, HTTP_PR") as caught:
+        get(f"{scheme}://models.invalid/x")
+    assert "s3cret" not in str(caught.value)
+
+
+# TLS.
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for 127.0.0.1 with its key, by nobody whom anybody trusts."""
+    folder = tmp_path_factory.mktemp("tls")
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out cert.pem -subj /CN=test"
+    command = [real.program("openssl"), *words.split(), "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(command, cwd=folder, capture_output=True, check=True)
+    (folder / "both.pem").write_text((folder / "key.pem").read_text() + (folder / "cert.pem").read_text())
+    return folder
+
+
+@pytest.fixture
+def tls(certificate: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "both.pem")
+    return context
+
+
+def test_a_certificate_that_nobody_trusts_is_refused(tls: ssl.SSLContext) -> None:
+    says = r"a: the server's certificate is not trusted: self-signed certificate \(check its address; REQUESTS_CA"
+    with answering(files({"/a": b"1"}), tls=tls) as server, pytest.raises(UnavailableError, match=says):
+        get(server.address)
+    assert server.requests == []
+
+
+def test_a_certificate_that_is_not_valid_now_is_told_with_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, past = Ed25519PrivateKey.generate(), datetime(2020, 1, 1, tzinfo=UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, past, past + timedelta(days=1))
+    names = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    signed = made.add_extension(names, critical=False).sign(key, None).public_bytes(Encoding.PEM)
+    (tmp_path / "cert.pem").write_bytes(signed)
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (tmp_path / "both.pem").write_bytes(private + signed)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "cert.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "both.pem")
+    says = r"not trusted: certificate has expired \(is the clock of this machine right\?"
+    with answering(files({"/a": b"1"}), tls=context) as server, pytest.raises(UnavailableError, match=says):
+        get(server.address)
+
+
+def test_over_tls_a_server_is_asked_by_its_name_and_bounded_like_any_other(
+    tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate / "cert.pem"))
+    with answering(files({"/a": b"1"}), tls=tls) as server:
+        assert get(server.address) == b"1"
+        with pytest.raises(UnavailableError, match="Hostname mismatch, certificate is not valid for 'localhost'"):
+            get(server.address.replace("127.0.0.1", "localhost"))
+    script = ATTACKS["slow trailers"][0]
+    with answering(script, tls=tls) as server, pytest.raises(UnavailableError, match="in time"):
+        get(server.address, patience=1.0)
+    with answering(script) as server, pytest.raises(UnavailableError, match="in time"):  # it never greets
+        get(server.address.replace("http:", "https:"), patience=0.4)
+
+
+def test_no_redirection_leads_from_https_to_http(
+    tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate / "cert.pem"))
+    with (
+        answering(files({"/a": b"1"})) as plain,
+        answering(lambda _: [redirect(f"{plain.address}/a")], tls=tls) as server,
+        pytest.raises(UnavailableError, match="redirects from https to http"),
+    ):
+        get(server.address)
+    assert plain.requests == []
+
+
+@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"])
+def test_authorities_that_cannot_be_read_are_told_with_the_variable_that_names_them(
+    variable: str, tls: ssl.SSLContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = tmp_path / "empty.pem"
+    empty.write_text("no certificate\n")
+    for file, reason in ((tmp_path / "gone.pem", "cannot be read: No such file or directory"), (empty, "has no cert")):
+        monkeypatch.setenv(variable, str(file))
+        with answering(lambda _: [answer(b"1")], tls=tls) as server, pytest.raises(InputError) as caught:
+            get(server.address)
+        assert str(caught.value).startswith(f"{file}: {reason}")
+        assert f"({variable} names it" in str(caught.value)
+    with answering(lambda _: [answer(b"1")]) as plain:
+        assert get(plain.address) == b"1", "without TLS nobody asks for them"
+
+
+# Users and passwords.
+
+
+def authorizations(server: Server) -> list[str]:
+    """Return what each request sent, a user and password decoded, an empty text where there is nothing."""
+    found = [re.search(rb"^Authorization: (?:Basic )?(.*)\r$", each, re.MULTILINE) for each in server.requests]
+    texts = [match[1].decode() if match else "" for match in found]
+    return [text if " " in text or not text else base64.b64decode(text).decode() for text in texts]
+
+
+def with_user(server: Server, text: str = "user:given") -> str:
+    return server.address.replace("//", f"//{text}@")
+
+
+@pytest.fixture
+def netrc(tmp_path: Path) -> Path:
+    file = tmp_path / ".netrc"
+    file.write_text("machine 127.0.0.1 login other password other\n")
+    file.chmod(0o600)
+    return file
+
+
+@pytest.mark.usefixtures("netrc")
+def test_the_address_goes_before_netrc() -> None:
+    with answering(files({"/a": b"1"})) as server:
+        for address in (*(with_user(server, text) for text in ("user:given", "us%C3%A9r:p%40:", ":key", "")),):
+            get(address)
+    assert authorizations(server) == ["user:given", "usér:p@:", ":key", "other:other"]
+
+
+@pytest.mark.usefixtures("netrc")
+@pytest.mark.parametrize("user", ["user:given", ""])
+def test_no_other_server_gets_them_and_they_do_not_come_back_on_a_way_back(user: str) -> None:
+    def script(request: bytes) -> list[bytes]:
+        there, back = f"{with_user(other, 'evil:evil')}/b", [answer(b"1")]
+        return {b"/a": [redirect("/x")], b"/x": [redirect(there)]}.get(request.split()[1], back)
+
+    with (
+        answering(lambda _: [redirect(f"{server.address}/c")]) as other,
+        answering(script) as server,
+    ):
+        assert get(with_user(server, user)) == b"1"
+    assert authorizations(server) == [user or "other:other"] * 2 + [""]
+    assert authorizations(other) == [""]
+
+
+@pytest.mark.parametrize("script", [files({}), lambda _: [b"x"], lambda _: [redirect("http://[")]])
+def test_no_message_shows_them(script: Script) -> None:
+    with answering(script) as server, pytest.raises(UnavailableError) as caught:
+        get(with_user(server, "user:s3cr%2Ft"))
+    shown = f"{caught.value}{caught.value!r}{caught.value.__cause__!r}{HTTPStore(with_user(server, 'u:s3cr'))!r}"
+    assert "s3cr" not in shown
+    assert base64.b64encode(b"user:s3cr/t").decode() not in shown
+
+
+def test_a_netrc_that_cannot_be_read_is_told(netrc: Path) -> None:
+    netrc.write_bytes(b"machine \xff\n")
+    with answering(files({})) as server, pytest.raises(InputError, match=r"~/\.netrc: is not text"):
+        get(server.address)
+
+
+# Other methods, what is repeated, and streams.
+
+
+def asked(server: Server, path: str = "/a", **named: Any) -> Request:
+    return Request(**{"url": f"{server.address}{path}", "place": server.address, "limit": 1_000_000, **named})
+
+
+@pytest.mark.parametrize("body", [b"", bytes(300_000)])
+@pytest.mark.parametrize("method", ["PUT", "POST"])
+def test_a_method_sends_its_headers_and_its_body(method: str, body: bytes) -> None:
+    with answering(lambda _: [answer(b"ok", b"X-Some: y", status=b"201 Created")]) as server:
+        ask = asked(server, method=method, body=body, headers={"If-Match": "x"}, authorization="T k")
+        found = Client().ask(ask)
+    assert (found.status, found.body, found.headers["x-some"], found.url) == (201, b"ok", "y", f"{server.address}/a")
+    head, _, sent = server.requests[0].partition(b"\r\n\r\n")
+    assert head.startswith(method.encode() + b" /a HTTP/1.1\r\n")
+    assert {b"If-Match: x", b"Authorization: T k", b"Content-Length: %d" % len(body)} < set(head.split(b"\r\n"))
+    assert sent == body
+
+
+def test_the_length_of_what_is_asked_by_head_is_not_waited_for() -> None:
+    with answering(lambda _: [HEAD + b"Content-Length: 99999999999\r\n\r\n"]) as server:
+        found = Client().ask(asked(server, method="HEAD"))
+    assert (found.status, found.headers["content-length"], found.body) == (200, "99999999999", b"")
+
+
+@pytest.mark.parametrize(("length", "kept"), [(64 * 1024, 64 * 1024), (64 * 1024 + 1, 0)])
+def test_what_a_server_says_of_an_error_is_kept_if_it_is_short(length: int, kept: int) -> None:
+    with answering(lambda _: [answer(b"x" * length, status=b"409 Conflict")]) as server:
+        found = Client().ask(asked(server, method="PUT", limit=5))
+    assert (found.status, len(found.body)) == (409, kept)
+
+
+def test_a_server_that_reads_slowly_is_not_waited_for_beyond_the_deadline() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf, pytest.raises(UnavailableError, match="in time"):
+        Client(0.4).ask(asked(Server(deaf.getsockname()[1]), method="PUT", body=bytes(30_000_000)))
+
+
+def test_a_change_is_redirected_as_it_is_and_on_the_same_server_alone() -> None:
+    def script(request: bytes) -> list[bytes]:
+        path = request.split()[1]
+        moved = {b"/a": (b"302 Found", b"/c"), b"/b": (b"307 Temporary", b"/c"), b"/x": (b"308", other)}
+        if path not in moved:
+            return [answer(request.partition(b"\r\n\r\n")[2])]
+        status, location = moved[path]
+        return [answer(b"", b"Location: " + location, status=status)]
+
+    other = b"http://127.0.0.1:1/"
+    with answering(script) as server:
+        assert Client().ask(asked(server, "/a", method="PUT", body=b"123")).status == 302
+        assert Client().ask(asked(server, "/b", method="PUT", body=b"123")).body == b"123"
+        with pytest.raises(UnavailableError, match="to another server"):
+            Client().ask(asked(server, "/x", method="PUT", body=b"123"))
+
+
+def in_turn(*answers: bytes) -> Script:
+    """Give each answer once, and the last one for ever."""
+    left = list(answers)
+    return lambda _: [left.pop(0) if len(left) > 1 else left[0]]
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "POST"])
+@pytest.mark.parametrize("first", [BUSY, answer(status=b"429 Slow down"), answer(status=b"500 Oh"), b""])
+def test_what_a_server_is_too_busy_for_or_breaks_off_is_sent_again(method: str, first: bytes) -> None:
+    with answering(in_turn(first, answer(b""))) as server:
+        assert Client().ask(asked(server, method=method, body=b"1" * (method == "PUT"))).status == 200
+    assert len(server.requests) == 2
+    assert server.requests[0] == server.requests[1]
+
+
+def busy(after: bytes) -> bytes:
+    return answer(b"", b"Retry-After: " + after, status=b"503 Busy")
+
+
+@pytest.mark.parametrize(
+    ("refusal", "times", "says"),
+    [
+        (BUSY, 4, "try again later"),
+        (busy(b"61"), 1, "in 61 seconds"),
+        (busy(b"Fri, 31 Dec 2100 23:59:59 GMT"), 1, "la"),
+    ],
+)
+def test_a_server_that_stays_busy_is_given_up_soon(refusal: bytes, times: int, says: str) -> None:
+    with answering(lambda _: [refusal]) as server:
+        assert says in str(Client().ask(asked(server)).unexpected())
+    assert len(server.requests) == times
+
+
+@pytest.mark.parametrize("text", [b"-1", b"9" * 5000, b"x", b"", "\u0662".encode(), b"1e9", b"0"])
+def test_an_odd_time_to_wait_is_none(text: bytes) -> None:
+    with answering(in_turn(busy(text), answer(b"1"))) as server:
+        assert Client().ask(asked(server)).body == b"1"
+
+
+@pytest.mark.parametrize("knows_parts", [True, False])
+@pytest.mark.parametrize("offset", [0, 200_001])
+def test_a_stream_begins_where_it_is_asked_to_whether_or_not_the_server_knows_parts(
+    offset: int, knows_parts: bool
+) -> None:
+    body = bytes(range(256)) * 1000
+    part = answer(body[offset:], b"Content-Range: bytes %d-255999/256000" % offset, status=b"206 Partial Content")
+    has_parts = knows_parts and offset > 0
+    with answering(lambda _: [part if has_parts else answer(body)]) as server:
+        found, pieces = Client().stream(asked(server, limit=0), offset=offset)
+        assert (b"".join(pieces), found.status) == (body[offset:], 206 if has_parts else 200)
+    assert not offset or b"Range: bytes=200001-\r\n" in server.requests[0]
+
+
+def test_a_stream_of_another_part_is_refused() -> None:
+    part = answer(b"x", b"Content-Range: bytes 0-0/5", status=b"206 Partial Content")
+    with answering(lambda _: [part]) as server, pytest.raises(UnavailableError, match="another part"):
+        Client().stream(asked(server), offset=4)
+
+
+@pytest.mark.parametrize(("name", "says"), [("half a body", "closed the connection early"), ("a slow body", "in time")])
+def test_a_stream_that_breaks_off_or_is_slow_is_told_after_what_arrived(name: str, says: str) -> None:
+    with answering(ATTACKS[name][0]) as server:
+        found, pieces = Client(0.4 if "slow" in name else 20).stream(asked(server))
+        with pytest.raises(UnavailableError, match=says):
+            list(pieces)
+    assert found.status == 200
+
+
+def test_a_stream_that_is_left_early_closes_its_connection() -> None:
+    ended = threading.Event()
+
+    def script(_: bytes) -> Iterator[bytes]:
+        try:
+            yield from itertools.chain([HEAD + b"\r\n"], itertools.repeat(bytes(100_000)))
+        finally:
+            ended.set()
+
+    with answering(script) as server:
+        _, pieces = Client().stream(asked(server))
+        next(pieces)
+        pieces.close()  # type: ignore[attr-defined]
+        assert ended.wait(5)  # a server gives up a connection that is open after ten
+
+
+def test_one_connection_is_kept_and_opened_again_where_it_ended_or_was_not_read_to_its_end() -> None:
+    def staying(body: bytes) -> bytes:
+        return HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+    opened, said = [], []
+
+    def serve(connection: socket.socket) -> None:
+        with suppress(OSError), connection:
+            while (request := connection.recv(65536)) and b"/end" not in (path := request.split()[1]):
+                said.append(path)
+                connection.sendall(staying(bytes(200_000) if path == b"/long" else path))
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                opened.append(listening.accept()[0])
+                threading.Thread(target=serve, args=(opened[-1],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=accept, daemon=True).start()
+        store = HTTPStore(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        assert [store.get(key) for key in ("a", "b")] == [b"/a", b"/b"]
+        assert b"".join(store.read("c")) == b"/c"
+        assert len(opened) == 1
+        with pytest.raises(TooLongError):
+            store.get("long", limit=1000)
+        assert store.get("d") == b"/d"
+        assert len(opened) == 2
+        opened[-1].shutdown(socket.SHUT_RDWR)
+        assert store.get("e") == b"/e"
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+# The store.
+
+
+@pytest.mark.parametrize("key", ["1.0+b1/a", "v1.0/a.tar.gz"])
+def test_gets_the_bytes_as_they_are_stored_even_where_a_server_calls_them_an_encoding(key: str) -> None:
+    stored = gzip.compress(b"tar")
+    with answering(lambda _: [answer(stored, b"Content-Encoding: gzip")]) as server:
+        assert HTTPStore(f"{server.address}/x/").get(key) == stored
+        assert b"".join(HTTPStore(f"{server.address}/x").read(key)) == stored
+    for request in server.requests:
+        assert request.split()[1] == b"/x/" + key.replace("+", "%2B").encode()
+        assert b"Accept-Encoding: identity\r\n" in request
+
+
+@pytest.mark.parametrize("status", [b"404 Not Found", b"410 Gone"])
+def test_says_that_an_object_is_not_there(status: bytes) -> None:
+    with answering(lambda _: [answer(status=status)]) as server, pytest.raises(NotFoundError, match=r"/a: not found$"):
+        get(server.address)
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (b"401 Who", r"access denied \(HTTP 401\) \(is the address right\? .* for the machine 127\.0\.0\.1"),
+        (b"403 No", "access denied"),
+        (b"206 Part", "HTTP 206"),
+        (b"400 Bad", r"HTTP 400 \(check the address"),
+    ],
+)
+def test_any_other_answer_is_not_taken_for_absence(status: bytes, says: str) -> None:
+    with answering(lambda _: [answer(b"x", status=status)]) as server, pytest.raises(UnavailableError) as caught:
+        get(server.address)
+    assert re.search(says, str(caught.value))
+    assert not isinstance(caught.value, NotFoundError)
+
+
+@pytest.mark.parametrize("body", [b"<html><title>Log in</title>", b"\n<!DOCTYPE html>\n<html>"])
+def test_a_page_to_log_in_is_no_file_of_a_channel(body: bytes) -> None:
+    says = r"index/index\.json: the server sent something else .*check the"
+    with answering(lambda _: [answer(body)]) as server, pytest.raises(UnavailableError, match=says):
+        access.read(HTTPStore(server.address))
+
+
+@pytest.mark.parametrize("other", [b"", b'{"error": "not found"}', b"<!-- built -->\n<!doctype html>"])
+def test_a_page_for_what_is_not_there_is_missing_where_the_server_gives_the_index(other: bytes) -> None:
+    content = {"/a": b"<!doctype html>", "/b.json": other}
+    with answering(lambda request: files(content)(request)) as server:
+        with pytest.raises(UnavailableError, match="a: the server sent something else") as caught:
+            get(server.address)
+        assert not isinstance(caught.value, NotFoundError)
+        content["/index/index.json"] = b"{}"
+        with pytest.raises(NotFoundError, match=r"b\.json: not found"):
+            HTTPStore(server.address).get("b.json")
+        with pytest.raises(NotFoundError, match="a: not found: the server sent something else"):
+            get(server.address)
+
+
+def test_damage_is_told_with_the_address_that_serves_it() -> None:
+    with answering(files({"/index/index.json": b"{}"})) as server:
+        says = rf"index/index\.json: apiVersion: is missing \(whoever publishes what {server.address}/ serves sees .* f"
+        with pytest.raises(IntegrityError, match=says):
+            access.read(HTTPStore(server.address))
+
+
+def test_is_read_only_and_takes_no_key_that_could_lead_elsewhere() -> None:
+    store = HTTPStore("http://127.0.0.1:1")
     for verb in (lambda: store.put("a", b""), lambda: store.list(""), lambda: store.swap("a", b"", Digest.of(b""))):
         with pytest.raises(UnavailableError, match="an HTTP channel is read-only"):
             verb()
-
-
-def test_refuses_a_key_that_could_lead_elsewhere(address: str) -> None:
     with pytest.raises(InputError, match="is not a key"):
-        HTTPStore(address).get("../secret")
+        store.get("../secret")

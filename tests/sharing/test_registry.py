@@ -23,7 +23,8 @@ from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.gc import Policy, gc
 from packyard.sharing.publishing.publish import preview, publish
 from packyard.sharing.publishing.yank import yank
-from packyard.sharing.stores import http, open_store
+from packyard.sharing.stores import open_store
+from packyard.sharing.stores.client import Answer, Client, Request
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Store
@@ -312,22 +313,22 @@ def test_requests_do_not_grow_with_the_versions_or_the_packages_that_nobody_asks
 def test_an_interrupted_publish_leaves_nothing_wrong_and_is_completed_by_the_next(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send = http.send
+    ask = Client.ask
     for fail_at in range(1, 40):
         registry.manifests.clear()
         count = 0
 
-        def counted(request: http.Request, fail_at: int = fail_at) -> http.Answer:
+        def counted(client: Client, request: Request, fail_at: int = fail_at) -> Answer:
             nonlocal count
             count += 1
             if count == fail_at:
                 raise UnavailableError("cut off")
-            return send(request)
+            return ask(client, request)
 
-        monkeypatch.setattr(http, "send", counted)
+        monkeypatch.setattr(Client, "ask", counted)
         with suppress(UnavailableError):
             publish(open_store(registry.address), [bundle()], attest=said)
-        monkeypatch.setattr(http, "send", send)
+        monkeypatch.setattr(Client, "ask", ask)
         assert list(fsck.check(open_store(registry.address))) == []
         publish(open_store(registry.address), [bundle()], attest=said)
         assert open_store(registry.address).list("") == [

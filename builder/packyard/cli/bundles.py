@@ -44,10 +44,10 @@ def packed(here: Workspace, name: str) -> Bundle:
     from packyard.writing.build.packing import Packing, Settings
 
     how = Settings(root_dir=here.root_dir, version=__version__, cache_dir=state.cache_dir(), libraries=here.libraries)
-    built = Packing(how)(name)
-    if built.fault:
-        output.warning(built.fault)
-    return Bundle.open(built.data, what=built.name)
+    draft = Packing(how)(name)
+    if draft.fault:
+        output.warning(draft.fault)
+    return draft.bundle()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,9 +46,9 @@ def packing(root_dir: Path, arguments: argparse.Namespace, found: Sequence[Libra
 def composed(packing: Packing, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
     """Compose packages."""
     with progress.of(names) as done:
-        built = executor.run(packing, names, jobs=fanout.jobs(arguments, names), done=done)
-    fanout.finish(packing.settings.cache_dir, (item.fault for item in built))
-    return {each.name: files_of(archive.read(each.data)) for each in built}
+        drafts = executor.run(packing, names, jobs=fanout.jobs(arguments, names), done=done)
+    fanout.finish(packing.settings.cache_dir, (each.fault for each in drafts))
+    return {each.name: files_of(each.bundle().members) for each in drafts}
 
 
 def offered(here: Workspace) -> Packages:

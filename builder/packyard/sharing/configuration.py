@@ -68,7 +68,7 @@ def normal(address: str) -> str:
     host = host.rpartition("@")[2].lower()
     kind, _, protocol = scheme.partition("+")
     if kind == "oci":
-        from packyard.sharing.stores.wire import is_loopback
+        from packyard.sharing.stores.network import is_loopback
 
         usual = "http" if is_loopback(re.sub(r":[0-9]+$", "", host).strip("[]")) else "https"
         protocol = protocol or usual

@@ -124,18 +124,13 @@ def test_no_result_is_written_into_the_sources(target: str, root: Path) -> None:
     assert content(root / "packages") | content(root / "bases") == before
 
 
-def test_a_link_that_is_named_like_a_stage_is_passed_over(root: Path, tmp_path: Path) -> None:
+def test_a_link_in_the_place_of_the_stage_is_refused(root: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     tiny.write(tmp_path / "mine/file", "mine")
-    (tmp_path / "out/.packyard-0123456789abcdef").symlink_to(tmp_path / "mine")
-    (tmp_path / "out/.packyard-1123456789abcdef").touch()
-    (tmp_path / "out/.packyard-2123456789abcdef").mkdir()
-    (tmp_path / "out/.packyard-2123456789abcdef/.aside").symlink_to(tmp_path / "mine")
-    assert build(root, tmp_path / "out") == (0, "")
+    (tmp_path / "out/.packyard-build").symlink_to(tmp_path / "mine")
+    code, said = build(root, tmp_path / "out")
+    assert (code, said.startswith(f"error: {tmp_path}/out/.packyard-build: ")) == (1, True), said
     assert (tmp_path / "mine/file").read_text() == "mine"
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        *(".packyard-0123456789abcdef", ".packyard-1123456789abcdef", "p", "q", "p.tar.gz", "q.tar.gz")
-    }
 
 
 def test_kustomizations_are_written_into_folders_that_are_new_or_the_same(root: Path, tmp_path: Path) -> None:

@@ -293,15 +293,7 @@ FAULTS = {
     "(drive|work)": ("(drive|work", "must be a regular expression"),
     "metadata: {labels: {l: m}}": ("metadata: {label: {l: m}}", "pods.yaml:5:12: metadata.label: is not a known key"),
     "    emptyDir: null\n": ("    emptyDir: a\n", "pods.yaml:10:15: emptyDir is a text here and a mapping or list in"),
-    "append: [toler": (
-        "where: {containrs: []}\nappend: [toler",
-        "pods.yaml:4:9: where: a pod has no field 'containrs'",
-    ),
-    "kind: PodPatch\n": ("kind: PodPatch\nwhere: {}\n", "pods.yaml:4:8: where: must be fields of a pod"),
-    "spec:": (
-        "where:\n  containers: [{resources: {limit: {gpu: .*}}}, {image: (a}, {env: A}]\nspec:",
-        'pods.yaml:7:68: where: env is "A" where a list is expected',
-    ),
+    "kind: PodPatch\n": ("kind: PodPatch\nwhere: {}\n", "where: does not stand here (give the objects a label"),
     "append: [tolerations]\n": (
         "append: [tolerations]\nabsent: [gpu, env]\n",
         "pods.yaml:17:5: a pod has env already, at ",
@@ -323,7 +315,6 @@ def test_a_wrong_patch_is_refused_by_file_and_line(text: str, root: Path) -> Non
     [
         ("roles: [worker, lancher]\n", "pods.yaml:2: for role 'lancher' reaches nothing in any use case"),
         ("targets: [{kind: Jobs}]\n", "storage claim changes nothing in fleet"),
-        ("where: {hostname: b}\n", "storage claim changes nothing in fleet"),
         ("targets: [{kind: .*}, {kind: Jobs}]\n", "pods.yaml:2: for kind 'Jobs' reaches nothing in any use case"),
     ],
 )

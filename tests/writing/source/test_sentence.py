@@ -25,7 +25,7 @@ def described(folder: Path) -> Mapping[str, ShippedUseCase]:
     tiny.write(root / "overlays/storage/claim/kustomization.yaml", f"# Data is on a claim. It exists.\n{COMPONENT}")
     tiny.write(root / "overlays/storage/export/kustomization.yaml", f"# Data is on an export\n{COMPONENT}")
     tiny.replace(root / "packages/p/package.yaml", "\n  one: {base: one}\n", USES)
-    built = Packing(Settings(root_dir=root, version="1.0"))("p")
+    built = Packing(Settings(root_dir=root, version="1.0"))("p").bundle()
     return Bundle.open(built.data).manifest.use_cases
 
 

@@ -33,7 +33,7 @@ def compare(file: Path, proof: Proof, root_dir: Path, rows: Rows, form: str) -> 
             recorded = f"commit {source.commit}{' with changes' * source.dirty}" if source else "no commit"
             output.note(f"the sources are the files in {root_dir}; {recorded} is recorded")
         how = Settings(root_dir=root_dir, version=bundle.version, libraries=libraries.read(root_dir).libraries)
-        built = Packing(how)(bundle.name)
+        built = Packing(how)(bundle.name).bundle()
     with regular.opened(file) as opened:
         before = bundles.contents(opened, what=str(file))
     after = bundles.contents(io.BytesIO(built.data), what=built.name)

@@ -167,8 +167,6 @@ def _kept(merged: Merged) -> Iterator[str]:
     ):
         if names:
             yield f"kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})"
-    for where, name in merged.unbound:
-        yield f"no field of {where} has the comment of {name}, which is new: your lines stayed as they were"
     for where, name in merged.unshown:
         yield f"no field of {where} shows your {name} any more"
 

@@ -17,8 +17,8 @@ from packyard.core.bundle.archive import LIMITS
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem, UnavailableError
 from packyard.sharing.fetching.cache import Cache
+from packyard.sharing.stores.network import OverdueError, within
 from packyard.sharing.stores.store import PATIENCE, MissingStoreError, NotFoundError
-from packyard.sharing.stores.wire import OverdueError, within
 
 #: Yields the bytes of an object from an offset on, as `Store.read` does.
 Read = Callable[[int], Iterator[bytes]]

@@ -31,6 +31,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.content import cache_control, content_type
+from packyard.sharing.stores.network import LOOK, OverdueError, authorities, late, within
 from packyard.sharing.stores.store import (
     PATIENCE,
     PROBES,
@@ -45,7 +46,6 @@ from packyard.sharing.stores.store import (
     check_swapped,
     too_long,
 )
-from packyard.sharing.stores.wire import LOOK, OverdueError, authorities, late, within
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from packyard.core.errors import InputError, Problem
-from packyard.sharing.stores.wire import may_have_secrets
+from packyard.sharing.stores.network import may_have_secrets
 
 _BUCKET = re.compile(r"[A-Za-z0-9$][A-Za-z0-9._-]*")
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*")  # as of a key

@@ -24,8 +24,8 @@ from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore, Identity, Tries
 from packyard.sharing.stores.bucket_address import BucketAddress
+from packyard.sharing.stores.network import LOOK, authorities
 from packyard.sharing.stores.store import PATIENCE, DeniedError
-from packyard.sharing.stores.wire import LOOK, authorities
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

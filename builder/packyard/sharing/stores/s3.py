@@ -23,8 +23,8 @@ from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore, Identity, Tries
 from packyard.sharing.stores.bucket_address import BucketAddress
+from packyard.sharing.stores.network import authorities, check_authorities
 from packyard.sharing.stores.store import PATIENCE
-from packyard.sharing.stores.wire import authorities, check_authorities
 
 _HINT = "write s3://bucket/path"
 #: Any of these says that the profile's credentials are not wanted, and who is asking then; the first that is set.
@@ -117,12 +117,10 @@ def _authorities(profile: Mapping[str, str]) -> str | None:
 
 def _home(url: str) -> str:
     """Return the region that a bucket says it is in, to whoever asks; an empty text where none is said."""
-    from packyard.sharing.stores import http
+    from packyard.sharing.stores import client as web
 
     try:
-        answer = http.send(
-            http.Request(method="HEAD", url=url, place=url, limit=0, patience=_HOME_SECONDS, netrc=False)
-        )
+        answer = web.Client(_HOME_SECONDS).ask(web.Request(method="HEAD", url=url, place=url, limit=0))
     except UnavailableError:  # what the bucket itself answered is told
         return ""
     region = answer.headers.get("x-amz-bucket-region", "")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
 from packyard.core.bundle import manifest
 from packyard.core.bundle.bundle import Bundle
@@ -16,13 +17,11 @@ from packyard.core.errors import (
     ConflictError,
     InputError,
     IntegrityError,
-    PackyardError,
     Problem,
     UnavailableError,
     refuse,
 )
 from packyard.core.files.paths import RECEIPT
-from packyard.core.files.replace import UnfinishedError
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.upgrade import moved_use_cases
@@ -87,8 +86,8 @@ def upgrade(
         bits = dict(_bits(tree, base, theirs, merged))
         if not dry_run:
             executable = [member.path for member in theirs.members if member.executable]
-            with _with_bits(tree, bits):
-                tree.write({**merged.files, **_receipt(tree, receipt)}, executable=executable)
+            tree.write({**merged.files, **_receipt(tree, receipt)}, executable=executable)
+            _set_bits(tree, bits)
     return Upgrade(ours, replace(merged, conflicts=placed), bits)
 
 
@@ -109,33 +108,17 @@ def _bits(tree: Tree, base: Bundle, theirs: Bundle, merged: Merged) -> Iterator[
             yield member.path, wanted
 
 
-@contextmanager
-def _with_bits(tree: Tree, bits: Mapping[str, bool]) -> Iterator[None]:
-    """Make files executable, or no longer, before they are written: an upgrade that is killed in between goes on there.
-
-    They stay as they were if nothing is written.
-    """
-    before = {Path(tree.prefix + path): Path(tree.prefix + path).stat().st_mode for path in bits}
-    try:
-        for (file, mode), wanted in zip(before.items(), bits.values(), strict=True):
-            _set_mode(file, mode | (mode & 0o444) >> 2 if wanted else mode & ~0o111)
-        yield
-    except UnfinishedError:
-        raise
-    except PackyardError:
-        for file, mode in before.items():
-            with suppress(PackyardError):
-                _set_mode(file, mode)
-        raise
-
-
-def _set_mode(file: Path, mode: int) -> None:
-    try:
-        file.chmod(stat.S_IMODE(mode))
-    except OSError as error:
-        problem = f"cannot be made executable, or no longer: {error.strerror}; nothing was changed"
-        hint = "its owner may do that, then upgrade again"
-        raise UnavailableError(Problem(problem, file=str(file), hint=hint)) from error
+def _set_bits(tree: Tree, bits: Mapping[str, bool]) -> None:
+    """Make files executable for those who may read them, or no longer."""
+    for path, wanted in bits.items():
+        file = Path(tree.prefix + path)
+        mode = stat.S_IMODE(file.stat().st_mode)
+        try:
+            file.chmod(mode | (mode & 0o444) >> 2 if wanted else mode & ~0o111)
+        except OSError as error:
+            hint = f"its owner may do that: chmod {'+x' if wanted else '-x'} {quote(str(file))}"
+            problem = f"is upgraded, but cannot be made {'' if wanted else 'not '}executable: {error.strerror}"
+            raise UnavailableError(Problem(problem, file=str(file), hint=hint)) from error
 
 
 def _added(tree: Tree, folders: Collection[str]) -> set[str]:

@@ -8,17 +8,13 @@ Values are set by the engine of `set`, which leaves the very bytes that it left 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from posixpath import basename, dirname
 
 from packyard.core.errors import InputError, Problem
-from packyard.core.yaml.document import scalars
-from packyard.core.yaml.items import complete
-from packyard.core.yaml.node import SequenceNode
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters.definition import Definitions, Setter
-from packyard.using.setters.fields import defined_in
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.listing import count_fields
 from packyard.using.setters.packages import PackageFiles, read_krmfile
@@ -62,13 +58,13 @@ def with_values(files: Files, values: Mapping[Key, Setter]) -> tuple[Files, dict
     return changed, refused
 
 
-def read_defaults(
+def new_defaults(
     before: Mapping[str, Definitions],
     after: Mapping[str, Definitions],
     target: Mapping[str, Definitions],
     moved: Mapping[str, str],
-) -> dict[Key, Setter]:
-    """Return the setters that nobody set, and that ``target`` has with another value, as they are there."""
+) -> dict[Key, tuple[str, str]]:
+    """Return the old and the new value of setters that nobody set, and that ``target`` has with another one."""
     unset = {
         (where, name): setter
         for where in before.keys() & after.keys() & target.keys()
@@ -76,54 +72,12 @@ def read_defaults(
         if not setter.is_set and setter.default is None and name in before[where].setters
         if _state(setter) == _state(before[where].setters[name])
     }
-    defaults = {}
-    for key, (where, name) in renamed(unset, moved, target).items():
-        later = target[where].setters.get(name)
-        if later and not later.is_set and _state(later) != _state(unset[key]):
-            defaults[key] = later
-    return defaults
-
-
-def with_defaults(files: Files, defaults: Mapping[Key, Setter]) -> tuple[Files, set[Key]]:
-    """Give setters other values that nobody set; also return those of which a field was edited by hand, and stays."""
-    changed = dict(files)
-    edited = set()
-    for where, group in groupby(sorted(defaults), key=lambda key: key[0]):
-        package = _package(files, where)
-        for _, name in group:
-            setter = defaults[where, name]
-            try:
-                current = read_krmfile(package).definitions.setters[name]
-                if any(
-                    each.old != each.new
-                    for each in plan(package, Assignment({name: _texts(current)}, as_kustomize=True)).changes
-                ):
-                    edited.add((where, name))
-                    continue
-                shipped = {name: setter.values if setter.is_list else setter.value}
-                package = package.with_files(plan(package, Assignment({}, [name]), shipped=shipped).files)
-            except InputError:
-                edited.add((where, name))
-        changed.update({_prefix(where) + path: data for path, data in package.files.items()})
-    return changed, edited
-
-
-def read_shown(files: Files, names: Collection[Key]) -> dict[Key, Setter]:
-    """Return setters with the value that all of their fields show, where they have another: a user wrote it there."""
-    shown = {}
-    for where, group in groupby(sorted(names), key=lambda key: key[0]):
-        package, texts = _package(files, where), dict[str, set[tuple[str, ...]]]()
-        definitions = read_krmfile(package).definitions
-        for path, data in package.resources.items():
-            for bound, definition in defined_in(data, path, definitions):
-                nodes = scalars(complete(bound.node)) if isinstance(bound.node, SequenceNode) else [bound.node]
-                texts.setdefault(definition.name, set()).add(tuple(each.value for each in nodes))
-        for name in {name for _, name in group} & texts.keys() & definitions.setters.keys():
-            setter, (found, *others) = definitions.setters[name], texts[name]
-            values = {text: value for value, text in setter.enum_values.items()}
-            if not others and found != (setter.texts if setter.is_list else (setter.text,)):
-                shown[where, name] = setter.with_value([values.get(text, text) for text in found])
-    return shown
+    new = {key: target[where].setters.get(name) for key, (where, name) in renamed(unset, moved, target).items()}
+    return {
+        key: (unset[key].shown, setter.shown)
+        for key, setter in new.items()
+        if setter and not setter.is_set and _state(setter) != _state(unset[key])
+    }
 
 
 def renamed(

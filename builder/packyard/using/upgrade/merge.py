@@ -12,7 +12,7 @@ the result is not to be used. Nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import basename, dirname, splitext
@@ -48,8 +48,7 @@ class Versions:
 class Merged:
     """Files that get other bytes than they have, None for one that goes, and what conflicts.
 
-    ``values`` were kept, each with its setter in the new version; those that no field shows any more are ``unshown``,
-    and setters of the new version alone that set no field here, as lines of the user stayed, are ``unbound``.
+    ``values`` were kept, each with its setter in the new version; those that no field shows any more are ``unshown``.
     ``options`` were kept, by use case; ``edited`` are files that keep edits by hand. ``to_set`` are setters that need a
     value now and did not before; ``defaults`` are the old and the new default of setters that nobody set.
     ``use_cases`` have another name now: the old directory with the new one, which all the rest names.
@@ -59,7 +58,6 @@ class Merged:
     conflicts: tuple[Problem, ...]
     values: Mapping[Key, Key]
     unshown: tuple[Key, ...]
-    unbound: tuple[Key, ...]
     options: tuple[Key, ...]
     edited: tuple[str, ...]
     to_set: tuple[Key, ...]
@@ -69,13 +67,9 @@ class Merged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Carried:
-    """Base and theirs with what was set and enabled, and the conflicts where theirs does not take it.
-
-    Base and ours have the defaults of theirs.
-    """
+    """Base and theirs with what was set and enabled, and the conflicts where theirs does not take it."""
 
     base: Files
-    ours: Files
     theirs: Files
     values: Mapping[Key, Key]
     options: tuple[Key, ...]
@@ -90,10 +84,10 @@ def merge(versions: Versions, decision: str = "") -> Merged:
     """
     folders = moved_use_cases.find(versions.base, versions.theirs)
     if not folders:
-        return _decided(versions, decision)
+        return _merge(versions, decision)
     base, ours = (moved_use_cases.paths(files, folders) for files in (versions.base, versions.ours))
     here = moved_use_cases.moved(versions.ours, ours)
-    merged = _decided(replace(versions, base=moved_use_cases.moved(versions.base, base), ours=here), decision)
+    merged = _merge(replace(versions, base=moved_use_cases.moved(versions.base, base), ours=here), decision)
     files = {**dict.fromkeys(ours), **{path: here[path] for path in ours.values()}, **merged.files}
     there = {path: data for path, data in files.items() if data is not None or path in versions.ours}
     former = {new: old for old, new in ours.items()}
@@ -101,31 +95,19 @@ def merge(versions: Versions, decision: str = "") -> Merged:
     return replace(merged, files=there, conflicts=conflicts, use_cases=folders)
 
 
-def _decided(versions: Versions, decision: str) -> Merged:
-    given_up: frozenset[Key] = frozenset()
-    conflicts: dict[Problem, None] = {}
-    while True:
-        merged, broken = _merge(versions, decision, given_up)
-        conflicts.update(dict.fromkeys((*merged.conflicts, *broken)))
-        names = {key for keys in broken.values() for key in keys} & merged.values.keys()
-        if decision != "theirs" or not names:
-            return replace(merged, conflicts=tuple(conflicts))
-        given_up |= names
-
-
 def edited_by_hand(base: Files, ours: Files, root_dir: Path) -> tuple[str, ...]:
     """Return the files of a bundle that are there and differ from it by more than what was set and enabled."""
     return merge(Versions(base=base, ours=ours, theirs=base, root_dir=root_dir, new="")).edited
 
 
-def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tuple[Merged, dict[Problem, list[Key]]]:
-    """Merge with some values left behind; also return the rules that are broken now, each with its setters."""
+def _merge(versions: Versions, decision: str, given_up: frozenset[Key] = frozenset()) -> Merged:
+    """Merge with some values left behind; what breaks a rule is, if that is decided for theirs."""
     carried = _carry(versions, decision, given_up)
     removed = dict(_removed(versions))
     conflicts = [*carried.conflicts, *removed.values()]
     result: dict[str, bytes | None] = {}
     for path in sorted({*carried.base, *carried.theirs} - {manifest.FILE}):
-        sides = carried.base.get(path), carried.ours.get(path), carried.theirs.get(path)
+        sides = carried.base.get(path), versions.ours.get(path), carried.theirs.get(path)
         if any(path.startswith(f"{folder}/") for folder in removed):
             result[path] = carried.theirs.get(path) if decision == "theirs" else versions.ours.get(path)
             continue
@@ -133,34 +115,27 @@ def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tupl
         hint = _other_name(path, versions) if clashes and path not in versions.theirs else ""
         conflicts += [clash._replace(hint=hint) for clash in clashes]
     result[manifest.FILE] = versions.theirs[manifest.FILE]
-    is_readable = not conflicts or decision in ("ours", "theirs")  # otherwise there may be markers
-    new = _new_setters(versions, result) if is_readable else set()
-    there: Files = {path: data for path, data in result.items() if data is not None}
-    shown = kept_values.read_shown(there, new - set(given_up))
-    there, refused = kept_values.with_values(there, shown)
-    result.update(there)
-    theirs, _ = kept_values.with_values(carried.theirs, shown)
-    values = {**carried.values, **{key: key for key in shown if key not in refused}}
-    unbound = kept_values.without_field(versions.theirs, there, {key: key for key in new}) if new else ()
-    merged = Merged(
+    broken = _broken(versions.ours, result)
+    breaking = carried.values.keys() & {key for keys in broken.values() for key in keys}
+    if decision == "theirs" and breaking:
+        merged = _merge(versions, decision, given_up | breaking)
+        return replace(merged, conflicts=tuple(dict.fromkeys((*broken, *merged.conflicts))))
+    return Merged(
         files={path: data for path, data in result.items() if data != versions.ours.get(path)},
-        conflicts=tuple(conflicts),
-        values=values,
-        unbound=tuple(sorted(unbound)),
+        conflicts=(*conflicts, *broken),
+        values=carried.values,
         unshown=tuple(sorted(kept_values.without_field(versions.base, versions.theirs, carried.values))),
         options=tuple(key for key in carried.options if decision != "theirs" or key[0] not in removed),
-        edited=tuple(path for path, data in result.items() if data not in (None, theirs.get(path))),
+        edited=tuple(path for path, data in result.items() if data not in (None, carried.theirs.get(path))),
         to_set=tuple(_to_set(versions.ours, result)),
         defaults=carried.defaults,
     )
-    return merged, _broken(versions.ours, result)
 
 
-def _carry(versions: Versions, decision: str, given_up: Collection[Key]) -> _Carried:
+def _carry(versions: Versions, decision: str, given_up: frozenset[Key]) -> _Carried:
     """Do what was set and enabled in ours to base and theirs; what theirs refuses is decided with the text.
 
-    If that is for theirs, base gets it nevertheless: then nobody but theirs changed it. Defaults that are new in theirs
-    go to base and ours.
+    If that is for theirs, base gets it nevertheless: then nobody but theirs changed it.
     """
     before, after, target = map(kept_values.definitions, (versions.base, versions.ours, versions.theirs))
     moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
@@ -175,12 +150,6 @@ def _carry(versions: Versions, decision: str, given_up: Collection[Key]) -> _Car
     base, _ = kept_values.with_values(versions.base, carried)
     conflicts = [_not_taken(values[key], problem, moved, versions.new) for key, problem in lost.items()]
 
-    defaults = kept_values.read_defaults(before, after, target, moved)
-    _, edited = kept_values.with_defaults(versions.ours, defaults)
-    defaults = {key: setter for key, setter in defaults.items() if key not in edited}
-    ours, _ = kept_values.with_defaults(versions.ours, defaults)
-    base, _ = kept_values.with_defaults(base, defaults)
-
     lines = kept_options.read_options(versions.base, versions.ours, versions.root_dir)
     there, gone = kept_options.without_gone(versions.theirs, lines)
     for name, item in gone:
@@ -188,14 +157,11 @@ def _carry(versions: Versions, decision: str, given_up: Collection[Key]) -> _Car
         conflicts.append(item.value.problem(message))
     return _Carried(
         base=kept_options.with_options(base, lines if decision == "theirs" else there, versions.root_dir),
-        ours=ours,
         theirs=kept_options.with_options(theirs, there, versions.root_dir),
         values={key: names[key] for key in values if key not in lost and key not in given_up},
         options=tuple((dirname(each.file), name) for each in there for name in each.enabled),
         conflicts=tuple(conflicts),
-        defaults={
-            (where, name): (after[where].setters[name].shown, new.shown) for (where, name), new in defaults.items()
-        },
+        defaults=kept_values.new_defaults(before, after, target, moved),
     )
 
 
@@ -241,18 +207,6 @@ def _krmfiles(files: Mapping[str, bytes | None]) -> Iterator[tuple[str, Krmfile]
                 continue
 
 
-def _new_setters(versions: Versions, result: Mapping[str, bytes | None]) -> set[Key]:
-    """Return the setters of the result that theirs has and base had not, in directories that base had, too."""
-    before, after = dict(_krmfiles(versions.base)), dict(_krmfiles(versions.theirs))
-    return {
-        (where, name)
-        for where, krmfile in _krmfiles(result)
-        if where in before and where in after
-        for name in krmfile.definitions.setters
-        if name in after[where].definitions.setters and name not in before[where].definitions.setters
-    }
-
-
 def _to_set(ours: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
     """Yield the setters that need a value in the result, and not in ours, where ours has the use case."""
     before = dict(_krmfiles(ours))
@@ -267,20 +221,20 @@ def _to_set(ours: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
 
 def _broken(ours: Files, result: Mapping[str, bytes | None]) -> dict[Problem, list[Key]]:
     """Return the rules that are broken in the result, and not in ours, each with the setters that it names."""
-    before = {where: dict(_breaks(krmfile)) for where, krmfile in _krmfiles(ours)}
+    before = {where: {problem.message for problem, _ in _breaks(krmfile)} for where, krmfile in _krmfiles(ours)}
     return {
         problem: [(where, name) for name in names]
         for where, krmfile in _krmfiles(result)
         for problem, names in _breaks(krmfile)
-        if problem.message not in {each.message for each in before.get(where, ())}
+        if problem.message not in before.get(where, ())
     }
 
 
-def _breaks(krmfile: Krmfile) -> Iterator[tuple[Problem, tuple[str, ...]]]:
+def _breaks(krmfile: Krmfile) -> Iterator[tuple[Problem, Iterable[str]]]:
     setters = krmfile.definitions.setters
     try:
-        for breakable in rule.read(krmfile.root):
-            if problem := breakable.misfit(setters) or breakable.broken(setters):
-                yield problem, tuple(breakable.names)
+        for each in rule.read(krmfile.root):
+            if problem := each.misfit(setters) or each.broken(setters):
+                yield problem, each.names
     except InputError as error:
         yield error.problems[0], ()

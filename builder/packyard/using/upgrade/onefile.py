@@ -14,11 +14,10 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.document import check_keys, parse_file, source_of
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
-from packyard.using.upgrade import line_comments, lines
+from packyard.using.upgrade import lines
 from packyard.using.upgrade.lines import Clash, Lines
 
-_RESOURCES = (".yaml", ".yml")
-_YAML = (*_RESOURCES, KRMFILE, "Kustomization")
+_YAML = (".yaml", ".yml", KRMFILE, "Kustomization")
 _MOST_LINES, _WIDTH = 3, 100  # that a message shows of a side
 
 
@@ -41,8 +40,6 @@ def merge(
         return survivor, [Problem(message, file=path, line=0 if ours is None else 1)]
     by = merge_krmfile if basename(path) == KRMFILE else lines.merge
     is_text = b"\0" not in ours + theirs + (base or b"")
-    if base and path.endswith(_RESOURCES):
-        base, ours, theirs = line_comments.carried(path, base, ours, theirs)
     merged, fault = by(base or b"", ours, theirs) if is_text else lines.whole(ours, theirs), ""
     if not lines.clashes(merged) and (fault := _unfit(path, ours, theirs, lines.decided(merged, decision, new))):
         merged = lines.whole(ours, theirs)

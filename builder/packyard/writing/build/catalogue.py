@@ -1,4 +1,4 @@
-"""Many packages at once: each is found in the cache, or assembled, in this process or in several.
+"""Many packages at once: each is found in the cache, or composed, in this process or in several; linted, and written.
 
 All or nothing: if one package is refused, none is written, and everything that is wrong with any is said.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
@@ -18,12 +18,25 @@ from packyard.core.work import executor
 from packyard.writing.build import tree, workspace_lint
 from packyard.writing.build.package_lint import Linted, Linting
 from packyard.writing.build.packing import Packing, Settings
-from packyard.writing.build.product import Built
-from packyard.writing.build.staging import staging
 
 
-@dataclass(frozen=True, slots=True)
-class Catalogue:
+class Built(NamedTuple):
+    """A package that was built: what it is, and why it was not cached."""
+
+    name: str
+    version: str
+    digest: Digest
+    tar: Digest
+    size: int
+    fault: str
+
+    @classmethod
+    def of(cls, bundle: Bundle, fault: str = "") -> Built:
+        """Describe a bundle."""
+        return cls(bundle.name, bundle.version, bundle.digest, bundle.tar, len(bundle.data), fault)
+
+
+class Catalogue(NamedTuple):
     """Packages that were built, in the order of their names, and how many warnings lint has of them."""
 
     packages: list[Built]
@@ -40,25 +53,10 @@ def build(
 ) -> Catalogue:
     """Build packages into a folder, ``OUT/NAME/`` and ``OUT/NAME.tar.gz``; one that is there already is not touched."""
     out_dir = out_dir.absolute()
-    with staging(out_dir) as stage_dir:
-        results = executor.run(
-            partial(_stage, Linting(Packing(settings), is_quick=True), out_dir, stage_dir), names, jobs=jobs, done=done
-        )
-        catalogue = _checked(settings, results)
-        tree.settle([item.name for item in catalogue.packages if item.staged], out_dir, stage_dir)
+    with tree.staging(out_dir) as stage_dir:
+        catalogue = _run(settings, names, partial(_stage, out_dir, stage_dir), jobs, done)
+        tree.settle(out_dir, stage_dir)
     return catalogue
-
-
-def _checked(settings: Settings, results: Sequence[tuple[Built, Linted]]) -> Catalogue:
-    """Refuse what is wrong with packages, and with all of them together; with a library, those that try its parts."""
-    here, linted = settings.workspace(), [each for _, each in results]
-    lint, names = Linting(Packing(settings), is_quick=True), {each.name for each in linted}
-    if here.is_library and here.name in names:
-        linted += map(lint, here.package_names())
-    elif not here.is_library and names >= set(here.package_names()):
-        linted.append(lint.unused())
-    warnings = workspace_lint.refuse(here, linted)
-    return Catalogue([replace(built, fault=built.fault or linted.fault) for built, linted in results], warnings)
 
 
 def pack_into(
@@ -74,39 +72,59 @@ def pack_into(
 
     What ``describe``, called where a bundle is packed, says of it is written beside it: NAME and an ending of its own.
     """
-    task = partial(_write, Linting(Packing(settings), is_quick=True), folder.absolute(), describe)
-    return _checked(settings, executor.run(task, names, jobs=jobs, done=done))
+    return _run(settings, names, partial(_write, folder.absolute(), describe), jobs, done)
 
 
 def read_inputs(folder: Path, name: str) -> dict[str, Digest]:
     """Return the files that a bundle was made from, which `pack_into` wrote beside it."""
-    return {path: Digest(found) for path, found in json.loads(_inputs_file(folder, name).read_bytes()).items()}
+    return {path: Digest(digest) for path, digest in json.loads(_inputs_file(folder, name).read_bytes()).items()}
+
+
+#: What puts a bundle where it belongs, with the files that it was made from.
+_Put = Callable[[Bundle, Mapping[str, Digest]], object]
+
+
+def _run(settings: Settings, names: Sequence[str], put: _Put, jobs: int, done: Callable[[int], None]) -> Catalogue:
+    """Build packages; refuse what is wrong with them, with all of them together, and with parts that none uses."""
+    here, lint = settings.workspace(), Linting(Packing(settings), is_quick=True)
+    results = executor.run(partial(_task, lint, put), names, jobs=jobs, done=done)
+    linted = [each for _, each in results]
+    if here.is_library and here.name in names:
+        linted += map(lint, here.package_names())
+    elif not here.is_library and set(names) >= set(here.package_names()):
+        linted.append(lint.unused())
+    warnings = workspace_lint.refuse(here, linted)
+    return Catalogue([built._replace(fault=built.fault or each.fault) for built, each in results], warnings)
+
+
+def _task(lint: Linting, put: _Put, name: str) -> tuple[Built, Linted]:
+    """Build a package; its bytes are put away here, so that no process holds many."""
+    draft = lint.packing(name)
+    bundle = draft.bundle()
+    put(bundle, draft.inputs)
+    return Built.of(bundle, draft.fault), lint(name, draft)
+
+
+def _stage(out_dir: Path, stage_dir: Path, bundle: Bundle, _: Mapping[str, Digest]) -> None:
+    tree.stage(bundle, out_dir, stage_dir)
+
+
+def _write(
+    folder: Path,
+    describe: Callable[[Bundle], Mapping[str, bytes]] | None,
+    bundle: Bundle,
+    inputs: Mapping[str, Digest],
+) -> None:
+    file = folder / f"{bundle.name}.tar.gz"
+    descriptions = describe(bundle) if describe else {}
+    try:
+        file.write_bytes(bundle.data)
+        for ending, data in descriptions.items():
+            (folder / f"{bundle.name}{ending}").write_bytes(data)
+        _inputs_file(folder, bundle.name).write_text(json.dumps(inputs))
+    except OSError as error:
+        raise UnavailableError(f"{file}: {error.strerror or error}") from error
 
 
 def _inputs_file(folder: Path, name: str) -> Path:
     return folder / f"{name}.inputs.json"
-
-
-def _write(
-    lint: Linting, folder: Path, describe: Callable[[Bundle], Mapping[str, bytes]] | None, name: str
-) -> tuple[Built, Linted]:
-    """Write a bundle into a folder; its bytes stay there, so that no process holds many."""
-    packed = lint.packing.make(name)
-    built = packed.built
-    file = folder / f"{name}.tar.gz"
-    descriptions = describe(Bundle.open(built.data, what=file.name)) if describe else {}
-    try:
-        file.write_bytes(built.data)
-        for ending, data in descriptions.items():
-            (folder / f"{name}{ending}").write_bytes(data)
-        _inputs_file(folder, name).write_text(json.dumps(built.inputs))
-    except OSError as error:
-        raise UnavailableError(f"{file}: {error.strerror or error}") from error
-    return replace(built, data=b"", inputs={}), lint(name, packed.drafted)
-
-
-def _stage(lint: Linting, out_dir: Path, stage_dir: Path, name: str) -> tuple[Built, Linted]:
-    """Stage a bundle that is not in place."""
-    packed = lint.packing.make(name)
-    staged = tree.stage(packed.built, out_dir, stage_dir, packed.members)
-    return replace(packed.built, data=b"", inputs={}, staged=staged), lint(name, packed.drafted)

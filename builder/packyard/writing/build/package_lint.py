@@ -28,9 +28,9 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence, used
-from packyard.writing.build.draft import Draft
+from packyard.writing.build.draft import Draft, inputs
 from packyard.writing.build.own_rules import judges_of
-from packyard.writing.build.packing import Drafted, Packing, inputs
+from packyard.writing.build.packing import Packing
 from packyard.writing.build.used import Use
 from packyard.writing.checks import collisions, given_values
 from packyard.writing.checks.collisions import Named
@@ -85,13 +85,14 @@ class Linting:
         self.packing = packing
         self.is_quick = is_quick
 
-    def __call__(self, name: str, drafted: Drafted | None = None) -> Linted:
-        """Return what is wrong with a package; ``drafted`` is it, composed, where that is at hand."""
+    def __call__(self, name: str, draft: Draft | None = None) -> Linted:
+        """Return what is wrong with a package; ``draft`` is it, composed, where that is at hand."""
         if cached := self.find(name):
             return cached
         words = (*self._words(name), *(_QUICK if self.is_quick else ()))
         try:
-            draft, facts = drafted or self.packing.draft(name)
+            draft = draft or self.packing(name)
+            facts = draft.facts
             draft.check()
             if draft.manifest.kind == LIBRARY:
                 linted, facts = self._library(facts)
@@ -99,7 +100,7 @@ class Linting:
                 linted = self._package(name, draft)
         except InputError as error:
             return Linted(name, as_findings(error.problems), is_broken=True)
-        fault = "" if facts is None else self.packing.kept.keep(words, facts, lambda: _to_bytes(linted))
+        fault = "" if facts is None else self.packing.kept.keep(words, [*facts], lambda: _to_bytes(linted))
         return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
 
     def _package(self, name: str, draft: Draft) -> Linted:
@@ -128,7 +129,7 @@ class Linting:
         except InputError as error:
             return Linted(here.name, as_findings(error.problems), is_broken=True)
 
-    def _library(self, facts: list[Fact] | None) -> tuple[Linted, list[Fact] | None]:
+    def _library(self, facts: Sequence[Fact] | None) -> tuple[Linted, Sequence[Fact] | None]:
         """Judge a library by composing its parts with each other; names of their objects tell nothing there."""
         here = self._workspace()
         linted = self._tried(here, tried_parts.compose_all(here))
@@ -255,7 +256,7 @@ def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> l
 def in_use(packing: Packing, linted: Sequence[Linted], use: Use) -> list[Linted]:
     """Return packages with what is wrong with them in use, too; refuse a use that is for none of them."""
     here = packing.settings.workspace(packing.memo)
-    sound = {each.name: packing.draft(each.name)[0] for each in linted if not each.is_broken}
+    sound = {each.name: packing(each.name) for each in linted if not each.is_broken}
     drafts = {name: draft for name, draft in sound.items() if draft.manifest.kind != LIBRARY}
     drafts = used.among(drafts, here.prefix, use)
     judges = judges_of(here)

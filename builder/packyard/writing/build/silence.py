@@ -24,7 +24,7 @@ from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.source import parts, words
 from packyard.writing.source.package import Package, UseCase
-from packyard.writing.source.pod_conditions import is_bound
+from packyard.writing.source.pod_operations import is_bound
 from packyard.writing.source.words import Word
 from packyard.writing.source.workspace import STORAGE, Workspace
 

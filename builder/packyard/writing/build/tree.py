@@ -1,14 +1,17 @@
 """Built packages on disk: ``OUT/NAME/`` beside ``OUT/NAME.tar.gz``.
 
 An earlier build is replaced. Anything else under one of these names is refused, also an earlier build that was edited.
-New builds are staged beside their places, and then all of them are renamed: a fault in one leaves all as they were.
+New builds are staged in a folder beside their places, which one build at a time has, and then all of them are renamed:
+a fault in one leaves all as they were.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from packyard.core.bundle import archive, manifest
@@ -18,47 +21,90 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import paths, regular
-from packyard.writing.build import staging
-from packyard.writing.build.product import Built
 
 _HINT = "choose another --out, or move it away"
+_STAGE, _ASIDE = ".packyard-build", ".aside"  # no package has such a name
 
 
-def stage(built: Built, out_dir: Path, stage_dir: Path, members: Sequence[Member] | None = None) -> bool:
-    """Write tree and tarball into ``stage_dir``, unless ``out_dir`` has these very bytes; say whether it was needed.
+@contextmanager
+def staging(out_dir: Path) -> Iterator[Path]:
+    """Name a folder in ``out_dir`` to stage in; remove it afterwards, and an ``out_dir`` that was made and is empty."""
+    missing = [folder for folder in (out_dir, *out_dir.parents) if not folder.exists()]
+    stage_dir = out_dir / _STAGE
+    try:
+        regular.make_folder(out_dir)
+        lock = os.open(out_dir, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            _lock(lock, out_dir)
+            if stage_dir.is_symlink() or stage_dir.is_file():
+                raise ConflictError(Problem("is in the way", file=str(stage_dir), hint="remove it"))
+            if stage_dir.is_dir():  # of a build that was interrupted
+                shutil.rmtree(stage_dir)
+            try:
+                yield stage_dir
+            finally:
+                shutil.rmtree(stage_dir, ignore_errors=True)
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise UnavailableError(f"{error.filename or out_dir}: {error.strerror or error}") from error
+    finally:
+        for folder in missing:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
 
-    ``members`` are those of the bundle, where they are at hand. Raises `ConflictError` where something else is there.
+
+def _lock(folder: int, out_dir: Path) -> None:
+    """Refuse to go on beside another build; where a file system cannot lock folders, nobody is noticed."""
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        hint = "wait for its end, or name another --out"
+        raise ConflictError(Problem("another build writes here", file=str(out_dir), hint=hint)) from error
+    except OSError:
+        return
+
+
+def stage(bundle: Bundle, out_dir: Path, stage_dir: Path) -> None:
+    """Write tree and tarball into ``stage_dir``, unless ``out_dir`` has these very bytes.
+
+    Raises `ConflictError` where something else is there.
     """
-    name = built.name
-    tarball = out_dir / f"{name}.tar.gz"
-    is_there = find_build(out_dir / name) == built.manifest
-    if _is_tarball(built, tarball) and is_there:
-        return False
+    tarball, described = out_dir / f"{bundle.name}.tar.gz", Digest.of(_manifest(bundle))
+    is_there = find_build(out_dir / bundle.name) == described
+    if _is_tarball(bundle, tarball) and is_there:
+        return
     try:
         stage_dir.mkdir(parents=True, exist_ok=True)
-        for path in (stage_dir / name, stage_dir / tarball.name):  # what a worker left that died at it
+        for path in (stage_dir / bundle.name, stage_dir / tarball.name):  # what a worker left that died at it
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        archive.write(name, archive.read(built.data, top=name) if members is None else members, stage_dir)
-        (stage_dir / tarball.name).write_bytes(built.data)
+        bundle.unpack(stage_dir)
+        (stage_dir / tarball.name).write_bytes(bundle.data)
     except OSError as error:
         raise UnavailableError(f"{error.filename or stage_dir}: {error.strerror or error}") from error
-    return True
 
 
-def settle(names: Sequence[str], out_dir: Path, stage_dir: Path) -> None:
-    """Rename what was staged to its place, tree and tarball of each package; all, or none."""
-    paths = [out_dir / path for name in names for path in (name, f"{name}.tar.gz")]
+def settle(out_dir: Path, stage_dir: Path) -> None:
+    """Rename what was staged to its place; all, or none."""
+    staged = sorted(stage_dir.iterdir()) if stage_dir.is_dir() else []
+    moves: list[tuple[Path, Path]] = []
     try:
-        for path in paths:
-            if os.path.lexists(path):
-                staging.set_aside(path, stage_dir)
-            (stage_dir / path.name).rename(path)
+        for path in staged:
+            place = out_dir / path.name
+            if os.path.lexists(place):
+                (stage_dir / _ASIDE).mkdir(exist_ok=True)
+                place.rename(stage_dir / _ASIDE / path.name)
+                moves.append((place, stage_dir / _ASIDE / path.name))
+            path.rename(place)
+            moves.append((path, place))
     except BaseException:
-        for path in reversed(paths):
-            if not os.path.lexists(stage_dir / path.name):
-                path.rename(stage_dir / path.name)
-            staging.put_back(path, stage_dir)
+        for before, after in reversed(moves):
+            after.rename(before)
         raise
+
+
+def _manifest(bundle: Bundle) -> bytes:
+    return next(member.data for member in bundle.members if member.path == manifest.FILE)
 
 
 def write_folders(folders: Mapping[str, Mapping[str, bytes]], out_dir: Path) -> list[str]:
@@ -112,7 +158,7 @@ def find_build(tree_dir: Path) -> Digest | None:
     return Digest.of(data)
 
 
-def _is_tarball(built: Built, tarball: Path) -> bool:
+def _is_tarball(bundle: Bundle, tarball: Path) -> bool:
     """Say whether a tarball is there already; anything there but a bundle of the same name, or nothing, is refused."""
     if not os.path.lexists(tarball):
         return False
@@ -120,9 +166,9 @@ def _is_tarball(built: Built, tarball: Path) -> bool:
         if tarball.is_symlink():
             raise InputError("is a link")
         data = regular.read(tarball)
-        if data == built.data or not data:  # an empty one is what a full disk leaves
+        if data == bundle.data or not data:  # an empty one is what a full disk leaves
             return bool(data)
-        if Bundle.open(data).manifest.name == built.name:
+        if Bundle.open(data).manifest.name == bundle.name:
             return False
         raise InputError("is another package")
     except PackyardError as error:

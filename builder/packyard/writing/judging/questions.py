@@ -89,13 +89,13 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
     """Yield the verdict of each check, as it is reached; what does not build is not looked at further."""
     packing = Packing(Settings(root_dir=workspace.root_dir, version=_VERSION, libraries=workspace.libraries))
     try:
-        drafted = packing.draft(name)
-        bundle = drafted[0].bundle()
+        draft = packing(name)
+        bundle = draft.bundle()
     except PackyardError as error:
         yield Verdict.of(name, "build", details=map(str, error.problems))
         return
     yield Verdict.of(name, "build")
-    linted = [package_lint.Linting(packing)(name, drafted)]
+    linted = [package_lint.Linting(packing)(name, draft)]
     try:
         linted = package_lint.in_use(packing, linted, judges.use) if judges.use else linted
     except PackyardError as error:

@@ -6,7 +6,7 @@ useCases:
     storage: [user-allocated-pvc]   folders of overlays/storage/
     programs: [model-zoo]           folders of overlays/programs/
     patches: [patches/job.yaml]     as in a kustomization
-    after: [staging]                use cases that run before this one
+    after: [claim, staging]         use cases that run before this one, in the order of work
     description: Trains together.   what it is for, where the comment of its base does not say it
     setters: {BATCH_SIZE: "128"}    values for this use case; those of the package are for all
 """
@@ -14,7 +14,7 @@ useCases:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from posixpath import basename
 
@@ -25,9 +25,7 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Node
 from packyard.using.kustomize.part import Patch
 from packyard.using.options.folder import NAME as OPTIONS
-from packyard.writing.source import after as after_
 from packyard.writing.source import required, scripts
-from packyard.writing.source.after import Place
 from packyard.writing.source.parts import read_patches
 from packyard.writing.source.pod_operations import PodPatch
 from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
@@ -165,17 +163,33 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
     if len(cases) > MAX_USE_CASES:
         fields.fault(fields.node, "useCases", f"are {len(cases)} in all, where a package may have {MAX_USE_CASES}")
         return []  # what else is wrong takes long to find in so many
-    before = len(fields.problems)
-    after_.check(names, after)
-    if len(fields.problems) == before:
-        places = [Place(each.name, each.storage, each.path) for each in cases]
-        after_.check_storages(names, places, after)
-        before_each = (after_.paths(place, places, after) for place in places)
-        cases = [replace(each, after=paths) for each, paths in zip(cases, before_each, strict=True)]
     for path in (each.path for each in cases):
         if any(f"{path}/".startswith(f"{other.path}/") for other in cases if other.path != path):
             fields.fault(fields.node, "useCases", f"{path} lies inside another use case")
-    return cases
+    for name, earlier in after.items():
+        _check_after(name, names[name], earlier, cases)
+    return [replace(each, after=_after(each, after[each.name], cases)) for each in cases]
+
+
+def _after(use_case: UseCase, names: Sequence[str], cases: Sequence[UseCase]) -> tuple[str, ...]:
+    """Return the paths of what runs before a use case: of each name the one with its storage, or without any."""
+    storages = ("", use_case.storage)
+    return tuple(each.path for name in names for each in cases if each.name == name and each.storage in storages)
+
+
+def _check_after(name: str, fields: Fields, names: Sequence[str], cases: Sequence[UseCase]) -> None:
+    """Note names that are not there, and those that share no storage with the use case that they run before."""
+    storages: dict[str, set[str]] = {}
+    for each in cases:
+        storages.setdefault(each.name, set()).add(each.storage)
+    for other in names if cases else ():
+        if other == name or other not in storages:
+            hint = suggest(other, [each for each in storages if each != name])
+            fields.fault(_place(fields, "after", other), "after", f"there is no other use case {other!r}", hint)
+        elif name in storages and not storages[other] & {"", *storages[name]}:
+            has = f"{other} has the storages {', '.join(sorted(storages[other]))}"
+            hint = "give both the same storage"
+            fields.fault(_place(fields, "after", other), "after", f"{has}, and {name} none of them", hint)
 
 
 def _entry(

@@ -8,8 +8,8 @@
     - target: {kind: JobSet}
       patch: "- {op: remove, path: /option}"                 also from those that got nothing of it
 
-Objects of one kind that need other operations are told apart by their labels or annotations; by their names only where
-nothing else does and no setter changes them.
+Objects of one kind that need other operations are told apart by the label of their component, and one more label or
+annotation at most.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Collection as Collection_
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes import kustomization
@@ -33,8 +32,7 @@ from packyard.using.kustomize.part import Part
 from packyard.using.kustomize.patch import MisfitError
 from packyard.using.kustomize.selector import selects
 from packyard.writing.source import parts, pod_operations
-from packyard.writing.source.pod_conditions import is_bound
-from packyard.writing.source.pod_operations import Operation, Operations, PodPatch
+from packyard.writing.source.pod_operations import Operation, Operations, PodPatch, is_bound
 from packyard.writing.source.pod_values import OPTION, Brought, is_brought
 from packyard.writing.source.workspace import PODS
 
@@ -190,8 +188,7 @@ def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *,
     begun = _requirement(component, group.items, ()) if named else ""
     alike = _alike(component, group.items, others) if begun else list(others)
     keys = [(field, key) for field in _SELECTORS for key in _keys(field, [*group.items, *others])]
-    ways = [(), *((key,) for key in keys), *combinations(keys, 2)]
-    for way in ways if alike or begun else ():
+    for way in ((), *((key,) for key in keys)) if alike or begun else ():
         rest, requirements = alike, [(component[0], begun)] if begun else []
         for key in way:
             requirements.append((key[0], _requirement(key, group.items, rest)))
@@ -201,19 +198,9 @@ def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *,
                          for field in dict.fromkeys(field for field, text in requirements if text))  # fmt: skip
     if not alike:
         return ()
-    plain = _names(group.items)
-    if plain and all(item.identity[3] not in plain for item in others):
-        return (("name", _either([name.replace(".", "\\.") for name in plain])),)
     names = sorted({item.root.source.name for item in (*group.items, *alike)})
     message = f"needs other operations in some {group.kind[1]}s than in others, and no label tells them apart"
     raise InputError(patch.problem(message, f"give {' and '.join(names)} a label such as {_COMPONENT}"))
-
-
-def _names(items: Sequence[SourceObject]) -> list[str]:
-    """Return the names of objects; none where a setter changes one of them."""
-    called = [metadata.entry("name") if (metadata := item.root.get("metadata")) else None for item in items]
-    is_plain = all(entry and not is_bound(entry) for entry in called)
-    return sorted({item.identity[3] for item in items}) if is_plain else []
 
 
 def _keys(field: str, items: Sequence[SourceObject]) -> list[str]:
@@ -266,8 +253,6 @@ def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterato
 
 def _operation(operation: Operation, brought: Brought | None = None, patch: Sequence[Operation] = ()) -> str:
     path = quoted(operation.path, flow=True)
-    if operation.is_guard:
-        return f"{{op: {operation.op}, from: {path}, path: {path}}}"
     if operation.value is None:
         return f"{{op: {operation.op}, path: {path}}}"
     if brought is not None and is_brought(operation):

@@ -20,28 +20,27 @@ from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.kubernetes.pods import Path, Pod
 from packyard.core.yaml import make
 from packyard.core.yaml.document import entries, mappings, walk
-from packyard.core.yaml.node import Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.pointer import escaped, pointer
 from packyard.core.yaml.values import is_null
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.patch import MisfitError
 from packyard.using.kustomize.selector import Identity
-from packyard.writing.source import pod_conditions
-from packyard.writing.source.pod_conditions import CONTAINERS, Holding, Need, is_bound
+from packyard.using.setters import comment
 
 #: What a Workflow calls otherwise than a pod.
 _OF_WORKFLOW = {"metadata": "podMetadata", "priorityClassName": "podPriorityClassName"}
 _NULL = "null"
-_WHERE = "what its where asks for"
+#: The lists of containers of a pod.
+CONTAINERS = ("initContainers", "containers")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodPatch:
     """A patch of pods: for which objects and which of their pods, and what they get.
 
-    A container without an image is one that has to be there; its name may be a pattern, as in a target. ``where`` is
-    what a pod has to have for it, as `pod_conditions` says. The patch is written in ``path``, at ``line``; ``file`` is
-    how messages show that, ``head`` are the comments that it begins with.
+    A container without an image is one that has to be there; its name may be a pattern, as in a target. The patch is
+    written in ``path``, at ``line``; ``file`` is how messages show that, ``head`` are the comments that it begins with.
     """
 
     path: str
@@ -54,16 +53,12 @@ class PodPatch:
     metadata: Entry | None
     spec: Entry | None
     head: tuple[Comment, ...] = ()
-    where: Entry | None = None
 
     @property
     def keys(self) -> list[tuple[str, int, str]]:
         """Where the patch is written, once for each target and each role: each of them has to reach something."""
         words = [_words(target) for target in self.targets] + [f"role {role!r}" for role in self.roles]
-        if self.where is None:
-            return [(self.path, self.line, each) for each in words or [""]]
-        line = self.where.key.source.locate(self.where.key.start)[0]
-        return [*((self.path, self.line, each) for each in words), (self.path, line, _WHERE)]
+        return [(self.path, self.line, each) for each in words or [""]]
 
     def selects(self, root: MappingNode, identity: Identity) -> bool:
         """Say whether the patch is for an object."""
@@ -76,7 +71,7 @@ class PodPatch:
     def _reached(self, root: MappingNode, identity: Identity, roles: frozenset[str]) -> Iterator[tuple[str, int, str]]:
         """Yield those of `keys` that an object and roles of its pods stand for."""
         words = {_words(target) for target in self.selected(root, identity)} | {f"role {role!r}" for role in roles}
-        return (key for key in self.keys if key[2] in ("", _WHERE) or key[2] in words)
+        return (key for key in self.keys if key[2] in ("", *words))
 
     def operations(
         self, root: MappingNode, identity: Identity
@@ -85,8 +80,7 @@ class PodPatch:
         result = find(self, root, identity)
         if result is None:
             return None
-        listed = tuple(each for each in result.listed if not each.is_guard)  # which is for what others change
-        return Operations(listed, result.roles).to_node(self.file), list(self._reached(root, identity, result.roles))
+        return result.to_node(self.file), list(self._reached(root, identity, result.roles))
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the patch as a whole, by where it begins."""
@@ -97,8 +91,7 @@ class PodPatch:
 class Operation:
     """``test``, ``add`` or ``remove``; ``value`` is a node, with the comment behind the key or the dash before it.
 
-    ``origin`` is where the value of an ``add`` stands in the patch. A ``move`` of a value to its own path
-    changes nothing, and fails where there is none; a ``copy`` brings a null then, in kustomize.
+    ``origin`` is where the value of an ``add`` stands in the patch.
     """
 
     op: str
@@ -107,15 +100,9 @@ class Operation:
     comment: Comment | None = None
     origin: str = ""
 
-    @property
-    def is_guard(self) -> bool:
-        """Say whether it makes sure that there is something, whatever that is."""
-        return self.op == "move"
-
     def to_node(self, name: str) -> MappingNode:
         """Return the operation for an object, made for a file."""
-        start = {"from": self.path} if self.is_guard else {}
-        node = make.mapping(name, {"op": self.op, **start, "path": self.path})
+        node = make.mapping(name, {"op": self.op, "path": self.path})
         if self.value is not None:
             entry = make.entry("value", self.value)
             entry.comment = self.comment
@@ -175,24 +162,17 @@ class _Container:
 
 @dataclass(frozen=True, slots=True)
 class _Fragment:
-    """What a patch says of a container: its list and place there, those of a pod of its name, and those it is for."""
+    """What a patch says of a container: its list and place there, and the containers of a pod that it is for."""
 
     key: str
     number: int
     node: MappingNode
-    alike: Sequence[_Container]
     reached: Sequence[_Container]
-
-    @classmethod
-    def of(cls, key: str, number: int, node: MappingNode, of_pod: Sequence[_Container], holding: Holding) -> _Fragment:
-        """Return the fragment for a pod that has these containers in the list."""
-        alike = [each for each in of_pod if selector.matches(node.text("name"), each.name)]
-        return cls(key, number, node, alike, [each for each in alike if holding.reaches(key, each.node)])
 
     @property
     def is_unmet(self) -> bool:
-        """Say whether a container has to be there for it, and is not, or not as the patch asks for it."""
-        return not self.reached and (bool(self.alike) or self.node.get("image") is None)
+        """Say whether a container has to be there for it, and is not."""
+        return not self.reached and self.node.get("image") is None
 
     @property
     def origin(self) -> str:
@@ -210,20 +190,14 @@ class _Made:
 
     def pod(self, pod: Pod[MappingNode]) -> None:
         """Merge the patch into a pod, if that has all containers which the patch names."""
-        of_pod = {key: list(_containers(pod, key)) for key in CONTAINERS}
-        places = {key: [(each.path, each.node) for each in of_pod[key]] for key in of_pod}
-        holding = pod_conditions.hold(self.patch.where, pod, places)
-        if holding is None:
-            return
         fragments = [
-            _Fragment.of(key, number, node, of_pod[key], holding)
+            _Fragment(key, number, node, [each for each in of_pod if selector.matches(node.text("name"), each.name)])
             for key in CONTAINERS
+            for of_pod in [list(_containers(pod, key))]
             for number, node in enumerate(containers(self.spec, key))
         ]
         if any(each.is_unmet for each in fragments):
             return
-        for need in holding.needs:
-            self._need(need)
         before = len(self.operations)
         if not any(each.reached for each in fragments) and not pod.is_argo:
             self._test_items(pod)
@@ -344,16 +318,6 @@ class _Made:
     def _absent(self, path: str) -> None:
         self._note(Operation("test", path, make.scalar(_NULL, self.patch.file, _NULL)))
 
-    def _need(self, need: Need) -> None:
-        """Make sure that there is what a condition holds by: its value, or whatever a setter makes of it."""
-        place = pointer(need.path)
-        if need.value is None:
-            self._absent(place)
-        elif need.is_bound:
-            self._note(Operation("move", place))
-        else:
-            self._test((place, need.value))
-
     def _test(self, tested: tuple[str, Node | None]) -> None:
         if tested[1] is not None:
             self._note(Operation("test", tested[0], tested[1]))
@@ -428,3 +392,9 @@ def _words(target: Mapping[str, str]) -> str:
 def containers(spec: Node | None, key: str) -> Sequence[MappingNode]:
     """Return the containers of a list of a pod or of a fragment of one."""
     return mappings(spec.get(key)) if spec else ()
+
+
+def is_bound(child: Child) -> bool:
+    """Say whether a setter changes an entry or an item, by a comment behind it or above."""
+    behind = (child.value.comment, child.comment, *child.head)
+    return any(each is not None and comment.parse(each.text) is not None for each in behind)

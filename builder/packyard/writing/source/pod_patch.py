@@ -4,7 +4,6 @@
     kind: PodPatch
     targets: [{kind: Deployment, labelSelector: app=serving}]    which objects: all that have pods, if it is left out
     roles: [worker]                          which of their pods: all, if it is left out
-    where: {containers: [{tty: "true"}]}      what a pod has to have already, as `pod_conditions` has it
     absent: [affinity]                       fields of this patch that a pod must not have already
     append: [tolerations]                    lists that are added to, where Kubernetes would replace them
     metadata: {annotations: …}               of the pods
@@ -24,9 +23,7 @@ from packyard.core.yaml.node import Document, Entry, MappingNode, Scalar
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import selector
 from packyard.using.setters import regexp
-from packyard.writing.source import pod_conditions
-from packyard.writing.source.pod_conditions import CONTAINERS
-from packyard.writing.source.pod_operations import PodPatch, containers
+from packyard.writing.source.pod_operations import CONTAINERS, PodPatch, containers
 from packyard.writing.source.workspace import PODS
 
 VERSION, KIND = "packyard/v1", "PodPatch"
@@ -70,10 +67,10 @@ def _read(fields: Fields, path: str) -> PodPatch:
         append=frozenset(fields.texts("append")),
         metadata=_metadata(fields),
         spec=_fragment(fields, "spec"),
-        where=_fragment(fields, "where"),
         head=tuple(fields.node.entries[0].head) if fields.node and fields.node.entries else (),
     )
     _check(fields, patch)
+    fields.elsewhere("where", "give the objects a label, and targets that select it")
     fields.done()
     return patch
 
@@ -108,8 +105,6 @@ def _check(fields: Fields, patch: PodPatch) -> None:
     for node in (node for root in roots for node in walk(root) if isinstance(node, MappingNode)):
         if directive := node.get("$patch"):
             fields.fault(directive, "$patch", "is not for patches of pods", "null takes a field out")
-    if patch.where:
-        pod_conditions.check(fields, patch.where)
     spec = patch.spec.value if patch.spec else None
     for key in CONTAINERS:
         for container in containers(spec, key):

@@ -19,7 +19,7 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.pointer import escaped, pointer
 from packyard.using.kustomize.selector import Identity
-from packyard.writing.source.pod_conditions import is_bound
+from packyard.writing.source.pod_operations import is_bound
 
 #: The JSON pointers of an object that an entry changes, each with its new value.
 _Change = Callable[[MappingNode], Iterator[tuple[str, Node]]]

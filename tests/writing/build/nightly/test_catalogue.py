@@ -16,11 +16,11 @@ import pytest
 import sample
 import tiny
 from catalogue import workspaces
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.writing.build import catalogue
 from packyard.writing.build.packing import Packing, Settings
-from packyard.writing.build.product import Built
 from tiny import COMMAND, done, environment, packyard
 
 pytestmark = pytest.mark.nightly
@@ -60,19 +60,17 @@ def root(tmp_path: Path) -> Path:
 def made_anew(root: Path, cache_dir: Path | None = None) -> object:
     """What a build of the package comes to: its bytes, or what is wrong."""
     try:
-        built = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))(NAME)
+        draft = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))(NAME)
     except PackyardError as error:
         return str(error)
-    assert not built.fault
-    return built
+    assert not draft.fault
+    return draft.bundle()
 
 
-def found(root: Path, cache_dir: Path) -> Built | None:
-    """What is kept for this version; what is kept for any version rests on the same."""
-    packing = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))
-    packed, draft = packing.find(NAME), packing.find_draft(NAME)
-    assert (packed is None) is (draft is None)
-    return packed
+def found(root: Path, cache_dir: Path) -> Bundle | None:
+    """What is kept for this version."""
+    draft = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir)).find(NAME)
+    return draft and draft.bundle()
 
 
 def mutations(root: Path) -> list[Mutation]:
@@ -146,7 +144,7 @@ def test_an_error_is_not_kept(root: Path, tmp_path: Path) -> None:
     file.rename(root / "gone")
     assert "license: no file" in str(made_anew(root, tmp_path / "cache"))
     (root / "gone").rename(file)
-    assert isinstance(made_anew(root, tmp_path / "cache"), Built)
+    assert isinstance(made_anew(root, tmp_path / "cache"), Bundle)
 
 
 @pytest.fixture(scope="module")
@@ -244,7 +242,7 @@ def started(root: Path, out_dir: Path) -> subprocess.Popen[str]:
 def test_a_bundle_has_the_same_inputs_from_the_cache_as_when_it_is_built(tmp_path: Path) -> None:
     root_dir = tiny.workspace(tmp_path / "here")
     found = []
-    for version, number in (("1", 1), ("1", 2), ("2", 3)):  # built, found whole, and found composed
+    for version, number in (("1", 1), ("1", 2), ("2", 3)):  # built, found, and built
         settings = Settings(root_dir=root_dir, version=version, cache_dir=tmp_path / "cache")
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem
-from packyard.sharing.stores.wire import is_loopback, may_have_secrets
+from packyard.sharing.stores.network import is_loopback, may_have_secrets
 
 SCHEMES = ("oci", "oci+http", "oci+https")
 

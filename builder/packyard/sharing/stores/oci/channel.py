@@ -24,7 +24,6 @@ from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.core.work import parallel
 from packyard.sharing.entry import CHECKSUM
-from packyard.sharing.stores.http import WAITS
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address, tag_of, version_of
 from packyard.sharing.stores.oci.manifest import FACTS, FORMER, REASON, REFERRERS, Descriptor, Manifest
@@ -78,12 +77,11 @@ class OCIStore:
         address: str | Address,
         *,
         patience: float = PATIENCE,
-        waits: Sequence[float] = WAITS,
         tell: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._address = Address.parse(address) if isinstance(address, str) else address
         self.address = str(self._address)
-        self._registry = Registry(self._address, patience, waits, tell)
+        self._registry = Registry(self._address, patience, tell)
         self._manifests: dict[tuple[str, str], Manifest] = {}  # those that were read: bundles do not change
         self._referrers: dict[Digest, list[tuple[str, Descriptor]]] = {}
         self._prepared: set[str] = set()  # repositories that have the empty configuration

@@ -26,9 +26,9 @@ from urllib.parse import urlencode, urlsplit
 
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import regular
-from packyard.sharing.stores import http
+from packyard.sharing.stores import client as web
+from packyard.sharing.stores.network import may_have_secrets
 from packyard.sharing.stores.oci.address import Address
-from packyard.sharing.stores.wire import may_have_secrets
 
 _LARGEST_FILE, _LARGEST_ANSWER, _LONGEST_HEADER = 4 * 1024 * 1024, 1024 * 1024, 64 * 1024
 _HELPER_SECONDS = 60  # it may ask the user
@@ -58,10 +58,8 @@ NOBODY = Account()
 class Login:
     """The header ``Authorization`` for each repository of a registry; ``tell`` hears which logins are of no use."""
 
-    def __init__(
-        self, address: Address, patience: float, connections: http.Connections, tell: Callable[[str], object]
-    ) -> None:
-        self._address, self._patience, self._connections = address, patience, connections
+    def __init__(self, address: Address, client: web.Client, tell: Callable[[str], object]) -> None:
+        self._address, self._client = address, client
         self._tell = cache(tell)  # each thing once
         self._headers: dict[str, str] = {}
         self._more, self._known, self._lock = self._accounts(), list[Account](), Lock()
@@ -70,7 +68,7 @@ class Login:
         """Return what to send for a repository, empty at first."""
         return self._headers.get(repository, "")
 
-    def headers(self, answer: http.Answer, repository: str, sent: str) -> Iterator[str]:
+    def headers(self, answer: web.Answer, repository: str, sent: str) -> Iterator[str]:
         """Yield what else to send after an answer 401 to what was sent; what is yielded last is sent from then on."""
         wanted = challenges(answer.headers.get("www-authenticate", ""))
         for number in range(1 << 10):
@@ -80,7 +78,7 @@ class Login:
                 token = account.token or self._token(account, wanted["bearer"], repository)
                 header = token and f"Bearer {token}"
             elif "basic" in wanted and account.user:
-                header = http.basic(account.user, account.password)
+                header = web.basic(account.user, account.password)
             if header and header != sent:
                 self._headers[repository] = sent = header
                 yield header
@@ -104,39 +102,31 @@ class Login:
     def _token(self, account: Account, wanted: Mapping[str, str], repository: str) -> str:
         """Return a token from the server that the registry names, or nothing where it refuses an account."""
         request = self._request(account, wanted, repository)
-        answer = http.send(request)
+        answer = self._client.ask(request)
         if answer.status == 200:
             token = _token_in(answer.body)
             if not token:
                 raise request.refusal("the token server sent no token", "try again later")
             return token
         if answer.status not in (400, 401, 403):
-            raise request.unexpected(answer)
+            raise answer.unexpected()
         log_in = f"docker login {self._address.host}"
         if account == NOBODY:
-            problem = f"access to {self._address} is denied (HTTP {answer.status})"
-            raise request.denied(problem, f"log in again: {log_in}")
+            raise answer.denied(f"access to {self._address} is denied", f"log in again: {log_in}")
         self._tell(f"the login is refused, and not used (HTTP {answer.status}): log in again, or out: {log_in}")
         return ""
 
-    def _request(self, account: Account, wanted: Mapping[str, str], repository: str) -> http.Request:
+    def _request(self, account: Account, wanted: Mapping[str, str], repository: str) -> web.Request:
         """Return the request for a token: with an identity token, with a password, or as nobody."""
         realm = wanted.get("realm", "")
-        request = http.Request(
-            url=realm,
-            place=realm.partition("?")[0][:200],
-            limit=_LARGEST_ANSWER,
-            patience=self._patience,
-            netrc=False,
-            connections=self._connections,
-        )
+        request = web.Request(url=realm, place=realm.partition("?")[0][:200], limit=_LARGEST_ANSWER)
         if not _is_web_address(realm) or not may_have_secrets(realm):
             raise request.refusal("the registry names a token server without TLS", "ask whoever runs the registry")
         named = {"service": wanted.get("service", ""), "scope": wanted.get("scope") or f"repository:{repository}:pull"}
         parameters = {name: value for name, value in named.items() if value}
         if not account.identity:
             url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(parameters)}"
-            authorization = http.basic(account.user, account.password) if account.user else ""
+            authorization = web.basic(account.user, account.password) if account.user else ""
             return replace(request, url=url, authorization=authorization)
         form = {"grant_type": "refresh_token", "refresh_token": account.identity, "client_id": "packyard", **parameters}
         return replace(
@@ -144,7 +134,6 @@ class Login:
             method="POST",
             headers={"Content-Type": "application/x-www-form-urlencoded"},
             body=urlencode(form).encode(),
-            repeatable=True,
         )
 
 

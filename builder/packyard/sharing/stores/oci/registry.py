@@ -13,14 +13,14 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, PackyardError, Problem, UnavailableError, on_one_line, shown
-from packyard.sharing.stores import http
-from packyard.sharing.stores.http import Answer, BrokenOffError, Request
+from packyard.sharing.stores import client as web
+from packyard.sharing.stores.client import Answer, BrokenOffError, Request
+from packyard.sharing.stores.network import may_have_secrets
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.login import Login
 from packyard.sharing.stores.oci.manifest import INDEX_TYPE, MANIFEST_TYPE, Descriptor
 from packyard.sharing.stores.store import DeniedError, NotFoundError, UnmadeStoreError, check_listed
-from packyard.sharing.stores.wire import may_have_secrets
 
 _PAGE, _PAGES, _LONGEST_PAGE = 1000, 10_000, 32 * 1024 * 1024
 _UPLOADS, _LISTINGS = 3, 20  # attempts
@@ -44,12 +44,10 @@ class Registry:
         self,
         address: Address,
         patience: float,
-        waits: Sequence[float] = http.WAITS,
         tell: Callable[[str], object] = lambda _: None,
     ) -> None:
-        self._address, self._patience, self._waits = address, patience, waits
-        self._connections = http.Connections()
-        self._login = Login(address, patience, self._connections, tell)
+        self._address, self._client = address, web.Client(patience)
+        self._login = Login(address, self._client, tell)
         self._has_api = True  # until it says that it keeps no lists of referrers
 
     def place(self, repository: str, reference: str = "") -> str:
@@ -60,7 +58,7 @@ class Registry:
     @cached_property
     def is_there(self) -> bool:
         """Whether this is a registry, whether or not it knows us."""
-        return http.send(self._request("GET", "", "")).status in (200, *_DENIED)
+        return self._client.ask(self._request("GET", "", "")).status in (200, *_DENIED)
 
     # Manifests.
 
@@ -142,7 +140,7 @@ class Registry:
         if offset >= layer.size:
             return
         request = self._blob_request("GET", repository, layer.digest)
-        send = partial(http.stream, offset=offset, size=layer.size)
+        send = partial(self._client.stream, offset=offset, size=layer.size)
         answer, pieces = self._authorized(repository, request, send, lambda outcome: outcome[0])
         _check(request, answer, 200, 206)
         for piece in pieces:
@@ -172,16 +170,16 @@ class Registry:
                     raise _refusal(request, answer)
 
     def _upload(self, repository: str, digest: Digest, data: bytes) -> tuple[Request, Answer]:
-        begin = replace(self._request("POST", repository, f"blobs/uploads/?mount={digest}", digest), repeatable=True)
+        begin = self._request("POST", repository, f"blobs/uploads/?mount={digest}", digest)
         answer = self._ask(repository, begin)
         if answer.status != 202:
             return begin, answer
-        location = http.target(begin, answer.url, answer.headers.get("location", ""))
+        location = web.target(begin, answer.url, answer.headers.get("location", ""))
         if may_have_secrets(begin.url) and not may_have_secrets(location):
             raise begin.refusal("the registry wants the bytes where they cannot be sent safely")
         url = f"{location}{'&' if '?' in location else '?'}{urlencode({'digest': digest})}"
         headers = {"Content-Type": "application/octet-stream"}
-        request = replace(begin, method="PUT", url=url, headers=headers, body=data, repeatable=False)
+        request = replace(begin, method="PUT", url=url, headers=headers, body=data)
         return request, self._ask(repository, request)
 
     # Tags.
@@ -213,8 +211,8 @@ class Registry:
         """Return where the next page of tags is: where the registry says, or behind the last tag of a full page."""
         link = _NEXT.search(answer.headers.get("link", ""))
         if link:
-            url = http.target(request, answer.url, link[1])
-            if http.origin(url) != http.origin(request.url):
+            url = web.target(request, answer.url, link[1])
+            if web.origin(url) != web.origin(request.url):
                 raise request.refusal("the registry has the next page of tags on another server")
             return url
         if len(page) != _PAGE:
@@ -232,14 +230,10 @@ class Registry:
             url=f"{self._address.url}/v2/" + (f"{quote(repository)}/{path}" if repository else ""),
             place=self.place(repository, reference),
             limit=manifests.LARGEST,
-            patience=self._patience,
-            waits=self._waits,
-            netrc=False,
-            connections=self._connections,
         )
 
     def _ask(self, repository: str, request: Request) -> Answer:
-        return self._authorized(repository, request, http.send, lambda answer: answer)
+        return self._authorized(repository, request, self._client.ask, lambda answer: answer)
 
     def _authorized(
         self,
@@ -249,7 +243,7 @@ class Registry:
         answer_of: Callable[[_Outcome], Answer],
     ) -> _Outcome:
         """Send a request, and again with what the registry wants to know us by, one login after another."""
-        if http.origin(request.url) != http.origin(self._address.url):
+        if web.origin(request.url) != web.origin(self._address.url):
             return send(request)
         sent = self._login.header(repository)
         outcome = send(replace(request, authorization=sent))
@@ -283,7 +277,7 @@ def _refusal(request: Request, answer: Answer) -> UnavailableError:
         return NotFoundError(Problem("not found", file=request.place))
     if reason and answer.status < 500 and answer.status != 429:
         return request.refusal(f"the registry refuses (HTTP {answer.status}{reason})", "see what the registry asks for")
-    return request.unexpected(answer)
+    return answer.unexpected()
 
 
 def _said(body: bytes) -> str:

@@ -1,0 +1,317 @@
+"""Web servers, and the one way to ask them, within bounds.
+
+`requests` connects, and urllib3's `Retry` repeats what a server is too busy for, or breaks off: all that packyard sends
+may be sent twice. What both leave open:
+
+1. A request ends after so many seconds, whatever the server does, and its body after so many bytes. It runs in a thread
+   that is left behind: names, handshakes, headers, ``100 Continue`` and trailers cannot be bounded otherwise.
+2. No redirection leads from https to http, and no other server gets the credentials. Its body is not read.
+3. Bytes are taken as they are stored, whatever the server says about their encoding: some label a ``.tar.gz`` as gzip
+   *content encoding*, and a client that decodes it returns a tar with another digest.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any, TypeVar
+from urllib.parse import urljoin, urlsplit
+
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+
+from packyard.core.errors import PackyardError, Problem, UnavailableError
+from packyard.sharing.stores.network import LOOK, OverdueError, authorities, late, within
+from packyard.sharing.stores.store import (
+    PATIENCE,
+    DeniedError,
+    too_long,
+)
+
+_CONNECT, _LONGEST_WAIT = 10.0, 60.0  # seconds
+_CONNECTIONS, _REDIRECTIONS = 32, 10
+_PIECE = 64 * 1024  # bytes that are read at a time, and of what a server says of an error
+_PORTS = {"http": 80, "https": 443}
+
+_TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to trust, those of a company too"
+_CLOCK = "is the clock of this machine right? See: date; otherwise its certificate has to be renewed"
+_NOT_NOW = (9, 10)  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
+_EARLY = "the server closed the connection early"
+_PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
+_WHO = "is the address right? A user and password go into ~/.netrc, for the machine"
+#: What failed, in our words: the libraries' messages may show the address with its password. And what to check.
+_REASONS: tuple[tuple[tuple[type[BaseException], ...], str, str], ...] = (
+    ((requests.exceptions.ProxyError,), "the proxy cannot be reached, or refuses", _PROXY),
+    ((requests.exceptions.InvalidProxyURL,), "the address of the proxy is invalid", _PROXY),
+    ((requests.exceptions.InvalidURL,), "the request cannot be made", "check the address"),
+    ((ConnectionRefusedError, socket.gaierror), "the server cannot be reached", LOOK),
+    ((TimeoutError, urllib3.exceptions.TimeoutError), "the server did not answer in time", LOOK),
+    ((ssl.SSLCertVerificationError,), "the server's certificate is not trusted", _TRUST),
+    ((ssl.SSLError,), "the server speaks no TLS, or TLS failed", LOOK),
+    ((ConnectionError, http.client.IncompleteRead), _EARLY, "run again"),
+    ((http.client.HTTPException, ValueError), "the server sent an invalid response", LOOK),
+    ((OSError,), "the server cannot be reached", LOOK),
+)
+
+_T = TypeVar("_T")
+
+
+class BrokenOffError(UnavailableError):
+    """A server closed a connection before the end of what it said, or was told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A method and an address, its credentials apart; what messages call it; and the bytes that its answer may have.
+
+    ``authorization`` is the value of that header, for the server of the address alone.
+    """
+
+    url: str
+    place: str
+    limit: int
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = field(default=b"", repr=False)
+    authorization: str = field(default="", repr=False)
+
+    def refusal(self, message: str, hint: str = LOOK) -> UnavailableError:
+        """Return the error to raise."""
+        return UnavailableError(Problem(message, file=self.place, hint=hint))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The last answer of a server, from the address ``url``; the names of its headers are in lower case.
+
+    The body of an answer that is no success is what the server says of it, if that is short, or empty.
+    """
+
+    request: Request
+    status: int
+    url: str
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+    def denied(self, message: str, hint: str) -> DeniedError:
+        """Return the error to raise where the server answers, and refuses."""
+        return DeniedError(Problem(f"{message} (HTTP {self.status})", file=self.request.place, hint=hint))
+
+    def unexpected(self) -> UnavailableError:
+        """Return the error to raise for an answer that is no success."""
+        if self.status in (401, 403):
+            who = f"{_WHO} {urlsplit(self.request.url).hostname}"
+            return self.denied("access denied", "check user and password" if self.request.authorization else who)
+        if self.status == 407:
+            return self.denied("the proxy wants a user and password", _PROXY)
+        if self.status in (429, 503):
+            seconds = self.headers.get("retry-after", "")
+            wait = f" in {seconds} seconds" if seconds.isdecimal() else " later"
+            return self.request.refusal(f"the server is busy (HTTP {self.status})", f"try again{wait}")
+        hint = "check the address" if 300 <= self.status < 500 else "try again later"
+        return self.request.refusal(f"the server answers HTTP {self.status}", hint)
+
+
+def basic(user: str, password: str) -> str:
+    """Return the authorization of a user by a password."""
+    return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
+
+
+def origin(url: str) -> tuple[str, str | None, int | None]:
+    """Return what says which server an address is of: scheme, host and port."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
+
+
+def target(request: Request, url: str, location: str) -> str:
+    """Return the address that a server names in an answer from ``url``, without user and password."""
+    try:
+        parts = urlsplit(urljoin(url, location.encode("latin-1").decode()))
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise request.refusal("the server sent an invalid Location") from error
+    if parts.scheme not in _PORTS or not host:
+        raise request.refusal("the server redirects to something that is not a web address")
+    if url.startswith("https:") and parts.scheme != "https":
+        raise request.refusal("the server redirects from https to http", "ask whoever runs it for an https address")
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="").geturl()
+
+
+class _Repetitions(urllib3.Retry):
+    """Repetitions where a server is busy, or breaks off before it answers; a wait that is too long is not begun."""
+
+    def get_retry_after(self, response: Any) -> float | None:
+        try:
+            return super().get_retry_after(response)
+        except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
+            return None
+
+    def increment(self, method: Any = None, url: Any = None, response: Any = None, *more: Any, **named: Any) -> Any:
+        if response is not None and (self.get_retry_after(response) or 0) > _LONGEST_WAIT:
+            raise urllib3.exceptions.MaxRetryError(named["_pool"], url)
+        return super().increment(method, url, response, *more, **named)
+
+
+REPETITIONS = _Repetitions(
+    total=3,
+    connect=0,
+    other=0,
+    allowed_methods=None,
+    status_forcelist=(429, 500, 502, 503, 504),
+    raise_on_status=False,
+    backoff_factor=0.2,
+    backoff_jitter=0.2,
+)
+
+
+class _Session(requests.Session):
+    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002  # `Client` follows
+        return None
+
+
+class Client:
+    """Asks servers, through proxies too, and keeps connections; any number of threads may use it.
+
+    ``patience``: the seconds that a request may take, with its redirections and repetitions.
+    """
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._patience, self._session = patience, _Session()
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        for scheme in _PORTS:
+            self._session.mount(f"{scheme}://", HTTPAdapter(pool_maxsize=_CONNECTIONS, max_retries=REPETITIONS))
+
+    def ask(self, request: Request) -> Answer:
+        """Send a request, follow redirections, and return the answer with its body, or raise `UnavailableError`."""
+        end = time.monotonic() + self._patience
+        with self._in_time(request, end, lambda: self._opened(request, end)) as response:
+            return self._whole(request, response, end)
+
+    def stream(self, request: Request, *, offset: int = 0, size: int | None = None) -> tuple[Answer, Iterator[bytes]]:
+        """Send a request, and return the answer and the pieces of its body from an offset, however long it is.
+
+        ``size`` is that of the whole, if it is known: some servers know no open ranges. An answer other than 200 or
+        206 has no pieces.
+        """
+        if offset:
+            wanted = f"bytes={offset}-{'' if size is None else size - 1}"
+            request = replace(request, headers={**request.headers, "Range": wanted})
+        end = time.monotonic() + self._patience
+        response = self._in_time(request, end, lambda: self._opened(request, end))
+
+        def pieces() -> Iterator[bytes]:
+            skip = offset if response.status_code == 200 else 0
+            with response:
+                for piece in self._pieces(request, response, end):
+                    if skip < len(piece):
+                        yield piece[skip:]
+                    skip = max(0, skip - len(piece))
+
+        if response.status_code not in (200, 206):
+            with response:
+                return self._whole(request, response, end), iter(())
+        part = response.headers.get("Content-Range", "")
+        if response.status_code == 206 and not part.startswith(f"bytes {offset}-"):
+            response.close()
+            raise request.refusal("the server sent another part than the one that was asked for")
+        return _answer(request, response), pieces()
+
+    def _opened(self, request: Request, end: float) -> requests.Response:
+        """Send a request and follow redirections; a change goes to no other server, nor where it becomes a GET."""
+        url, authorization, changes = request.url, request.authorization, request.method not in ("GET", "HEAD")
+        for _ in range(_REDIRECTIONS + 1):
+            response = self._session.request(
+                request.method,
+                url,
+                headers={"Accept-Encoding": "identity", "Authorization": authorization or None, **request.headers},
+                data=request.body or None,
+                auth=lambda prepared: prepared,  # any callable keeps requests from ~/.netrc
+                stream=True,
+                timeout=(min(_CONNECT, self._patience), self._patience + 1),
+                verify=authorities() if url.startswith("https:") else None,
+            )
+            if time.monotonic() > end:  # nobody waits for it any more
+                response.close()
+                raise OverdueError
+            if not response.is_redirect or (changes and response.status_code not in (307, 308)):
+                return response
+            response.close()
+            following = target(request, url, response.headers["Location"])
+            if origin(following) != origin(url):
+                authorization = ""
+                if changes:
+                    raise request.refusal("the server redirects a change to another server")
+            url = following
+        raise request.refusal(f"the server redirects more than {_REDIRECTIONS} times", "check the address")
+
+    def _whole(self, request: Request, response: requests.Response, end: float) -> Answer:
+        """Return the answer with its body, if that is not too long; what is said of an error is left out then."""
+        body, is_success = bytearray(), 200 <= response.status_code < 300
+        limit = request.limit if is_success else _PIECE
+        is_long = (response.raw.length_remaining or 0) > limit
+        pieces = self._pieces(request, response, end)
+        while not is_long and (piece := next(pieces, None)):
+            body += piece
+            is_long = len(body) > limit
+        if is_long and is_success:
+            raise too_long(request.place, limit)
+        return _answer(request, response, b"" if is_long else bytes(body))
+
+    def _pieces(self, request: Request, response: requests.Response, end: float) -> Iterator[bytes]:
+        """Yield a body as it was sent, without decoding it."""
+        read: Callable[[], bytes] = partial(response.raw.read, _PIECE, decode_content=False)
+        while piece := self._in_time(request, end, read, response):
+            yield piece
+
+    def _in_time(
+        self, request: Request, end: float, call: Callable[[], _T], response: requests.Response | None = None
+    ) -> _T:
+        """Make a call in a thread; when the time is up the socket that it reads is shut, if it is known yet."""
+        try:
+            return within(max(0.0, end - time.monotonic()), call)
+        except OverdueError as error:
+            if response is not None:
+                with suppress(OSError, RuntimeError, ValueError):
+                    response.raw.shutdown()
+            raise late(request.place, self._patience) from error
+        except PackyardError:
+            raise
+        except Exception as error:  # the libraries raise many kinds, which share no base, for what a server sends
+            reason, hint = _reason(error)
+            kind = BrokenOffError if reason == _EARLY else UnavailableError
+            raise kind(Problem(reason, file=request.place, hint=hint)) from error
+
+
+def _answer(request: Request, response: requests.Response, body: bytes = b"") -> Answer:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(request=request, status=response.status_code, url=response.url, headers=headers, body=body)
+
+
+def _reason(error: Exception) -> tuple[str, str]:
+    """Say what failed, and what to check."""
+    causes = list(_causes(error))
+    for kinds, reason, hint in _REASONS:
+        cause = next((cause for cause in causes if isinstance(cause, kinds)), None)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            reason += f": {cause.verify_message.rstrip('.')}" if cause.verify_message else ""
+            hint = _CLOCK if cause.verify_code in _NOT_NOW else hint
+        if cause is not None:
+            return reason, hint
+    return f"the transfer failed ({type(error).__name__})", LOOK
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what led to it; the libraries hand some on as arguments."""
+    yield error
+    for cause in (error.__cause__ or error.__context__, *error.args):
+        if isinstance(cause, BaseException):
+            yield from _causes(cause)
