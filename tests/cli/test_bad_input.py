@@ -179,7 +179,7 @@ def test_an_output_directory_that_holds_something_else(built: Path, tiny: Path, 
 def test_other_content_under_a_published_version(tiny: Path, channel: Path, tmp_path: Path) -> None:
     edit(tiny, "packages/bert/patches/job.yaml", "bert:1", "bert:2")
     words = ("publish", "--workspace", tiny, "--to", channel, "--version", "1.0")
-    refused(tmp_path, *words, says=r"1\.0/bert\.tar\.gz: is published with other content.*raise the version")
+    refused(tmp_path, *words, says=r"bert@1\.0 is published with other content.*raise the version")
 
 
 def test_a_name_and_a_version_that_a_channel_does_not_have(channel: Path, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def publish(home: Path, to: Path, *words: object, version: str = "1.0", text: st
 def test_an_empty_signing_key_is_refused_by_every_verb_that_signs(home: Path, channel: Path) -> None:
     for words in (
         ("publish", "--workspace", home / "sources", "--to", home / "new", "--version", "3.0", "--close"),
-        ("copy", channel, home / "new"),
+        ("copy", channel, home / "new", "p"),
         ("yank", "p@1.0", "--reason", "bad", "--in", channel),
         ("fsck", channel, "--repair"),
         ("gc", channel, "--yanked"),
@@ -64,7 +64,7 @@ def test_an_empty_signing_key_is_refused_by_every_verb_that_signs(home: Path, ch
 
 def test_publish_and_copy_say_that_nothing_is_signed(home: Path) -> None:
     assert "not signed: " in publish(home, home / "plain").splitlines()[-1]
-    assert "not signed: " in packyard("copy", home / "plain", home / "other").stderr
+    assert "not signed: " in packyard("copy", home / "plain", home / "other", "p").stderr
     assert "not signed" not in publish(home, home / "signed", **PEM)
 
 

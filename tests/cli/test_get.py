@@ -196,8 +196,8 @@ def test_a_bundle_is_got_and_pinned_by_an_address_of_its_own(channel: Path, tmp_
         process = packyard("get", address, "--into", tmp_path / "1", "--lock", file)
         assert (process.returncode, process.stdout) == (0, f"{tmp_path}/1/bert\n"), process.stderr
         said = process.stderr.splitlines()
-        assert said[0].startswith(f"bert@1.0 from {server.address}/ (its address), whose address was given; ")
-        assert said[1].startswith("bert 1.0: files are intact. ")
+        assert said[0].startswith(f"bert@1.0 from {server.address}/ (its address), the version that was asked for")
+        assert said[1].startswith("bert 1.0: files are intact and listed by the channel. ")
         assert lock.read(file).packages["bert"].channel == server.address
         done("get", "--locked", "--lock", file, "--into", tmp_path / "2")
         refused("get", f"{server.address}/bert", says=r"must be the address of a bundle \(write https://host/path/VERS")

@@ -16,7 +16,7 @@ from packyard.core.files import git
 from packyard.core.files.git import Revision
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import SigningKey
-from packyard.sharing.trust.provenance import Provenance
+from packyard.sharing.trust.provenance import Statement
 from sharing.examples import large_bundle
 from tiny import done, packyard
 
@@ -65,7 +65,7 @@ def file(tmp_path: Path, channel: Path) -> Path:
 def _attest(file: Path, at: Revision | None, **changes: object) -> None:
     bundle = Bundle.open(file.read_bytes())
     described = sbom.to_bytes(bundle)
-    made = Provenance.of(bundle, {}, at, sbom=described)
+    made = Statement.of(bundle, {}, at, sbom=described)
     for name, value in changes.items():
         object.__setattr__(made, name, value)
     file.with_name("p.tar.gz.sigstore.json").write_bytes(made.to_bytes(KEY))

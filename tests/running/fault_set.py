@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 from controlplane import webhooks
 from controlplane.api import Api, Object
-from running.patients import pod, read
+from running.patients import pod
 from running.setups import (
     APART,
     BESIDE,
-    CLAIM,
     DEVICES,
     DISK,
     GPU,
     HERE,
+    LARGE,
+    MODEL,
+    OTHER_ZONE,
     QUEUE,
     RANGE,
+    RAY_JOB,
     SPREAD,
     STORAGE_CLASS,
     TAINT,
@@ -30,6 +34,7 @@ from running.setups import (
     all_of,
     asking,
     checked,
+    claiming,
     claims,
     crd,
     create,
@@ -39,6 +44,7 @@ from running.setups import (
     ending,
     env,
     event,
+    failed,
     going_claim,
     going_job,
     holder,
@@ -54,6 +60,7 @@ from running.setups import (
     pool,
     queue,
     quota,
+    ray_fails,
     says,
     scoped,
     silent,
@@ -65,15 +72,16 @@ from running.setups import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Fault:
     """``run`` is made for a namespace; ``during`` holds as long as the fault is judged, ``then`` befalls a run."""
 
     name: str
-    run: Callable[[str], list[Object]]
     before: str = ""
     after: str = ""
     there: Setup = nothing
+    _: KW_ONLY
+    run: Callable[[str], list[Object]]
     then: Setup = nothing
     during: Callable[[Api, str], AbstractContextManager[None]] = nowhere
     level: str = "restricted"
@@ -81,719 +89,525 @@ class Fault:
     user: str = ""
 
 
+def fault(
+    name: str, before: str = "", after: str = "", there: Setup = nothing, *, status: Object | None = None, **more: Any
+) -> Fault:
+    """Return a fault of a Job whose pods have more fields; ``status`` is what a kubelet says of these."""
+    own = {key: more.pop(key) for key in ("run", "then", "during", "level", "namespace", "user") if key in more}
+    told = {"then": says(status)} if status else {}
+    return Fault(name, before, after, there, **{"run": one(**more), **told, **own})
+
+
+def both(name: str, said: str, there: Setup = nothing, **more: Any) -> Fault:
+    """Return a fault that is told in the same words before and after."""
+    return fault(name, said, said, there, **more)
+
+
+def later(name: str, after: str, there: Setup = nothing, **more: Any) -> Fault:
+    """Return a fault that nobody can tell before."""
+    return fault(name, "", after, there, **more)
+
+
 FAULTS: Sequence[Fault] = (
-    Fault(name="claim missing", run=one(**DISK), before=r"Claim disk: is not there", after=r"disk"),
-    Fault(name="claim deleting", there=going_claim, run=one(**DISK), before=r"disk: is being deleted", after="disk"),
-    Fault(
-        name="claim lost",
-        there=claims(
+    fault("claim missing", r"Claim disk: is not there", r"disk", **DISK),
+    fault("claim deleting", r"disk: is being deleted", "disk", going_claim, **DISK),
+    fault(
+        "claim lost",
+        r"disk: has lost its volume",
+        "disk",
+        claims(
             bound=False,
             metadata={"annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
             spec={"volumeName": "<ns>-gone"},
             phase="Lost",
         ),
-        run=one(**DISK),
-        before=r"disk: has lost its volume",
-        after="disk",
+        **DISK,
     ),
-    Fault(
-        name="claim without volume",
-        there=claims(bound=False),
-        run=one(**DISK),
-        before="disk: is not bound",
-        after="disk",
+    fault("claim without volume", "disk: is not bound", "disk", claims(bound=False), **DISK),
+    fault("claim read only", "is ReadOnlyMany", "", claims(mode="ReadOnlyMany"), **DISK),
+    fault(
+        "claim for one node",
+        "is ReadWriteOnce, and 2 pods",
+        "",
+        all_of(pool({}, {}), claims(mode="ReadWriteOnce")),
+        count=2,
+        **DISK,
     ),
-    Fault(name="claim read only", there=claims(mode="ReadOnlyMany"), run=one(**DISK), before="is ReadOnlyMany"),
-    Fault(
-        name="claim for one node",
-        there=all_of(pool({}, {}), claims(mode="ReadWriteOnce")),
-        run=one(count=2, **DISK),
-        before="is ReadWriteOnce, and 2 pods",
+    fault("quota of pods", "pods: 1 needed, 0 of 0 free", "beyond quota small", quota('{pods: "0"}')),
+    fault(
+        "quota of jobs", "exceeded quota: small, requested: count/jobs.batch=1", "", quota('{count/jobs.batch: "0"}')
     ),
-    Fault(
-        name="quota of pods",
-        there=quota('{pods: "0"}'),
-        run=one(),
-        before="pods: 1 needed, 0 of 0 free",
-        after="beyond quota small",
+    fault("quota of config maps", "exceeded quota: small, requested: configmaps=1", "", quota('{configmaps: "1"}')),
+    both(
+        "limit of containers",
+        "maximum cpu usage per Container is 50m",
+        create(RANGE % "{type: Container, max: {cpu: 50m}}"),
     ),
-    Fault(name="quota of jobs", there=quota('{count/jobs.batch: "0"}'), run=one(), before="count/jobs.batch: 1 needed"),
-    Fault(
-        name="quota of config maps",
-        there=quota('{configmaps: "1"}'),
-        run=one(),
-        before="configmaps: 1 needed, 0 of 1 free",
+    both(
+        "least of containers",
+        "minimum memory usage per Container is 1Gi",
+        create(RANGE % "{type: Container, min: {memory: 1Gi}}"),
     ),
-    Fault(
-        name="limit of containers",
-        there=create(RANGE % "{type: Container, max: {cpu: 50m}}"),
-        run=one(),
-        before="maximum cpu usage per Container is 50m",
-        after="maximum cpu usage per Container is 50m",
+    both("limit of pods", "maximum memory usage per Pod is 1Mi", create(RANGE % "{type: Pod, max: {memory: 1Mi}}")),
+    both(
+        "security level",
+        "refused by the namespace's Pod Security level restricted",
+        volumes=[{"name": "a", "nfs": {"server": "nfs.example", "path": "/a"}}],
     ),
-    Fault(
-        name="least of containers",
-        there=create(RANGE % "{type: Container, min: {memory: 1Gi}}"),
-        run=one(),
-        before="minimum memory usage per Container is 1Gi",
-        after="minimum memory usage per Container is 1Gi",
+    fault(
+        "larger than any node",
+        "has too little cpu",
+        "too little cpu",
+        pool({}),
+        main_resources=asking(cpu="40"),
+        **HERE,
     ),
-    Fault(
-        name="limit of pods",
-        there=create(RANGE % "{type: Pod, max: {memory: 1Mi}}"),
-        run=one(),
-        before="maximum memory usage per Pod is 1Mi",
-        after="maximum memory usage per Pod is 1Mi",
+    later("not all at once", "too little cpu", pool({}), count=6, main_resources=asking(), **HERE),
+    fault(
+        "secret missing",
+        "Secret keys: is not there",
+        'secret "keys" not found',
+        fate="held",
+        main_env=env("secret", "keys", "a"),
+        status=waits("CreateContainerConfigError", 'secret "keys" not found'),
     ),
-    Fault(
-        name="security level",
-        run=one(volumes=[{"name": "a", "nfs": {"server": "nfs.example", "path": "/a"}}]),
-        before="refused by the namespace's Pod Security level restricted",
-        after="refused by the namespace's Pod Security level restricted",
+    fault(
+        "key missing",
+        "Secret keys: has no key a",
+        "couldn't find key a",
+        create("{apiVersion: v1, kind: Secret, metadata: {name: keys}, stringData: {b: x}}"),
+        fate="held",
+        main_env=env("secret", "keys", "a"),
+        status=waits("CreateContainerConfigError", "couldn't find key a in Secret x/keys"),
     ),
-    Fault(
-        name="larger than any node",
-        there=pool({}),
-        run=one(main_resources=asking(cpu="40"), **HERE),
-        before="has too little cpu",
-        after="too little cpu",
+    fault(
+        "pull secret missing",
+        "Secret pull: is not there",
+        "image cannot be pulled",
+        fate="unpullable",
+        imagePullSecrets=[{"name": "pull"}],
     ),
-    Fault(
-        name="not all at once",
-        there=pool({}),
-        run=one(count=6, main_resources=asking(), **HERE),
-        after="too little cpu",
+    fault(
+        "config map missing",
+        "ConfigMap set: is not there",
+        'configmap "set" not found',
+        fate="held",
+        main_env=env("configMap", "set", "a"),
+        status=waits("CreateContainerConfigError", 'configmap "set" not found'),
     ),
-    Fault(
-        name="secret missing",
-        run=one(fate="held", main_env=env("secret", "keys", "a")),
-        before="Secret keys: is not there",
-        then=says(waits("CreateContainerConfigError", 'secret "keys" not found')),
-        after='secret "keys" not found',
-    ),
-    Fault(
-        name="key missing",
-        there=create("{apiVersion: v1, kind: Secret, metadata: {name: keys}, stringData: {b: x}}"),
-        run=one(fate="held", main_env=env("secret", "keys", "a")),
-        before="Secret keys: has no key a",
-        then=says(waits("CreateContainerConfigError", "couldn't find key a in Secret x/keys")),
-        after="couldn't find key a",
-    ),
-    Fault(
-        name="pull secret missing",
-        run=one(fate="unpullable", imagePullSecrets=[{"name": "pull"}]),
-        before="Secret pull: is not there",
-        after="image cannot be pulled",
-    ),
-    Fault(
-        name="config map missing",
-        run=one(fate="held", main_env=env("configMap", "set", "a")),
-        before="ConfigMap set: is not there",
-        then=says(waits("CreateContainerConfigError", 'configmap "set" not found')),
-        after='configmap "set" not found',
-    ),
-    Fault(
-        name="account missing",
-        run=one(serviceAccountName="nobody"),
-        before="ServiceAccount nobody: is not there",
-        after="nobody",
-    ),
-    Fault(
-        name="priority class missing",
-        run=one(priorityClassName="nope"),
-        before="nope",
-        after="nope",
-    ),
-    Fault(
-        name="runtime class missing",
-        run=one(runtimeClassName="nope"),
-        before="nope",
-        after="nope",
-    ),
-    Fault(
-        name="kind missing",
+    fault("account missing", "ServiceAccount nobody: is not there", "nobody", serviceAccountName="nobody"),
+    both("priority class missing", "nope", priorityClassName="nope"),
+    both("runtime class missing", "nope", runtimeClassName="nope"),
+    fault(
+        "kind missing",
+        "Thing of nobody.example/v1: is not known to the cluster",
         run=custom("nobody.example/v1", "Thing"),
-        before="Thing of nobody.example/v1: is not known to the cluster",
     ),
-    Fault(
-        name="operator too old",
-        there=operator("mpi-operator", "0.3.0", 1),
+    fault(
+        "operator too old",
+        "MPI operator 0.3.0: is too old",
+        "",
+        operator("mpi-operator", "0.3.0", 1),
         run=lambda _: [mpi()],
-        before="MPI operator 0.3.0: is too old",
     ),
-    Fault(
-        name="operator without pods",
-        there=operator("mpi-operator", "0.8.0", 0),
+    fault(
+        "operator without pods",
+        "no pod of Deployment .* is ready",
+        "",
+        operator("mpi-operator", "0.8.0", 0),
         run=lambda _: [mpi()],
-        before="no pod of Deployment .* is ready",
     ),
-    Fault(
-        name="namespace missing",
-        run=one(),
-        namespace=lambda name: f"{name}-none",
-        before="Namespace .*-none: is not there",
-    ),
-    Fault(
-        name="namespace terminating",
-        there=ending,
-        run=one(),
+    fault("namespace missing", "Namespace .*-none: is not there", namespace=lambda name: f"{name}-none"),
+    fault(
+        "namespace terminating",
+        "Namespace .*-going: is being deleted",
+        "",
+        ending,
         namespace=lambda name: f"{name}-going",
-        before="Namespace .*-going: is being deleted",
     ),
-    Fault(
-        name="no rights",
-        run=one(),
-        user="eve",
-        before=r"you may not create configmaps, list configmaps, create jobs\.batch",
+    fault("no rights", 'cannot list resource "configmaps"', user="eve"),
+    fault(
+        "queue missing",
+        "LocalQueue team: is not there",
+        "waits in queue team.*LocalQueue team doesn't exist",
+        labels=QUEUE,
     ),
-    Fault(
-        name="queue missing",
-        run=one(labels=QUEUE),
-        before="LocalQueue team: is not there",
-        after="waits in queue team.*LocalQueue team doesn't exist",
+    fault(
+        "cluster queue missing",
+        "LocalQueue team: is not active",
+        "waits in queue team.*ClusterQueue .* doesn't exist|waits in queue team",
+        kueue("LocalQueue", "team", {"clusterQueue": "<ns>-none"}),
+        labels=QUEUE,
     ),
-    Fault(
-        name="cluster queue missing",
-        there=kueue("LocalQueue", "team", {"clusterQueue": "<ns>-none"}),
-        run=one(labels=QUEUE),
-        before="LocalQueue team: is not active",
-        after="waits in queue team.*ClusterQueue .* doesn't exist|waits in queue team",
+    later("queue used up", "insufficient quota for cpu", queue("1"), labels=QUEUE, main_resources=asking(cpu="2")),
+    fault(
+        "all tainted",
+        "has the taint team=a:NoSchedule",
+        "untolerated taint",
+        pool({"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}),
+        **HERE,
     ),
-    Fault(
-        name="queue used up",
-        there=queue("1"),
-        run=one(labels=QUEUE, main_resources=asking(cpu="2")),
-        after="insufficient quota for cpu",
+    fault(
+        "label of no node",
+        "lacks? the labels node.kubernetes.io/instance-type=p4d-",
+        "didn't match Pod's node affinity/selector",
+        nodeSelector={"node.kubernetes.io/instance-type": "p4d-<ns>"},
     ),
-    Fault(
-        name="all tainted",
-        there=pool({"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}),
-        run=one(**HERE),
-        before="has the taint team=a:NoSchedule",
-        after="untolerated taint",
+    fault(
+        "more devices than a node has",
+        "has too little nvidia.com/gpu",
+        "too little nvidia.com/gpu",
+        pool({}, nvidia_com__gpu="8"),
+        main_resources=asking(nvidia_com__gpu="16"),
+        **HERE,
     ),
-    Fault(
-        name="label of no node",
-        run=one(nodeSelector={"node.kubernetes.io/instance-type": "p4d-<ns>"}),
-        before="lacks? the labels node.kubernetes.io/instance-type=p4d-",
-        after="didn't match Pod's node affinity/selector",
+    fault(
+        "devices behind a taint",
+        "1 has the taint nvidia.com/gpu=present:NoSchedule",
+        "untolerated taint",
+        pool({"taints": [TAINT]}, nvidia_com__gpu="8"),
+        main_resources=asking(nvidia_com__gpu="1"),
+        **HERE,
     ),
-    Fault(
-        name="more devices than a node has",
-        there=pool({}, nvidia_com__gpu="8"),
-        run=one(main_resources=asking(nvidia_com__gpu="16"), **HERE),
-        before="has too little nvidia.com/gpu",
-        after="too little nvidia.com/gpu",
+    fault(
+        "cordoned and tainted",
+        "1 is cordoned, 1 has the taint",
+        "unschedulable|untolerated taint",
+        pool({"cordoned": True}, {"taints": [TAINT]}),
+        **HERE,
     ),
-    Fault(
-        name="devices behind a taint",
-        there=pool({"taints": [TAINT]}, nvidia_com__gpu="8"),
-        run=one(main_resources=asking(nvidia_com__gpu="1"), **HERE),
-        before="1 has the taint nvidia.com/gpu=present:NoSchedule",
-        after="untolerated taint",
+    later("scheduler missing", "volcano|scheduler", schedulerName="volcano-<ns>"),
+    later(
+        "provisioner missing",
+        "disk has no volume yet; ebs.csi.aws.com is to make one",
+        all_of(create(STORAGE_CLASS), claims(bound=False, storage_class="<ns>", spec={"storageClassName": "<ns>"})),
+        **DISK,
     ),
-    Fault(
-        name="cordoned and tainted",
-        there=pool({"cordoned": True}, {"taints": [TAINT]}),
-        run=one(**HERE),
-        before="1 is cordoned, 1 has the taint",
-        after="unschedulable|untolerated taint",
+    later(
+        "volume of another zone",
+        "volume node affinity conflict|didn't match PersistentVolume's node affinity",
+        claims(volume=OTHER_ZONE),
+        **DISK,
     ),
-    Fault(
-        name="scheduler missing",
-        run=one(schedulerName="volcano-<ns>"),
-        after="volcano|scheduler",
-    ),
-    Fault(
-        name="provisioner missing",
-        there=all_of(
-            create(STORAGE_CLASS), claims(bound=False, storage_class="<ns>", spec={"storageClassName": "<ns>"})
-        ),
-        run=one(**DISK),
-        after="disk has no volume yet; ebs.csi.aws.com is to make one",
-    ),
-    Fault(
-        name="volume of another zone",
-        there=claims(
-            volume={
-                "nodeAffinity": {
-                    "required": {
-                        "nodeSelectorTerms": [
-                            {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b"]}]}
-                        ]
-                    }
-                }
-            }
-        ),
-        run=one(**DISK),
-        after="volume node affinity conflict|didn't match PersistentVolume's node affinity",
-    ),
-    Fault(
-        name="claim of one pod in use",
-        there=holder,
-        run=one(**DISK),
-        after="ReadWriteOncePod",
-    ),
-    Fault(name="policy on jobs", there=policy("false", "no jobs today"), run=one(), before="no jobs today"),
-    Fault(
-        name="webhook down",
+    later("claim of one pod in use", "ReadWriteOncePod", holder, **DISK),
+    fault("policy on jobs", "no jobs today", "", policy("false", "no jobs today")),
+    both(
+        "webhook down",
+        "webhook tests.packyard.example cannot be called",
         during=lambda api, namespace: webhooks.registered(api, namespace, ["pods"], 1),
-        run=one(),
-        before="webhook tests.packyard.example cannot be called",
-        after="webhook tests.packyard.example cannot be called",
     ),
-    Fault(
-        name="name taken",
-        there=lambda api, namespace: api.create(job(pod()), namespace).expect_done() and None,
-        run=one(),
-        before="Job run is there, and belongs to no run",
+    fault(
+        "name taken",
+        "Job run is there, and belongs to no run",
+        "",
+        lambda api, namespace: api.create(job(pod()), namespace).expect_done() and None,
     ),
-    Fault(name="exit code", run=one(fate="fail"), after="exit code 7"),
-    Fault(name="out of memory", run=one(fate="out-of-memory"), after="out of memory: more than its limit of 64Mi"),
-    Fault(name="evicted", run=one(fate="evict"), after="evicted: The node was low on resource: memory"),
-    Fault(name="crash loop", run=one(fate="crash"), after="crash loop: exit code 7, started again 3 times"),
-    Fault(name="unpullable", run=one(fate="unpullable"), after="image cannot be pulled: the registry does not have"),
-    Fault(name="never ready", run=one(fate="never-ready"), after="runs, and is not ready"),
-    Fault(
-        name="object deleted",
-        run=lambda ns: [*one()(ns), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "run"}}],
+    later("exit code", "exit code 7", fate="fail"),
+    later("out of memory", "out of memory: more than its limit of 64Mi", fate="out-of-memory"),
+    later("evicted", "evicted: The node was low on resource: memory", fate="evict"),
+    later("crash loop", "crash loop: exit code 7, started again 3 times", fate="crash"),
+    later("unpullable", "image cannot be pulled: the registry does not have", fate="unpullable"),
+    later("never ready", "runs, and is not ready", fate="never-ready"),
+    later(
+        "object deleted",
+        "ConfigMap run is missing",
         then=deleted("ConfigMap", "run"),
-        after="ConfigMap run is missing",
+        run=lambda ns: [*one()(ns), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "run"}}],
     ),
-    Fault(
-        name="definition removed",
-        there=lambda api, namespace: define(api, f"{namespace}.example/v1", "Thing"),
-        run=thing,
+    later(
+        "definition removed",
+        "Thing run is missing",
+        lambda api, namespace: define(api, f"{namespace}.example/v1", "Thing"),
         then=crd,
-        after="Thing run is missing",
+        run=thing,
     ),
-    # Those that were added.
-    Fault(
-        name="fraction of a device",
-        run=one(main_resources={"limits": {GPU: "500m"}}),
-        before="must be an integer",
+    fault("fraction of a device", "must be an integer", main_resources={"limits": {GPU: "500m"}}),
+    fault(
+        "request beyond the limit",
+        "must be less than or equal to cpu limit",
+        main_resources={"limits": {"cpu": "1"}, "requests": {"cpu": "2"}},
     ),
-    Fault(
-        name="request beyond the limit",
-        run=one(main_resources={"limits": {"cpu": "1"}, "requests": {"cpu": "2"}}),
-        before="must be less than or equal to cpu limit",
+    later(
+        "image without a valid name",
+        "its name is not valid",
+        fate="held",
+        main_image="Registry.example/UPPER:1",
+        status=waits("InvalidImageName", 'Failed to apply default image tag "Registry.example/UPPER:1"'),
     ),
-    Fault(
-        name="image without a valid name",
-        run=one(fate="held", main_image="Registry.example/UPPER:1"),
-        then=says(waits("InvalidImageName", 'Failed to apply default image tag "Registry.example/UPPER:1"')),
-        after="its name is not valid",
+    both(
+        "quota has pods say",
+        "must specify limits.memory",
+        quota("{limits.memory: 1Gi}"),
+        main_resources={"limits": {"cpu": "100m"}},
     ),
-    Fault(
-        name="quota has pods say",
-        there=quota("{limits.memory: 1Gi}"),
-        run=one(main_resources={"limits": {"cpu": "100m"}}),
-        before="must specify limits.memory",
-        after="must specify limits.memory",
+    fault(
+        "quota of devices",
+        "requests.nvidia.com/gpu: 2 needed, 1 of 1 free",
+        "beyond quota small",
+        all_of(pool({}, nvidia_com__gpu="8"), quota('{requests.nvidia.com/gpu: "1"}')),
+        main_resources=asking(nvidia_com__gpu="2"),
+        **HERE,
     ),
-    Fault(
-        name="quota of devices",
-        there=all_of(pool({}, nvidia_com__gpu="8"), quota('{requests.nvidia.com/gpu: "1"}')),
-        run=one(main_resources=asking(nvidia_com__gpu="2"), **HERE),
-        before="requests.nvidia.com/gpu: 2 needed, 1 of 1 free",
-        after="beyond quota small",
+    later(
+        "more pods apart than nodes", "didn't match pod anti-affinity rules", pool({}), count=2, affinity=APART, **HERE
     ),
-    Fault(
-        name="more pods apart than nodes",
-        there=pool({}),
-        run=one(count=2, affinity=APART, **HERE),
-        after="didn't match pod anti-affinity rules",
-    ),
-    Fault(
-        name="class of a new claim missing",
-        run=lambda ns: [
-            *one(**DISK)(ns),
-            *read(CLAIM, name="disk", mode="ReadWriteMany", storage_class="nope", size="1Gi"),
-        ],
-        before="is of the class nope, which is not there",
-        after="disk",
-    ),
-    Fault(
-        name="driver of a volume missing",
-        level="privileged",
-        run=one(fate="held", volumes=[{"name": "a", "csi": {"driver": "s3.nobody.example"}}]),
+    fault("class of a new claim missing", "is of the class nope, which is not there", "disk", run=claiming("nope")),
+    later(
+        "driver of a volume missing",
+        "s3.nobody.example not found",
+        fate="held",
+        volumes=[{"name": "a", "csi": {"driver": "s3.nobody.example"}}],
         then=all_of(
             starting,
             event("FailedMount", "driver name s3.nobody.example not found in the list of registered CSI drivers"),
         ),
-        after="s3.nobody.example not found",
+        level="privileged",
     ),
-    Fault(
-        name="policy on images",
-        there=policy(
+    both(
+        "policy on images",
+        "images must be from trusted",
+        policy(
             "object.spec.containers.all(c, c.image.startsWith('trusted/'))", "images must be from trusted", "pods", ""
         ),
-        run=one(),
-        before="images must be from trusted",
-        after="images must be from trusted",
     ),
-    Fault(
-        name="webhook refuses pods",
+    both(
+        "webhook refuses pods",
+        "refused by webhook .*: no pods today",
         during=lambda api, namespace: webhooks.asked(api, namespace, ["pods"], lambda _: "no pods today"),
-        run=one(),
-        before="refused by webhook .*: no pods today",
-        after="refused by webhook .*: no pods today",
     ),
-    Fault(
-        name="preparing container too large",
-        there=pool({}),
-        run=one(
-            initContainers=[
-                {
-                    "name": "first",
-                    "image": "registry.example/first:1",
-                    "resources": asking(cpu="30"),
-                    "securityContext": pod()["containers"][0]["securityContext"],
-                }
-            ],
-            **HERE,
+    fault(
+        "preparing container too large",
+        "has too little cpu",
+        "too little cpu",
+        pool({}),
+        initContainers=[LARGE],
+        **HERE,
+    ),
+    fault(
+        "no huge pages", "hugepages-1Gi", "too little hugepages-1Gi", main_resources=asking(**{"hugepages-1Gi": "1Gi"})
+    ),
+    later(
+        "preparing container fails",
+        "exit code 3",
+        fate="held",
+        status={
+            "phase": "Failed",
+            "initContainerStatuses": [of_container(terminated={"exitCode": 3})["containerStatuses"][0]],
+        },
+    ),
+    later(
+        "program not in the image",
+        'it cannot be started: .*"trian.py": executable file not found',
+        fate="held",
+        status=failed(127, reason="StartError", message='exec: "trian.py": executable file not found in $PATH'),
+    ),
+    later("deadline", "active longer than|deadline", run=lambda _: [job(pod(), activeDeadlineSeconds=1)]),
+    later(
+        "registry refuses",
+        "the registry refuses registry.example/main:1",
+        fate="held",
+        status=waits(
+            "ImagePullBackOff",
+            'Back-off pulling image "registry.example/main:1": ErrImagePull: unauthorized: authentication required',
         ),
-        before="has too little cpu",
-        after="too little cpu",
     ),
-    Fault(
-        name="no huge pages",
-        run=one(main_resources=asking(**{"hugepages-1Gi": "1Gi"})),
-        before="hugepages-1Gi",
-        after="too little hugepages-1Gi",
-    ),
-    Fault(
-        name="preparing container fails",
-        run=one(fate="held"),
-        then=says(
-            {
-                "phase": "Failed",
-                "initContainerStatuses": [
-                    {
-                        "name": "first",
-                        "image": "a",
-                        "imageID": "",
-                        "ready": False,
-                        "restartCount": 0,
-                        "state": {"terminated": {"exitCode": 3, "reason": "Error"}},
-                    }
-                ],
-            }
-        ),
-        after="exit code 3",
-    ),
-    Fault(
-        name="program not in the image",
-        run=one(fate="held"),
-        then=says(
-            {
-                **of_container(
-                    terminated={
-                        "exitCode": 127,
-                        "reason": "StartError",
-                        "message": 'exec: "trian.py": executable file not found in $PATH',
-                    }
-                ),
-                "phase": "Failed",
-            }
-        ),
-        after='it cannot be started: .*"trian.py": executable file not found',
-    ),
-    Fault(
-        name="deadline",
-        run=lambda _: [job(pod(), activeDeadlineSeconds=1)],
-        after="active longer than|deadline",
-    ),
-    Fault(
-        name="registry refuses",
-        run=one(fate="held"),
-        then=says(
-            waits(
-                "ImagePullBackOff",
-                'Back-off pulling image "registry.example/main:1": ErrImagePull: unauthorized: authentication required',
-            )
-        ),
-        after="the registry refuses registry.example/main:1",
-    ),
-    Fault(
-        name="mount fails",
-        run=one(fate="held"),
+    later(
+        "mount fails",
+        "access denied by server",
+        fate="held",
         then=all_of(starting, event("FailedMount", "MountVolume.SetUp failed: mount.nfs: access denied by server")),
-        after="access denied by server",
     ),
-    Fault(
-        name="probe fails",
-        run=one(fate="never-ready"),
+    later(
+        "probe fails",
+        "Readiness probe failed",
+        fate="never-ready",
         then=event("Unhealthy", "Readiness probe failed: connection refused"),
-        after="Readiness probe failed",
     ),
-    Fault(
-        name="preempted",
-        run=one(fate="held"),
-        then=says(
-            {
-                "phase": "Failed",
-                "reason": "Preempted",
-                "message": "preempted by a pod with higher priority",
-                "conditions": [
-                    {
-                        "type": "DisruptionTarget",
-                        "status": "True",
-                        "reason": "PreemptionByScheduler",
-                        "message": "default-scheduler: preempting to accommodate a higher priority pod",
-                    }
-                ],
-            }
-        ),
-        after="preempt",
+    later(
+        "preempted",
+        "preempt",
+        fate="held",
+        status={"phase": "Failed", "reason": "Preempted", "message": "preempted by a pod with higher priority"},
     ),
-    Fault(
-        name="killed by a signal",
-        run=one(fate="held"),
-        then=says({**of_container(terminated={"exitCode": 139, "reason": "Error"}), "phase": "Failed"}),
-        after=r"exit code 139 \(signal 11\)",
+    later("killed by a signal", r"exit code 139 \(signal 11\)", fate="held", status=failed(139)),
+    fault(
+        "part of a device",
+        r"1 has no nvidia.com/mig-1g.5gb.*nodes offer nvidia.com/gpu",
+        "too little nvidia.com/mig-1g.5gb",
+        pool({}, nvidia_com__gpu="8"),
+        main_resources=asking(**{"nvidia.com/mig-1g.5gb": "1"}),
+        **HERE,
     ),
-    # Those of a later round.
-    Fault(
-        name="part of a device",
-        there=pool({}, nvidia_com__gpu="8"),
-        run=one(main_resources=asking(**{"nvidia.com/mig-1g.5gb": "1"}), **HERE),
-        before=r"1 has no nvidia.com/mig-1g.5gb.*nodes offer nvidia.com/gpu",
-        after="too little nvidia.com/mig-1g.5gb",
+    fault(
+        "toleration of another effect",
+        "1 has the taint nvidia.com/gpu=present:NoExecute",
+        "untolerated taint",
+        pool({"taints": [{**TAINT, "effect": "NoExecute"}]}, nvidia_com__gpu="8"),
+        main_resources=asking(nvidia_com__gpu="1"),
+        tolerations=[{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}],
+        **HERE,
     ),
-    Fault(
-        name="toleration of another effect",
-        there=pool({"taints": [{**TAINT, "effect": "NoExecute"}]}, nvidia_com__gpu="8"),
-        run=one(
-            main_resources=asking(nvidia_com__gpu="1"),
-            tolerations=[{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}],
-            **HERE,
-        ),
-        before="1 has the taint nvidia.com/gpu=present:NoExecute",
-        after="untolerated taint",
+    fault(
+        "class of a waiting claim missing",
+        "its class nope-.* is not there",
+        "disk has no volume yet; it is of class nope-",
+        claims(bound=False, storage_class="nope-<ns>", spec={"storageClassName": "nope-<ns>"}),
+        **DISK,
     ),
-    Fault(
-        name="class of a waiting claim missing",
-        there=claims(bound=False, storage_class="nope-<ns>", spec={"storageClassName": "nope-<ns>"}),
-        run=one(**DISK),
-        before="its class nope-.* is not there",
-        after="disk has no volume yet; it is of class nope-",
+    later(
+        "class of volumes for one node", "disk has no volume yet", create(STORAGE_CLASS), run=claiming("<ns>", count=2)
     ),
-    Fault(
-        name="class of volumes for one node",
-        there=create(STORAGE_CLASS),
-        run=lambda ns: [
-            *one(count=2, **DISK)(ns),
-            *read(CLAIM, name="disk", mode="ReadWriteMany", storage_class=ns, size="1Gi"),
-        ],
-        after="disk has no volume yet",
+    both("quota of a scope", "beyond quota scoped", scoped),
+    fault(
+        "quota of a class",
+        "exceeded quota|requests.storage: 2Gi needed",
+        "",
+        all_of(create(STORAGE_CLASS), quota('{<ns>.storageclass.storage.k8s.io/requests.storage: "1Gi"}')),
+        run=claiming("<ns>", "2Gi", "ReadWriteOnce"),
     ),
-    Fault(
-        name="quota of a scope",
-        there=scoped,
-        run=one(),
-        before="beyond quota scoped",
-        after="beyond quota scoped",
+    both(
+        "ratio of limits",
+        "cpu max limit to request ratio per Container is 2",
+        create(RANGE % "{type: Container, maxLimitRequestRatio: {cpu: 2}}"),
+        main_resources={"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "100m"}},
     ),
-    Fault(
-        name="quota of a class",
-        there=all_of(create(STORAGE_CLASS), quota('{<ns>.storageclass.storage.k8s.io/requests.storage: "1Gi"}')),
-        run=lambda ns: [
-            *one(**DISK)(ns),
-            *read(CLAIM, name="disk", mode="ReadWriteOnce", storage_class=ns, size="2Gi"),
-        ],
-        before="exceeded quota|requests.storage: 2Gi needed",
+    fault(
+        "root is not allowed",
+        "restricted",
+        "refused by the namespace's Pod Security level restricted: .*allowPrivilegeEscalation",
+        main_securityContext={"runAsUser": 0, "allowPrivilegeEscalation": True},
     ),
-    Fault(
-        name="ratio of limits",
-        there=create(RANGE % "{type: Container, maxLimitRequestRatio: {cpu: 2}}"),
-        run=one(main_resources={"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "100m"}}),
-        before="cpu max limit to request ratio per Container is 2",
-        after="cpu max limit to request ratio per Container is 2",
-    ),
-    Fault(
-        name="root is not allowed",
-        run=one(main_securityContext={"runAsUser": 0, "allowPrivilegeEscalation": True}),
-        before="restricted",
-        after="refused by the namespace's Pod Security level restricted: .*allowPrivilegeEscalation",
-    ),
-    Fault(
-        name="held by a finalizer",
-        there=going_job,
-        run=one(),
-        before="Job run is being deleted .*metadata.finalizers",
-    ),
-    Fault(
-        name="webhook does not answer",
+    fault("held by a finalizer", "Job run is being deleted .*metadata.finalizers", "", going_job),
+    fault(
+        "webhook does not answer",
+        "webhook tests.packyard.example.*deadline exceeded",
+        "webhook tests.packyard.example cannot be called",
         during=silent,
-        run=one(),
-        before="webhook tests.packyard.example.*deadline exceeded",
-        after="webhook tests.packyard.example cannot be called",
     ),
-    Fault(
-        name="queue for other namespaces",
-        there=queue("8", matchLabels={"team": "other"}),
-        run=one(labels=QUEUE),
-        after="waits in queue team.*namespace doesn't match",
+    later(
+        "queue for other namespaces",
+        "waits in queue team.*namespace doesn't match",
+        queue("8", matchLabels={"team": "other"}),
+        labels=QUEUE,
     ),
-    Fault(
-        name="queue without devices",
-        there=queue("8"),
-        run=one(labels=QUEUE, main_resources=asking(nvidia_com__gpu="1")),
-        after="nvidia.com/gpu unavailable in ClusterQueue",
+    later(
+        "queue without devices",
+        "nvidia.com/gpu unavailable in ClusterQueue",
+        queue("8"),
+        labels=QUEUE,
+        main_resources=asking(nvidia_com__gpu="1"),
     ),
-    Fault(
-        name="queue of small flavors",
-        there=queue("4", "4"),
-        run=one(count=6, labels=QUEUE, main_resources=asking()),
-        after="insufficient quota for cpu in flavor",
+    later(
+        "queue of small flavors",
+        "insufficient quota for cpu in flavor",
+        queue("4", "4"),
+        count=6,
+        labels=QUEUE,
+        main_resources=asking(),
     ),
-    Fault(
-        name="queue of tainted flavors",
-        there=queue("8", flavor={"nodeTaints": [{"key": "rented", "value": "yes", "effect": "NoSchedule"}]}),
-        run=one(labels=QUEUE),
-        after="untolerated taint",
+    later(
+        "queue of tainted flavors",
+        "untolerated taint",
+        queue("8", flavor={"nodeTaints": [{"key": "rented", "value": "yes", "effect": "NoSchedule"}]}),
+        labels=QUEUE,
     ),
-    Fault(
-        name="queue of flavors with other labels",
-        there=queue("8", flavor={"nodeLabels": {"pool": "other"}}),
-        run=one(labels=QUEUE, nodeSelector={"pool": "own"}),
-        after="match node affinity",
+    later(
+        "queue of flavors with other labels",
+        "match node affinity",
+        queue("8", flavor={"nodeLabels": {"pool": "other"}}),
+        labels=QUEUE,
+        nodeSelector={"pool": "own"},
     ),
-    Fault(
-        name="queue stopped",
-        there=all_of(queue("8"), stop),
-        run=one(labels=QUEUE),
-        before="is not active",
-        after="waits in queue team.*(inactive|stopped)",
+    fault(
+        "queue stopped",
+        "is not active",
+        "waits in queue team.*(inactive|stopped)",
+        all_of(queue("8"), stop),
+        labels=QUEUE,
     ),
-    Fault(
-        name="resource claim missing",
-        run=one(resourceClaims=[{"name": "gpu", "resourceClaimName": "gone"}]),
-        after="waits for ResourceClaim gone",
+    later(
+        "resource claim missing",
+        "waits for ResourceClaim gone",
+        resourceClaims=[{"name": "gpu", "resourceClaimName": "gone"}],
     ),
-    Fault(
-        name="template of resource claims missing",
-        run=one(resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gone"}]),
-        after="waits for a ResourceClaim by ResourceClaimTemplate gone",
+    later(
+        "template of resource claims missing",
+        "waits for a ResourceClaim by ResourceClaimTemplate gone",
+        resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gone"}],
     ),
-    Fault(
-        name="class of devices missing",
-        there=create(DEVICES),
-        run=one(resourceClaims=[{"name": "gpu", "resourceClaimName": "devices"}]),
-        after="nope-.* does not exist|nope-.* not found",
+    later(
+        "class of devices missing",
+        "nope-.* does not exist|nope-.* not found",
+        create(DEVICES),
+        resourceClaims=[{"name": "gpu", "resourceClaimName": "devices"}],
     ),
-    Fault(
-        name="node that is not there",
-        run=one(nodeName="gone-<ns>"),
-        before="lacks? the labels metadata.name=gone-",
+    fault("volume of an image", r"the API server drops spec.volumes\[model\].image", level="privileged", **MODEL),
+    fault("node that is not there", "lacks? the labels metadata.name=gone-", nodeName="gone-<ns>"),
+    later(
+        "gate that nobody lifts",
+        "waits until its gate team.example/gate is lifted",
+        schedulingGates=[{"name": "team.example/gate"}],
     ),
-    Fault(
-        name="gate that nobody lifts",
-        run=one(schedulingGates=[{"name": "team.example/gate"}]),
-        after="waits until its gate team.example/gate is lifted",
-    ),
-    Fault(
-        name="port of a node twice",
+    later(
+        "port of a node twice",
+        "didn't have free ports",
+        pool({}),
+        count=2,
+        main_ports=[{"containerPort": 80, "hostPort": 8080}],
+        **HERE,
         level="privileged",
-        there=pool({}),
-        run=one(count=2, main_ports=[{"containerPort": 80, "hostPort": 8080}], **HERE),
-        after="didn't have free ports",
     ),
-    Fault(
-        name="beside pods that are not there",
-        run=one(affinity=BESIDE),
-        after="didn't match pod affinity rules",
+    later("beside pods that are not there", "didn't match pod affinity rules", affinity=BESIDE),
+    later("spread over a label of no node", "missing required label", topologySpreadConstraints=[SPREAD]),
+    later(
+        "priority in a queue missing",
+        "no Workload of Kueue is made for it",
+        queue("8"),
+        labels={**QUEUE, "kueue.x-k8s.io/priority-class": "nope"},
     ),
-    Fault(
-        name="spread over a label of no node",
-        run=one(topologySpreadConstraints=[SPREAD]),
-        after="missing required label",
+    fault(
+        "device mounted as files",
+        "disk: is a block device",
+        "",
+        claims(spec={"volumeMode": "Block"}, volume={"volumeMode": "Block"}),
+        **DISK,
     ),
-    Fault(
-        name="priority in a queue missing",
-        there=queue("8"),
-        run=one(labels={**QUEUE, "kueue.x-k8s.io/priority-class": "nope"}),
-        after="no Workload of Kueue is made for it",
+    later(
+        "image must not be pulled",
+        "the node lacks registry.example/main:1, and must not pull it",
+        fate="held",
+        main_imagePullPolicy="Never",
+        status=waits("ErrImageNeverPull", "Container image is not present with pull policy of Never"),
     ),
-    Fault(
-        name="device mounted as files",
-        there=claims(spec={"volumeMode": "Block"}, volume={"volumeMode": "Block"}),
-        run=one(**DISK),
-        before="disk: is a block device",
+    later("node lost", "NodeLost|lost its node", fate="held", status={"phase": "Running", "reason": "NodeLost"}),
+    later(
+        "what a program left as it failed",
+        "exit code 1: CUDA error",
+        fate="held",
+        status=failed(1, message="step 3\nCUDA error\n"),
     ),
-    Fault(
-        name="image must not be pulled",
-        run=one(fate="held", main_imagePullPolicy="Never"),
-        then=says(waits("ErrImageNeverPull", "Container image is not present with pull policy of Never")),
-        after="the node lacks registry.example/main:1, and must not pull it",
-    ),
-    Fault(
-        name="node lost",
-        run=one(fate="held"),
-        then=says(
-            {
-                "phase": "Running",
-                "reason": "NodeLost",
-                "conditions": [
-                    {"type": "Ready", "status": "False", "reason": "NodeLost"},
-                ],
-            }
-        ),
-        after="NodeLost|lost its node",
-    ),
-    Fault(
-        name="what a program left as it failed",
-        run=one(fate="held"),
-        then=says({**of_container(terminated={"exitCode": 1, "message": "step 3\nCUDA error\n"}), "phase": "Failed"}),
-        after="exit code 1: CUDA error",
-    ),
-    Fault(
-        name="devices cannot be prepared",
-        run=one(fate="held"),
+    later(
+        "devices cannot be prepared",
+        "no driver gpu.nvidia.com",
+        fate="held",
         then=all_of(starting, event("FailedPrepareDynamicResources", "no driver gpu.nvidia.com")),
-        after="no driver gpu.nvidia.com",
     ),
-    Fault(
-        name="volume cannot be made",
-        there=all_of(
+    later(
+        "volume cannot be made",
+        "ebs.csi.aws.com is to make one of class .*: volume quota exceeded",
+        all_of(
             create(STORAGE_CLASS.replace("WaitForFirstConsumer", "Immediate")),
             claims(bound=False, storage_class="<ns>", spec={"storageClassName": "<ns>"}),
         ),
-        run=one(**DISK),
+        **DISK,
         then=warning("PersistentVolumeClaim", "disk", "ProvisioningFailed", "volume quota exceeded"),
-        after="ebs.csi.aws.com is to make one of class .*: volume quota exceeded",
     ),
-    Fault(
-        name="check of a queue",
-        there=checked,
-        run=one(labels=QUEUE),
-        after="waits in queue team: admission check test-",
-    ),
-    Fault(
-        name="job of Ray fails",
-        there=lambda api, _: define(api, "ray.io/v1", "RayJob"),
-        run=lambda _: [
-            {
-                "apiVersion": "ray.io/v1",
-                "kind": "RayJob",
-                "metadata": {"name": "run"},
-                "spec": {"rayClusterSpec": {"headGroupSpec": {"template": {"spec": pod()}}}},
-            }
-        ],
-        then=lambda api, namespace: (
-            api.merge(
-                {
-                    "apiVersion": "ray.io/v1",
-                    "kind": "RayJob",
-                    "metadata": {"name": "run"},
-                    "status": {"jobDeploymentStatus": "Failed", "jobStatus": "FAILED", "message": "exited with 1"},
-                },
-                namespace,
-                subresource="status",
-            ).expect_done()
-            and None
-        ),
-        after="failed: exited with 1",
+    later("check of a queue", "waits in queue team: admission check test-", checked, labels=QUEUE),
+    later(
+        "job of Ray fails",
+        "failed: exited with 1",
+        lambda api, _: define(api, "ray.io/v1", "RayJob"),
+        run=lambda _: [RAY_JOB],
+        then=ray_fails,
     ),
 )

@@ -248,11 +248,9 @@ def _settled(calls: Sequence[Mapping[str, Any]], namespace: str) -> list[dict[st
 
 
 def _records(call: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the ConfigMaps of an answer that hold packed objects."""
-    output = call.get("output")
-    for item in output.get("items", [output]) if isinstance(output, dict) else ():
-        if "binaryData" in item:
-            yield item
+    """Yield the ConfigMaps of a call and its answer that hold packed objects."""
+    for said in filter(lambda each: isinstance(each, dict), (call.get("input"), call.get("output"))):
+        yield from (item for item in said.get("items", [said]) if "binaryData" in item)
 
 
 def _opened(call: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -158,6 +158,11 @@ def of_container(**state: Any) -> Object:
     return {"phase": "Pending", "conditions": ready, "containerStatuses": [{**base, "state": state}]}
 
 
+def failed(code: int, **more: str) -> Object:
+    """Return the status of a pod whose container has ended with a code."""
+    return {**of_container(terminated={"exitCode": code, "reason": "Error", **more}), "phase": "Failed"}
+
+
 def waits(reason: str, message: str = "") -> Object:
     return of_container(waiting={"reason": reason, "message": message})
 
@@ -189,9 +194,29 @@ def starting(api: Api, namespace: str) -> None:
     says({**waits("ContainerCreating"), "phase": "Pending"})(api, namespace)
 
 
+def claiming(
+    storage_class: str, size: str = "1Gi", mode: str = "ReadWriteMany", count: int = 1
+) -> Callable[[str], list[Object]]:
+    """Return what makes pods with the claim that they mount."""
+
+    def made(namespace: str) -> list[Object]:
+        named = storage_class.replace("<ns>", namespace)
+        return [
+            *one(count=count, **DISK)(namespace),
+            *read(CLAIM, name="disk", mode=mode, storage_class=named, size=size),
+        ]
+
+    return made
+
+
 DISK = {
     "volumes": [{"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}],
     "main_volumeMounts": [{"name": "disk", "mountPath": "/disk"}],
+}
+#: Which Kubernetes 1.34 does not know unless somebody switches it on.
+MODEL = {
+    "volumes": [{"name": "model", "image": {"reference": "registry.example/model:1", "pullPolicy": "IfNotPresent"}}],
+    "main_volumeMounts": [{"name": "model", "mountPath": "/model"}],
 }
 HERE = {"nodeSelector": {"pool": "<ns>"}}
 _QUOTA = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: small}, spec: {hard: %s}}"
@@ -349,6 +374,23 @@ SPREAD = {
     "whenUnsatisfiable": "DoNotSchedule",
     "labelSelector": {"matchLabels": {"app": "nobody"}},
 }
+OTHER_ZONE = {
+    "nodeAffinity": {
+        "required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b"]}]}]}
+    }
+}
+LARGE = {
+    "name": "first",
+    "image": "registry.example/first:1",
+    "resources": asking(cpu="30"),
+    "securityContext": pod()["containers"][0]["securityContext"],
+}
+RAY_JOB = {
+    "apiVersion": "ray.io/v1",
+    "kind": "RayJob",
+    "metadata": {"name": "run"},
+    "spec": {"rayClusterSpec": {"headGroupSpec": {"template": {"spec": pod()}}}},
+}
 APART = {
     "podAntiAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": [
@@ -359,6 +401,12 @@ APART = {
         ]
     }
 }
+
+
+def ray_fails(api: Api, namespace: str) -> None:
+    """Have the operator of Ray say that a job has failed."""
+    status = {"jobDeploymentStatus": "Failed", "jobStatus": "FAILED", "message": "exited with 1"}
+    api.merge({**RAY_JOB, "status": status}, namespace, subresource="status").expect_done()
 
 
 def ending(api: Api, namespace: str) -> None:

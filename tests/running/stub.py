@@ -85,8 +85,6 @@ def _get(plain: list[str], flags: dict[str, str], objects: list[Object]) -> None
 
 def _apply(flags: dict[str, str], objects: list[Object]) -> None:
     typed = _typed()
-    if "metadata" not in typed[0]:  # a review of rights
-        return print(json.dumps({**typed[0], "status": {}}))
     if "--dry-run" in flags:
         stored = {_key(item): item for item in objects}
         return _print([_merged(stored.get(_key(item), {}), item) for item in typed])

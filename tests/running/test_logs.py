@@ -169,21 +169,6 @@ def test_following_goes_on_with_the_pod_that_takes_the_place(
         assert "nterrupt" not in (process.stderr.read() if process.stderr else "")
 
 
-def test_following_prints_the_log_of_a_run_that_is_over_however_late_it_comes(
-    client: Kubectl, flags: tuple[str, ...], printer: Printer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As where kubectl has to log in first."""
-    made.put(client, {"one": [made.pod("one", "complete")]})
-    settled(client, one="succeeded")
-    printer.print("one", b"all of it")
-    late = tmp_path / "late/kubectl"
-    late.parent.mkdir()
-    late.write_text(f'#!/bin/sh\ncase "$*" in *" logs "*) sleep 1.5;; esac\nexec {client.program} "$@"\n')
-    late.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{late.parent}:{os.environ['PATH']}")
-    assert packyard("logs", "--follow", "one", *flags).stdout == "all of it\n"
-
-
 def pod(name: str, role: str, index: int, phase: str = "Running", created: str = "1") -> PodStatus:
     metadata = {"name": name, "creationTimestamp": created, "labels": {"role": role, "packyard/run": "one"}}
     spec = {"containers": [{"name": "a"}, {"name": "b"}]}

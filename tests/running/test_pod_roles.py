@@ -18,16 +18,6 @@ def pod(labels: dict[str, str]) -> Object:
     return {"metadata": {"name": "p", "labels": labels}}
 
 
-def test_a_pytorch_job_has_a_master_and_workers() -> None:
-    job = item("PyTorchJob", "kubeflow.org/v1", pytorchReplicaSpecs={"Master": {}, "Worker": {"replicas": 3}})
-    known = roles.find(job, "run")
-    assert known == [Role("master", 1, 1), Role("worker", 3, 3)]
-    own = "training.kubeflow.org"
-    labels = {f"{own}/job-name": "run", f"{own}/replica-type": "worker", f"{own}/replica-index": "2"}
-    assert roles.of_pod(pod(labels), job, known) == ("worker", 2)
-    assert roles.of_pod(pod({**labels, f"{own}/job-name": "other"}), job, known) is None
-
-
 def test_pods_of_the_jobs_of_a_role_are_counted_through() -> None:
     job = {"template": {"spec": {"completions": 2, "parallelism": 2}}, "name": "worker", "replicas": 3}
     job_set = item("JobSet", "jobset.x-k8s.io/v1alpha2", replicatedJobs=[job])

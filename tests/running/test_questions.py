@@ -15,6 +15,7 @@ from packyard.core.kubernetes.operators import OPERATORS
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
 from packyard.running.doctor.finding import Finding
+from packyard.running.runs import apply
 from packyard.running.runs.kubectl import Done, Kubectl
 from packyard.running.runs.run import LABEL
 from running.patients import deployed, pod, read, rendered, running, told
@@ -23,7 +24,6 @@ from tiny import packyard
 
 Object = dict[str, Any]
 
-RULES = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
 TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
 POD = "{spec: {containers: [{name: a, resources: {requests: {cpu: '%s'}}}]}}"
 MPI_JOB = f"""
@@ -56,7 +56,7 @@ def cluster(*items: Object, **fields: Any) -> Facts:
     objects: dict[str, list[Object]] = {}
     for item in ({"kind": "Namespace", "metadata": {"name": "ml"}}, *items):
         objects.setdefault(item["kind"], []).append(item)
-    return Facts(**{"namespace": "ml", "objects": objects, "rules": RULES, **fields})
+    return Facts(**{"namespace": "ml", "objects": objects, **fields})
 
 
 def found(objects: Sequence[Object], known: Facts) -> list[str]:
@@ -126,8 +126,6 @@ def examined(ready: Any, *items: Object, tried: Object | None = None) -> list[Fi
     def answer(words: Sequence[str], data: bytes) -> Done:
         if words[0] == "create" and "--dry-run=server" in words:
             return Done(0, encoded(tried) if tried else data, "", ())
-        if words[0] == "create":
-            return Done(0, encoded({"kind": "Review", "status": {"resourceRules": RULES}}), "", ())
         if words[1].startswith("--raw"):
             return Done(0, encoded({"groups": []}), "", ())
         return Done(0, encoded({"kind": "List", "items": here}), "", ())
@@ -137,25 +135,6 @@ def examined(ready: Any, *items: Object, tried: Object | None = None) -> list[Fi
 
 def encoded(value: Any) -> bytes:
     return json.dumps(value).encode()
-
-
-@pytest.mark.parametrize(
-    ("item", "count", "said"),
-    [
-        (claim(), 2, []),
-        (claim("ReadWriteOncePod"), 1, []),
-        (claim("ReadWriteOncePod"), 2, ["error: {}: is ReadWriteOncePod, and 2 pods of the run mount it at once"]),
-        (claim(phase="Pending"), 1, ["error: {}: is not bound to a volume; its class is fast"]),
-        (claim(phase="Pending", of="late"), 1, []),
-    ],
-)
-def test_claims_are_there_bound_or_waiting_and_their_modes_fit(item: Object, count: int, said: Sequence[str]) -> None:
-    classes = [
-        {"kind": "StorageClass", "metadata": {"name": "fast"}},
-        {"kind": "StorageClass", "metadata": {"name": "late"}, "volumeBindingMode": "WaitForFirstConsumer"},
-    ]
-    about = "PersistentVolumeClaim disk"
-    assert found([mounting(count)], cluster(item, node("a"), node("b"), *classes)) == [s.format(about) for s in said]
 
 
 def test_a_claim_of_one_node_is_no_trouble_where_there_is_one() -> None:
@@ -191,21 +170,32 @@ def test_new_claims_have_a_class_or_a_volume(changes: Object, there: Sequence[st
     assert found([item], cluster(*items)) == expected
 
 
-def test_quotas_have_room_for_all_pods_together_and_for_the_objects() -> None:
-    hard = {"pods": "3", "requests.cpu": "1", "count/deployments.apps": "0", "requests.storage": "1Gi", "secrets": "0"}
-    quota = {"kind": "ResourceQuota", "metadata": {"name": "small"}, "spec": {"hard": hard}}
+def test_quotas_have_room_for_all_pods_together() -> None:
+    quota = {"kind": "ResourceQuota", "metadata": {"name": "small"}, "spec": {"hard": {"pods": "3", "limits.cpu": "1"}}}
     quota["status"] = {"used": {"pods": "1"}}
     run = deployed("run", pod(main_resources=asking(cpu="300m")), 4)
-    default = {"kind": "StorageClass", "metadata": {"name": "fast"}}
-    assert found([run, claim()], cluster(quota, node(), default)) == [
-        "error: ResourceQuota small: has no room: count/deployments.apps: 1 needed, 0 of 0 free; pods: 4 needed, 2 of 3"
-        " free; requests.cpu: 1.2 needed, 1 of 1 free; requests.storage: 2Gi needed, 1Gi of 1Gi free"
+    assert found([run], cluster(quota, node())) == [
+        "error: ResourceQuota small: has no room: limits.cpu: 1.2 needed, 1 of 1 free; pods: 4 needed, 2 of 3 free"
     ]
     own = {"kind": "Pod", "metadata": {"name": "a", "namespace": "ml", "labels": {LABEL: "run"}}}
     labelled = {**run, "metadata": {"name": "run", "labels": {"app.kubernetes.io/instance": "run"}}}
     assert found([labelled], cluster(quota, node(), own)) == []
     quota["spec"]["scopes"] = ["Terminating"]
     assert found([run], cluster(quota, node())) == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer", "paths"),
+    [
+        ({"a": "1", "b": None, "c": {}}, {"a": 1}, []),
+        ({"env": [{"name": "A"}, {"name": "B", "value": "1"}]}, {"env": [{"name": "A"}]}, ["env[B].value"]),
+        ({"ports": [{"port": 1}]}, {"ports": [{"host": "x"}, {"port": 2}]}, []),
+        ({"args": ["a", "b"]}, {"args": ["a"]}, ["args[1]"]),
+        ({"a": {"b": {"c": "1"}}, "list": [{"name": "x", "y": 1}]}, {}, ["a", "list[x].y"]),
+    ],
+)
+def test_what_a_server_leaves_out_is_named_by_its_path(sent: Object, answer: Object, paths: Sequence[str]) -> None:
+    assert [*apply.dropped(sent, answer)] == paths
 
 
 def of(version: str, kind: str, **labels: str) -> Object:
@@ -276,33 +266,6 @@ def test_without_a_use_case_the_operators_are_told(tmp_path: Path, monkeypatch: 
     assert "JobSet" not in done.stdout
     assert "passed: JobSet v0.9.0" in done.stderr
     assert "--probe needs DIR" in packyard("doctor", "--probe").stderr
-
-
-@pytest.mark.parametrize(
-    ("rules", "is_whole", "said"),
-    [
-        (RULES, True, []),
-        (
-            [*RULES[:0]],
-            True,
-            ["error: your rights: you may not create configmaps, list configmaps, create {0}, patch {0}"],
-        ),
-        (
-            [{"apiGroups": ["", "apps"], "resources": ["configmaps", "deployments"], "verbs": ["create", "list"]}],
-            True,
-            ["error: your rights: you may not patch {0}"],
-        ),
-        ([{**RULES[0], "resourceNames": ["a"]}, *RULES], True, []),
-        (
-            [{"apiGroups": [""], "resources": ["*"], "verbs": ["*"]}],
-            False,
-            ["unknown: your rights: the cluster does not tell all of them: you may or may not create {0}, patch {0}"],
-        ),
-    ],
-)
-def test_rights_to_apply_and_to_record(rules: Sequence[Object], is_whole: bool, said: Sequence[str]) -> None:
-    known = cluster(node(), rules=rules, all_rules=is_whole)
-    assert found([deployed("run", pod())], known) == [each.format("deployments.apps") for each in said]
 
 
 def test_what_may_not_be_read_is_unknown_once_for_all_that_need_it() -> None:

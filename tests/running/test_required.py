@@ -8,14 +8,11 @@ from pathlib import Path
 import pytest
 
 import tiny
-from controlplane.api import Api
 from packyard.core.bundle import shipped
-from packyard.core.bundle.required import Required
-from packyard.core.kubernetes import requirements
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
 from packyard.running.runs.rendered import Rendered
-from tiny import done, packyard
+from tiny import done
 
 RAY_JOB = """\
 apiVersion: ray.io/v1
@@ -83,27 +80,6 @@ def test_packyard_json_and_the_readme_say_it(use_case: Path) -> None:
     assert "--from-literal=token=VALUE`" in readme
 
 
-@pytest.mark.usefixtures("use_case")
-def test_show_says_it(tmp_path: Path) -> None:
-    done("publish", "p", "--version", "1", "--to", tmp_path / "channel", cwd=tmp_path / "workspace")
-    said = " ".join(done("show", "p", "--from", tmp_path / "channel").split())
-    assert "KubeRay 1.2 or later, Kubernetes 1.31, Secret hf-token" in said
-
-
-def test_a_real_cluster_is_asked_for_it(use_case: Path, cluster: Api, namespace: str) -> None:
-    flags = ("--kubeconfig", cluster.folder / "kubeconfig", "-n", namespace, "-o", "json")
-
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hf-token"}, "data": {"other": ""}}
-    cluster.create(secret, namespace).expect_done()
-    told = packyard("doctor", use_case, *flags)
-    assert told.returncode == 1
-    found = {each["about"]: (each["severity"], each["why"], each["fix"]) for each in json.loads(told.stdout)}
-    assert found["RayJob of ray.io/v1"] == ("error", "KubeRay 1.2 or later brings it", "helm install kuberay")
-    assert found["Secret hf-token"] == ("error", "pods wait for it, and never start", found["Secret hf-token"][2])
-    (version,) = (name for name in found if name.startswith("Kubernetes "))
-    assert found[version][0] == "unknown"
-
-
 def deployment(version: str) -> dict[str, object]:
     template = {"spec": {"containers": [{"name": "a", "image": f"quay.example/kuberay/operator:{version}"}]}}
     return {
@@ -159,24 +135,6 @@ def test_an_option_that_is_enabled_requires_what_its_krmfile_says(use_case: Path
         "KubeRay",
         "Tracer",
     ]
-
-
-@pytest.mark.parametrize(("kind", "plural"), [("Data", "data"), ("Chassis", "chassis"), ("Proxy", "proxys")])
-def test_a_plural_that_an_author_names_is_that_of_the_kind(kind: str, plural: str) -> None:
-    item = {"apiVersion": "example.com/v1", "kind": kind, "metadata": {"name": "a"}}
-    name = f"{plural}.example.com"
-    assert [str(each) for each in requirements.find([item], [name])] == [f"CustomResourceDefinition {name}"]
-
-
-def test_an_author_counts_more_than_the_table() -> None:
-    from packyard.core.kubernetes import operators
-
-    ours = Required(operator="Our MPI", definitions=("mpijobs.kubeflow.org",), oldest="9")
-    others = list(operators.declared([ours], "p"))
-    assert [each.name for each in operators.needed(["CustomResourceDefinition mpijobs.kubeflow.org"], others)] == [
-        "Our MPI"
-    ]
-    assert operators.of("mpijobs.kubeflow.org", others) == others[0]
 
 
 def test_faults_are_told_at_their_lines(use_case: Path) -> None:

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from controlplane import people, webhooks
+from controlplane import people
 from controlplane.api import Api, Object, wait
 from packyard.running.doctor import facts
-from packyard.running.runs import kubectl, look, plan, trouble
+from packyard.running.runs import kubectl, look, plan
 from packyard.running.runs.kubectl import Kubectl, listed, split
 from running.setups import define
 from running.wanted import config_map, deployment, item, job, secret
@@ -192,21 +192,3 @@ def test_a_kind_that_kubectl_remembers_and_nobody_serves(api_server: Api, namesp
         return [] if look._NO_LONGER.findall(said) == [(f"{group}/v1", "things")] else [said]
 
     wait(answered)
-
-
-@pytest.mark.usefixtures("kubectl")
-def test_webhooks_that_refuse_are_down_or_know_no_dry_run(api_server: Api, namespace_of_server: str) -> None:
-    client = found(api_server.folder / "kubeconfig", namespace_of_server)
-    tried, data = (*_POD, "--output=name"), json.dumps(bare_pod()).encode()
-    with webhooks.asked(api_server, namespace_of_server, ["pods"], lambda _: "no pods today"):
-        assert trouble._WEBHOOK.findall(client.ask(tried, data).errors) == [("tests.packyard.example", "no pods today")]
-    with webhooks.registered(api_server, namespace_of_server, ["pods"], 1):
-        said = client.ask(tried, data).errors
-        assert kubectl._WEBHOOK in said
-        assert [name for name, _ in trouble._CALLING.findall(said)] == ["tests.packyard.example"]
-        item_of = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration"}
-        whole = {**item_of, "metadata": {"name": namespace_of_server}}
-        hooks = api_server.read(whole).expect_done()["webhooks"]
-        changed = [{**each, "sideEffects": "Unknown"} if each["name"].startswith("tests") else each for each in hooks]
-        with pytest.raises(AssertionError, match="sideEffects"):  # refused by the server since Kubernetes 1.22
-            api_server.merge({**whole, "webhooks": changed}).expect_done()

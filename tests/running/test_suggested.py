@@ -88,7 +88,7 @@ def test_commands_are_found_in_prose(text: str, words: list[str] | None) -> None
 
 
 @pytest.mark.parametrize(
-    "words", [["status", "1", "--nope"], ["redeploy", "1"], ["rollback", "--force"], ["undeploy", "--package"]]
+    "words", [["status", "1", "--nope"], ["redeploy", "1"], ["rollback", "--force"], ["undeploy", "--older-than"]]
 )
 def test_a_wrong_command_is_noticed(words: list[str]) -> None:
     assert suggested.check_packyard(["packyard", *words])

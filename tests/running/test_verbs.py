@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from running import made, stub
-from running.wanted import config_map, item, job
+from running.wanted import config_map, job
 from tiny import packyard, process
 
 
@@ -71,7 +71,6 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
     [
         ("logs first --events --index 0", "--events and --index exclude each other"),
         ("logs first --events --tail 0", "--events and --tail exclude each other"),
-        ("status first --package tiny", "name a run or a package; type packyard status first"),
         ("doctor . --timeout 5m", "--timeout has no meaning without --probe; packyard doctor --help"),
         ("rollback first --list --diff", "--diff has no meaning beside --list; packyard rollback --help"),
         (
@@ -120,15 +119,6 @@ def test_a_port_is_one_that_a_pod_announces_the_first_that_speaks_http_or_a_numb
     deployed.run("forward first grpc")
     assert capfd.readouterr().out == "Forwarding pod/first-x7k2p 8501\nForwarding pod/first-x7k2p 8500\n"
     assert "its ports: 8500 grpc of first-x7k2p, 8501 http" in deployed.run("forward first ssh", code=1)
-
-
-def test_a_server_is_updated_and_what_a_run_no_longer_has_is_deleted(tmp_path: Path) -> None:
-    cluster = Cluster(tmp_path)
-    cluster.write(config_map("run", a="1"), config_map("old", a="1"))
-    assert "ConfigMap old created" in cluster.run("deploy . --no-doctor")
-    cluster.write(config_map("run", a="2"), item("v1", "ServiceAccount", "new"))
-    said = cluster.run("deploy . --no-doctor")
-    assert ("ConfigMap run configured" in said, "ConfigMap old deleted" in said) == (True, True)
 
 
 def test_what_pods_that_are_there_take_no_notice_of_is_refused(deployed: Cluster) -> None:

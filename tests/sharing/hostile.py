@@ -1,4 +1,4 @@
-"""A grammar of hostile channels and servers, each case generated from a seed.
+"""A grammar of hostile channels, each case generated from a seed.
 
 A case begins with a good channel of three bundles, and spoils it. What is in a bundle and what the index says of it
 are never forged together: whatever verifies is one of the three.
@@ -6,15 +6,13 @@ are never forged together: whatever verifies is one of the three.
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import random
 import shutil
 import socket
-import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,57 +22,37 @@ from packyard.core.errors import PackyardError
 from packyard.sharing.index.index import KEY, record_key
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing import servers
 from sharing.examples import bundle
-from sharing.servers import Script
 
 BUNDLES = [bundle("bert", "1.0", "one"), bundle("bert", "1.1", "two"), bundle("gpt", "1.0", "three")]
 FOLDERS = ["index", "index/p", "index/p/bert", "1.0", "1.1"]
-TEXTS = [
-    "",
-    "x",
-    "../..",
-    "/etc/passwd",
-    "a\x1b[31mb",
-    "a\nb",
-    "\u202egpj",
-    "é" * 3000,
-    "x" * 100_000,
-    "\0",
-    "~",
-    "-rf",
-    "%s%n",
-]
-VERSIONS = [
-    "9" * 5000,
-    "1.0",
-    "v1.0",
+TEXTS = ["", "x", "bert", "gpt", "../..", "/etc/passwd", "a\x1b[31mb", "a\nb", "\u202egpj", "é" * 3000, "x" * 100_000]
+TEXTS += ["\0", "~", "-rf", "BERT", "bert/..", ".git", "1.0", "v1.0", "../1", "latest", "1." * 3000 + "1", "0" * 127]
+#: JSON, or nearly.
+VALUES = [*map(json.dumps, TEXTS), *(f'"{each.tar}"' for each in BUNDLES), '"sha256:' + "0" * 64 + '"']
+VALUES += [
+    "0",
+    "-1",
     "1",
-    "../1",
-    "1/2",
-    "latest",
-    "",
-    "1.0\n",
-    "1." * 3000 + "1",
-    "0" * 127,
-    "1-" + "9" * 120,
+    "1e3",
+    "9" * 5000,
+    str(10**12),
+    "1e999",
+    "NaN",
+    "null",
+    "true",
+    '"\\ud800"',
+    "1.5",
+    "{}",
+    "[]",
 ]
-NAMES = ["bert", "../bert", "BERT", "bert/..", "", "a" * 64, "a" * 100_000, "\x1b]0;x\x07", ".git", "con"]
+VALUES += ["[" * 500 + "]" * 500, '{"name": ' * 500 + "1" + "}" * 500, "[" + "0," * 100_000 + "0]"]
+FOREIGN = ["a b", "\x1b[31m", "x" * 200, "d/e/f/g", "1.0/.x.tmp", ".git/config", "\udcff", "a.tar.gz", "1.0/x.tar.gz"]
 
 
 def good(folder: Path) -> None:
     """Publish the three bundles."""
     publish(DirectoryStore(folder), BUNDLES)
-
-
-def _files() -> list[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        good(Path(folder))
-        return list(DirectoryStore(Path(folder)).list(""))
-
-
-FILES = _files()
-INDEX_FILES = [key for key in FILES if key.startswith("index/")]
 
 
 def bundle_of(name: str, version: str) -> Bundle:
@@ -93,11 +71,6 @@ class Grammar:
     def one(self, *choices: Callable[[], bytes]) -> bytes:
         return self.random.choice(choices)()
 
-    def tell(self, text: str) -> None:
-        self.told.append(text)
-
-    # Bytes.
-
     def mutated(self, data: bytes) -> bytes:
         """Return bytes that are nearly the same."""
         at = self.random.randrange(len(data) + 1)
@@ -109,9 +82,7 @@ class Grammar:
             lambda: data[:at] + self.random.randbytes(much) + data[at:],
             lambda: data[:at] + data[at + much :],
             lambda: data + data,
-            lambda: data + bytes(much),
             lambda: b"",
-            lambda: self.random.randbytes(len(data)),
         )
 
     def _flipped(self, data: bytes, count: int) -> bytes:
@@ -120,271 +91,80 @@ class Grammar:
             changed[self.random.randrange(len(changed))] ^= 1 << self.random.randrange(8)
         return bytes(changed)
 
-    def bomb(self) -> bytes:
-        """Return a little gzip data that is much."""
+    def _packed(self, data: bytes) -> bytes:
+        """Return what takes the place of a bundle: nearly the same, or a little gzip data that is much."""
+        if self.random.random() < 0.9:
+            return self.mutated(data)
         packer = zlib.compressobj(1, wbits=31)
-        return (
-            b"".join(packer.compress(bytes(1 << 20)) for _ in range(self.random.choice([1, 30, 300]))) + packer.flush()
-        )
-
-    # Indexes.
-
-    def value(self, depth: int = 0) -> str:
-        """Return some JSON, or nearly."""
-        chosen = self.random.randrange(16 if depth < 4 else 12)
-        texts = [
-            json.dumps(self.random.choice(TEXTS)),
-            json.dumps(self.random.choice(NAMES)),
-            '"sha256:' + "0" * 64 + '"',
-        ]
-        simple = [*texts, "0", "-1", "9" * 5000, "1e999", "NaN", "null", "true", '"\\ud800"', "1.5"]
-        if chosen < len(simple):
-            return simple[chosen]
-        if chosen == 12:
-            return "[" * 500 + "]" * 500
-        if chosen == 13:
-            item, count = self.value(depth + 1), self.random.choice([0, 1, 3, 1000])
-            return "[" + ",".join([item] * min(count, 1 + 1_000_000 // len(item))) + "]"
-        pairs = [
-            f"{json.dumps(self.random.choice([*TEXTS, 'name', 'size']))}: {self.value(depth + 1)}" for _ in range(3)
-        ]
-        return "{" + ", ".join(pairs) + "}"
+        return b"".join(packer.compress(bytes(1 << 20)) for _ in range(300)) + packer.flush()
 
     def index(self, data: bytes) -> bytes:
         """Return a file of an index that is made to harm, from a good one."""
         return self.one(
             lambda: self.mutated(data),
-            lambda: self._spoiled(data),
-            lambda: self._spoiled(data),
-            lambda: self._spoiled(data),
+            *[lambda: self.spoiled(data)] * 3,
             lambda: self._many(data),
-            lambda: self.value().encode(),
+            lambda: self.random.choice(VALUES).encode("utf-8", "surrogatepass"),
             lambda: self.random.choice([b"[", b'{"a":', b'[{"":']) * 100_000,
-            lambda: data.replace(b"\n", b"\r\n"),
             lambda: b"\xef\xbb\xbf" + data,
             lambda: data.decode().encode("utf-16"),
             lambda: b" " * 20_000_000 + data,
-            lambda: b"[" + b"{}," * self.random.choice([1000, 2_000_000]) + b"0]",
             lambda: b"<html>not found</html>",
         )
 
-    def _spoiled(self, data: bytes) -> bytes:
+    def spoiled(self, data: bytes) -> bytes:
         """Change fields of the document, or of what is in it."""
         document = json.loads(data)
-        marks: dict[str, str] = {}
-        for number in range(self.random.randrange(1, 4)):
+        marks = [f"mark-{number}" for number in range(self.random.randrange(1, 4))]
+        for mark in marks:
             spoiled = self.random.choice(list(_objects(document)))
-            field = self.random.choice([*spoiled, "extra"])
-            mark = f"mark-{number}"
-            if field in ("entries", "versions") and self.random.random() < 0.9:
-                continue
-            spoiled[field] = mark
-            marks[json.dumps(mark)] = self._field(field)
+            spoiled[self.random.choice([*spoiled, "extra"])] = mark
         text = json.dumps(document)
-        for mark, value in marks.items():
-            text = text.replace(mark, value)
+        for mark in marks:
+            text = text.replace(json.dumps(mark), self.random.choice(VALUES))
         return text.encode("utf-8", "surrogatepass")
-
-    def _field(self, field: str) -> str:
-        likely = {
-            "version": [json.dumps(text) for text in VERSIONS],
-            "name": [json.dumps(text) for text in NAMES],
-            "size": ["0", "-1", "1", "true", "1e3", "9" * 30, str(10**12), str(255 * 1024 * 1024)],
-            "digest": [f'"{each.tar}"' for each in BUNDLES],
-            "tar": [f'"{each.tar}"' for each in BUNDLES],
-        }
-        return self.random.choice([*likely.get(field, []), self.value()])
 
     def _many(self, data: bytes) -> bytes:
         """Return an index, a shard or a record with more than there can be."""
         document = json.loads(data)
         field = next((each for each in ("packages", "versions") if each in document), "packages")
         row = next(iter(document[field].values()), {}) if isinstance(document.get(field), dict) else {}
-        count = self.random.choice([1000, 20_000, 45_000])
-        alike = self.random.choice(["p-{}", "{:063d}", "a" * 55 + "-{}", "1.{}"])
-        document[field] = {alike.format(number): {**row, "useCases": []} for number in range(count)}
-        if self.random.random() < 0.3:
-            document[field] = {"long": {**row, "model": {"framework": "x" * 500_000}}}
-        if self.random.random() < 0.3:
-            document["shards"] = {f"{number:b}": "sha256:" + "0" * 64 for number in range(count)}
+        alike = self.random.choice(["p-{}", "{:063d}", "1.{}"])
+        document[field] = {alike.format(number): {**row, "useCases": []} for number in range(45_000)}
         return json.dumps(document).encode()
-
-    # Folders.
 
     def channel(self, folder: Path, outside: Path) -> None:
         """Make a folder a channel that harms; ``outside`` is a folder beside it, with a file ``secret``."""
         good(folder)
-        files, first = list(DirectoryStore(folder).list("")), [KEY]
+        files = list(DirectoryStore(folder).list(""))
         for _ in range(self.random.choice([1, 1, 1, 2, 3])):
-            place = folder / self.random.choice([*first * 6, *files, *FOLDERS, ".lock"])
+            place = folder / self.random.choice([*[KEY] * 6, *files, *FOLDERS, ".lock"])
             try:
                 self._spoil(place, folder, outside)
             except (OSError, ValueError, RecursionError, PackyardError) as error:  # spoiled beyond this already
-                self.tell(f"({error})")
+                self.told.append(f"({error})")
 
     def _spoil(self, place: Path, folder: Path, outside: Path) -> None:
         data = place.read_bytes() if place.is_file() else None
+        leads = [str(outside / "secret"), str(outside / "new"), str(outside), "/dev/zero", "/proc/self/mem", place.name]
         ways: list[Callable[[], object]] = [
             lambda: _remove(place),
             lambda: (_remove(place), os.mkfifo(place)),
             lambda: (_remove(place), _socket(place)),
             lambda: (_remove(place), place.mkdir()),
-            lambda: (_remove(place), place.symlink_to(outside / self.random.choice(["secret", "new", "."]))),
-            lambda: (_remove(place), place.symlink_to(self.random.choice(["/dev/zero", "/dev/tty", "/proc/self/mem"]))),
-            lambda: (_remove(place), place.symlink_to(place.name)),
+            *[lambda: (_remove(place), place.symlink_to(self.random.choice(leads)))] * 3,
             lambda: (_remove(place), _sparse(place, self.random.choice([5000, 70 << 20, 1 << 40]))),
             lambda: place.chmod(0),
-            lambda: self._foreign(folder),
-            lambda: self._renamed(place, folder),
+            lambda: _fill(folder),
         ]
         if data is not None:
-            change = self.index if place.name.endswith(".json") else self.mutated
-            spoiled = self.bomb if place.name.endswith(".gz") and self.random.random() < 0.1 else lambda: change(data)
-            ways += [lambda: place.write_bytes(spoiled())] * 25
+            change = self.index if place.name.endswith(".json") else self._packed
+            ways += [lambda: place.write_bytes(change(data))] * 25
             if "p" in place.parts:
                 ways += [lambda: relinked(folder, data, change(data))] * 50
         at = self.random.randrange(len(ways))
-        self.tell(f"{place.relative_to(folder)}: way {at}")
+        self.told.append(f"{place.relative_to(folder)}: way {at}")
         ways[at]()
-
-    def _foreign(self, folder: Path) -> None:
-        names = [
-            "a b",
-            "\x1b[31m",
-            "x" * 200,
-            "d/e/f/g",
-            "1.0/.x.tmp",
-            ".git/config",
-            "\udcff",
-            "a.tar.gz",
-            "1.0/x.tar.gz",
-        ]
-        for name in names:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(b"x")
-
-    def _renamed(self, place: Path, folder: Path) -> None:
-        other = folder / self.random.choice([*FILES, *FOLDERS])
-        other.parent.mkdir(parents=True, exist_ok=True)
-        between = folder / "between"
-        place.rename(between)
-        if other.exists() and place.is_dir() == other.is_dir():
-            other.rename(place)
-        between.rename(other)
-
-    # Servers.
-
-    def server(self, folder: Path) -> Script:
-        """Return what serves a good channel, and harms at some point of some answers."""
-        content = {f"/{key}": (folder / key).read_bytes() for key in DirectoryStore(folder).list("")}
-        honest = servers.files(content)
-        spoiled = self.random.choice(["", KEY, "index/p", "tar.gz"])
-        way = self.random.randrange(len(self._answers(b"", b"")))
-        slow = self.random.random() < 0.3
-        seed = self.random.random()
-        self.tell(f"serves {spoiled or 'all'}: way {way}{' slowly' * slow}")
-
-        def script(request: bytes) -> Iterable[bytes]:
-            path = request.split(b" ", 2)[1].decode("latin-1")
-            if spoiled not in path:
-                return honest(request)
-            own = Grammar(0)
-            own.random = random.Random(seed)
-            body = content.get(path, b"{}")
-            changed = own.index(body) if path.endswith("json") else own.mutated(body)
-            pieces = own._answers(body, changed)[way]()
-            return servers.slowly(pieces) if slow else pieces
-
-        return script
-
-    def _answers(self, body: bytes, changed: bytes) -> list[Callable[[], Iterable[bytes]]]:
-        status = self.random.choice(
-            [
-                b"200 OK",
-                b"200 OK",
-                b"404 Not Found",
-                b"206 Part",
-                b"302 Found",
-                b"500 Oh",
-                b"999 x",
-                b"100 x",
-                b"-1 x",
-                b"2000 x",
-            ]
-        )
-        lengths = [
-            b"-1",
-            b"0",
-            b"1",
-            b"9" * 30,
-            b"1e9",
-            b"",
-            b"0x10",
-            b"5, 5",
-            b"5, 6",
-            "٣".encode(),
-            b"%d" % (1 << 34),
-        ]
-        locations = [
-            "/x",
-            "//",
-            "http://[",
-            "ftp://x",
-            "http://127.0.0.1:1/",
-            "\x7f",
-            "?",
-            "http://u:p@127.0.0.1:9/x",
-            "../" * 50,
-        ]
-        headers = [
-            b"Content-Encoding: gzip",
-            b"Transfer-Encoding: gzip, chunked",
-            b"Transfer-Encoding: chunked",
-            b"Location: " + self.random.choice(locations).encode("latin-1"),
-            b"Set-Cookie: " + b"a=b; " * 5000,
-            b"X: " + b"y" * 70_000,
-            b"\r\n".join([b"X: y"] * 101),
-            b": no name",
-            b" folded",
-            b"\xff\xfe: \x00",
-            b"Content-Length: " + self.random.choice(lengths),
-            b"Content-Type: " + b"text/html; charset=" * 3000,
-            b"Date: " + b"Mon, " * 3000,
-            b"Set-Cookie: a=b; expires=" + b"1" * 60_000,
-        ]
-        some = self.random.sample(headers, self.random.randrange(4))
-        head = b"HTTP/1.1 200 OK\r\n"
-        chunked = head + b"Transfer-Encoding: chunked\r\n\r\n"
-        repeated = (
-            self.random.choice([b" ", b"X: y\r\n", b"HTTP/1.1 100 Continue\r\n\r\n", b"\r\n", b"0", b"1\r\nx\r\n"])
-            * 100
-        )
-        size = self.random.choice([1, 3, 100, 5000])
-        whole = servers.answer(body)
-        return [
-            lambda: [servers.answer(changed)],
-            lambda: [servers.answer(changed)],
-            lambda: [servers.answer(body, *some, status=status)],
-            lambda: [servers.answer(body, *some)],
-            lambda: [servers.answer(gzip.compress(body), b"Content-Encoding: gzip")],
-            lambda: [servers.answer(self.bomb(), b"Content-Encoding: gzip")],
-            lambda: [self.mutated(whole)],
-            lambda: [self._flipped(whole[:60], 3) + whole[60:]],
-            lambda: [chunked, *_chunks(body, size), b"0\r\n\r\n"],
-            lambda: [
-                chunked,
-                *_chunks(changed, size),
-                self.random.choice([b"", b"0\r\n", b"-1\r\n", b"0\r\nX: y\r\n"]),
-            ],
-            lambda: _endless(head, repeated),
-            lambda: _endless(head + b"\r\n", repeated),
-            lambda: _endless(chunked, repeated),
-            lambda: _endless(chunked + b"0\r\n", repeated),
-            lambda: _endless(b"", repeated),
-            lambda: [servers.redirect(self.random.choice(locations)), *([bytes(100_000)] * 300)],
-            lambda: iter(()),
-            lambda: [head + b"Content-Length: %d\r\n\r\n" % (len(body) + 5) + body],
-        ]
 
 
 def relinked(folder: Path, before: bytes, after: bytes) -> None:
@@ -402,16 +182,10 @@ def _objects(value: object) -> Iterator[dict[str, Any]]:
         yield from _objects(inner)
 
 
-def _chunks(data: bytes, size: int) -> Iterator[bytes]:
-    for at in range(0, len(data), size):
-        piece = data[at : at + size]
-        yield b"%x\r\n%s\r\n" % (len(piece), piece)
-
-
-def _endless(first: bytes, piece: bytes) -> Iterator[bytes]:
-    yield first
-    while True:
-        yield piece
+def _fill(folder: Path) -> None:
+    for name in FOREIGN:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"x")
 
 
 def _remove(place: Path) -> None:

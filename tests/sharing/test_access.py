@@ -19,11 +19,12 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import OlderError, Publisher
 from packyard.sharing.index.index import KEY as INDEX
 from packyard.sharing.index.offline import Memory
+from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
-from packyard.sharing.trust.provenance import Provenance
+from packyard.sharing.trust.provenance import Statement
 from sharing.examples import bundle, close, write_index
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
@@ -145,6 +146,21 @@ def test_a_channel_that_was_signed_is_refused_unsigned_by_readers_and_publishers
             act()
 
 
+def test_a_job_without_memory_or_trust_does_not_sign_what_lost_its_signature_until_it_is_repaired(
+    tmp_path: Path,
+) -> None:
+    store, job = DirectoryStore(tmp_path), Publisher(keys=[KEY])
+    signed = Statement.of(IndexEntry.of(bundle()), {}, None, libraries={}).to_bytes(KEY)
+    publish(store, [bundle()], by=job, attest=lambda entry: {entry.beside(SIGSTORE): signed})
+    forge(store)
+    for act in changes(store, job):
+        with pytest.raises(IntegrityError, match=r"bert@1\.0 has your signature, and .* fsck CHANNEL --repair --key"):
+            act()
+    fsck.repair(store, job)
+    yank(store, "evil@6.6.6", "forged", by=job)
+    assert access.read(store, TRUST).signers == (KEY.public.id,)
+
+
 def test_an_index_that_was_altered_or_is_signed_by_strangers_is_refused(store: DirectoryStore) -> None:
     with pytest.raises(IntegrityError, match="which you do not trust"):
         access.read(store, Trust.of(OTHER.public))
@@ -210,13 +226,13 @@ def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store:
     made = bundle("gpt")
     for other, by in ((made, None), (made, OTHER), (bundle("gpt", text="other"), KEY)):
         key = bundle_key("gpt", "1.0", SIGSTORE if by else PROVENANCE)
-        store.put(key, Provenance.of(other, {}, None, libraries={}).to_bytes(by))
+        store.put(key, Statement.of(other, {}, None, libraries={}).to_bytes(by))
         with pytest.raises(IntegrityError, match=r"1\.0/gpt\.tar\.gz\.(intoto|sigstore)\.json: is") as caught:
             publish(store, [made], by=Publisher(keys=[KEY]))
         assert "remove that file" in caught.value.problems[0].hint
         (store.root_dir / key).unlink()
     assert access.read(store).versions("gpt") == ()
-    signed = Provenance.of(made, {}, None, libraries={}).to_bytes(OTHER)
+    signed = Statement.of(made, {}, None, libraries={}).to_bytes(OTHER)
     store.put(key, signed)
     publish(store, [made], attest=lambda _: {key: signed}, by=BY)
     assert access.read(store, TRUST).versions("gpt") == ("1.0",)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import sample
+from packyard.core.bundle import Bundle
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.core.files import atomic
 from packyard.sharing.entry import IndexEntry
@@ -22,12 +22,10 @@ from packyard.sharing.publishing.gc import Policy, gc
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.http import HTTPStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
-from packyard.sharing.trust.provenance import Provenance
-from sharing.examples import FailingStore, bundle, close, fetch
-from sharing.servers import answering, files
+from packyard.sharing.trust.provenance import Statement
+from sharing.examples import bundle, close, compressed_otherwise, fetch, watch
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
 TRUST = Trust.of(KEY.public)
@@ -37,7 +35,7 @@ OBJECTS = (".tar.gz", ".tar.gz.sha256", ".tar.gz.sigstore.json")
 
 def attested(entry: IndexEntry) -> dict[str, bytes]:
     (found,) = (each for each in BUNDLES if (each.name, each.version) == (entry.name, entry.version))
-    return {f"{entry.key}.sigstore.json": Provenance.of(found, {}, None).to_bytes(KEY)}
+    return {f"{entry.key}.sigstore.json": Statement.of(found, {}, None).to_bytes(KEY)}
 
 
 @pytest.fixture
@@ -74,6 +72,7 @@ def test_no_room_for_temporary_files_is_said_with_the_variable_that_names_them(
     def full(*_: object, **__: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
+    publish(target, [bundle("own", "1.0")])
     monkeypatch.setattr(atomic, "create", full)
     with pytest.raises(UnavailableError, match=r"No space left on device \(make room there, or set TMPDIR"):
         copy(source, target, ["gpt"], how=Fetching(trusted=TRUST))
@@ -82,13 +81,13 @@ def test_no_room_for_temporary_files_is_said_with_the_variable_that_names_them(
 @pytest.mark.parametrize("texts", [(), ("bert@1.0",)])
 def test_an_sbom_that_is_not_the_one_that_was_signed_is_not_copied(texts: tuple[str, ...], tmp_path: Path) -> None:
     source, made = DirectoryStore(tmp_path / "source"), bundle("bert", "1.0")
-    proved = Provenance.of(made, {}, None, sbom=b"{}")
+    proved = Statement.of(made, {}, None, sbom=b"{}")
     name, proof = f"{IndexEntry.of(made).key}.spdx.json", f"{IndexEntry.of(made).key}.sigstore.json"
     beside = {name: b"{}", proof: proved.to_bytes(KEY)}
     publish(source, [made], attest=lambda _: beside, by=Publisher(keys=[KEY]))
     (source.root_dir / name).write_bytes(b"{ }")
     target = DirectoryStore(tmp_path / "target")
-    with pytest.raises(IntegrityError, match=rf"^{name}: expected .*: packyard fsck /"):
+    with pytest.raises(IntegrityError, match=rf"^{name}: is not the SBOM .*: packyard fsck /"):
         copy(source, target, texts, how=Fetching(trusted=TRUST))
     assert access.current(target).entries == ()
     (source.root_dir / name).write_bytes(b"{}")
@@ -146,8 +145,8 @@ def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryS
     ],
 )
 def test_what_is_named_is_copied(texts: list[str], versions: list[str], source: DirectoryStore) -> None:
-    exact, others = chosen(access.read(source), texts)
-    assert [str(entry) for entry in (*exact, *others)] == versions
+    entries, exact = chosen(access.read(source), texts)
+    assert [str(entry) for entry in entries] == versions
     assert len(exact) == (texts[:1] == ["bert@1.1"])
 
 
@@ -162,7 +161,7 @@ def test_what_there_is_not_is_refused_before_anything_is_written(
 
 def test_a_channel_with_something_else_under_a_name_is_refused(source: DirectoryStore, target: DirectoryStore) -> None:
     publish(target, [bundle("bert", "1.1", "other")])
-    with pytest.raises(ConflictError, match=r"1\.1/bert\.tar\.gz: is published with other content"):
+    with pytest.raises(ConflictError, match=r"bert@1\.1 is published with other content"):
         statuses(source, target)
     assert access.read(target).versions("bert") == ("1.1",)
 
@@ -206,7 +205,7 @@ def test_a_copy_of_a_part_and_one_that_is_signed_anew_are_channels_of_their_own(
     source: DirectoryStore, target: DirectoryStore, tmp_path: Path
 ) -> None:
     other = DirectoryStore(tmp_path / "other")
-    copy(source, target, [], how=Fetching(trusted=TRUST), by=Publisher(keys=[OTHER]), is_own=True)
+    copy(source, target, [], how=Fetching(trusted=TRUST), by=lambda: Publisher(keys=[OTHER]), is_own=True)
     copy(source, other, ["bert"], how=Fetching(trusted=TRUST))
     assert access.read(target, Trust.of(OTHER.public)).signers == (OTHER.public.id,)
     assert len({access.read(each).channel for each in (source, target, other)}) == 3
@@ -214,28 +213,58 @@ def test_a_copy_of_a_part_and_one_that_is_signed_anew_are_channels_of_their_own(
     assert fetch(target, "bert@1.0", trusted=Trust.of(OTHER.public)) == bundle("bert", "1.0")
 
 
+def test_refuses_what_is_yanked_where_it_is_named_exactly(source: DirectoryStore, target: DirectoryStore) -> None:
+    for texts in (["gpt@1.0", "bert@1.0"], ["bert", "bert@1.0"]):
+        with pytest.raises(ConflictError, match=r"^bert@1\.0 is yanked: diverges"):
+            copy(source, target, texts)
+    assert target.list("") == []
+
+
 @pytest.mark.nightly
-def test_interrupted_at_any_call_it_goes_on_with_the_next_run(source: DirectoryStore, tmp_path: Path) -> None:
-    expected = {key: source.get(key) for key in source.list("") if key.endswith(OBJECTS)}
-    for number in range(1, 1000, 1 if sample.WHOLE else 9):
-        target = DirectoryStore(tmp_path / f"target-{number}")
-        try:
-            copy(source, FailingStore(target, fail_at=number), [], how=Fetching(trusted=TRUST))
-        except UnavailableError:
-            pass
-        else:
-            break
-        for entry in access.current(target).entries:
-            assert target.get(entry.key) == source.get(entry.key)
-        statuses(source, target)
-        assert access.read(target).entries == access.read(source).entries
-        assert {key: target.get(key) for key in expected} == expected
-    assert number > 20
+def test_all_is_listed_at_once_or_not_at_all(tmp_path: Path) -> None:
+    names = [f"b{number}" for number in range(40)]
+    source, target = DirectoryStore(tmp_path / "from"), DirectoryStore(tmp_path / "to")
+    publish(source, [bundle(name) for name in names])
+    publish(target, [bundle(names[-1], "1.0", "other")])
+    with pytest.raises(ConflictError, match="is published with other content"):
+        copy(source, target)
+    assert [str(entry) for entry in access.current(target).entries] == [f"{names[-1]}@1.0"]
+    before = access.current(target).number
+    copy(source, target, names[:-1])
+    assert access.current(target).number == before + 1
 
 
-def test_from_a_web_server(source: DirectoryStore, target: DirectoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    content = {f"/{key}": source.get(key) for key in source.list("")}
-    with answering(files(content)) as server:
-        assert len(statuses(HTTPStore(server.address), target)) == 4
-    assert access.read(target).entries == access.read(source).entries
+def test_tells_what_is_proved_and_what_is_not(source: DirectoryStore, target: DirectoryStore) -> None:
+    (proved,) = copy(source, target, ["gpt@1.0"], how=Fetching(trusted=TRUST))
+    (unproved,) = copy(source, target, ["bert@1.1"])
+    assert proved.proof
+    assert unproved.proof
+    assert f"signed by {KEY.public.id}" in proved.proof.describe()
+    assert "so its publisher is unknown" in unproved.proof.describe()
+
+
+def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_it(
+    source: DirectoryStore, target: DirectoryStore
+) -> None:
+    there = compressed_otherwise(BUNDLES[1])
+    publish(target, [there])
+    (done,) = copy(source, target, ["bert@1.1"])
+    assert done.status == "unchanged"
+    assert fetch(target, "bert").data == there.data
+    assert target.list("1.1/") == ["1.1/bert.tar.gz", "1.1/bert.tar.gz.sha256"]
+
+
+def test_the_bundles_are_not_held_in_memory(tmp_path: Path) -> None:
+    names = [f"b{number}" for number in range(10)]
+    publish(DirectoryStore(tmp_path / "candidates"), [bundle(name) for name in names])
+    with watch(tmp_path / "public", Bundle) as target:
+        copy(DirectoryStore(tmp_path / "candidates"), target, [f"{name}@1.0" for name in names])
+    assert len(target.list("1.0/")) == 20
+    assert target.most <= 1
+
+
+def test_a_mirror_needs_no_publisher(source: DirectoryStore, target: DirectoryStore) -> None:
+    def nobody() -> Publisher:
+        raise AssertionError("nothing is signed")
+
+    assert len(copy(source, target, by=nobody)) == 4

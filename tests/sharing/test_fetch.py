@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.bundle.archive import compress, pack
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
 from packyard.sharing.index.index import KEY
@@ -33,10 +32,6 @@ def plain(store: DirectoryStore, tmp_path: Path) -> DirectoryStore:
 
 def test_fetches_the_latest_version(store: DirectoryStore) -> None:
     assert fetch(store, "bert") == bundle("bert", "1.10")
-
-
-def test_fetches_a_version_that_is_asked_for(store: DirectoryStore) -> None:
-    assert fetch(store, "bert@2.0-rc1") == bundle("bert", "2.0-rc1")
 
 
 def test_unpacks_what_was_fetched(store: DirectoryStore, tmp_path: Path) -> None:
@@ -68,13 +63,6 @@ def test_names_expected_and_found_digest(store: DirectoryStore, tmp_path: Path) 
     (tmp_path / "channel" / "1.9" / "bert.tar.gz").write_bytes(data)
     expected, found = Digest.of(bundle("bert", "1.9").data), Digest.of(bytes(data))
     with pytest.raises(IntegrityError, match=rf"bert@1\.9: expected {expected}, found {found}"):
-        fetch(store, "bert@1.9")
-
-
-def test_names_expected_and_found_size(store: DirectoryStore, tmp_path: Path) -> None:
-    size = len(bundle("bert", "1.9").data)
-    (tmp_path / "channel" / "1.9" / "bert.tar.gz").write_bytes(b"short")
-    with pytest.raises(IntegrityError, match=rf"bert@1\.9: expected {size} bytes, found 5"):
         fetch(store, "bert@1.9")
 
 
@@ -136,13 +124,6 @@ def test_refuses_another_bundle_than_the_one_asked_for(plain: DirectoryStore) ->
         fetch(plain, "bert@5.0")
 
 
-def test_refuses_what_differs_from_the_manifest_inside(plain: DirectoryStore) -> None:
-    members = [m for m in bundle("bert", "5.0").members if m.path != "README.md"]
-    put_plain(plain, "5.0", compress(pack("bert", members)))
-    with pytest.raises(IntegrityError, match=r"bert@5\.0/README\.md: is missing"):
-        fetch(plain, "bert@5.0")
-
-
 @pytest.mark.parametrize("reference", ["", "../bert", "bert@../x", "bert@"])
 def test_refuses_what_is_no_reference(store: DirectoryStore, reference: str) -> None:
     with pytest.raises(InputError, match="is not a"):
@@ -158,12 +139,6 @@ def test_fetches_what_it_chooses(store: DirectoryStore, choice: str, version: st
     assert fetch(store, f"bert@{choice}") == bundle("bert", version)
     with pytest.raises(InputError, match="no bundle 'bret'"):
         fetch(store, f"bret@{choice}")
-
-
-def test_plain_files_do_not_tell_what_to_choose(plain: DirectoryStore) -> None:
-    says = r"no index that tells which version bert@\^1 is \(is .* a channel\? If so, give a version: bert@VERSION\)"
-    with pytest.raises(UnavailableError, match=says):
-        fetch(plain, "bert@^1")
 
 
 @pytest.mark.parametrize("reference", ["bert", "bert@1.9", "bert@^1"])

@@ -28,7 +28,7 @@ from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
-from packyard.sharing.trust.provenance import Provenance
+from packyard.sharing.trust.provenance import Statement
 from sharing import buckets
 from sharing.buckets import BucketServer
 from sharing.examples import FailingStore, bundle, close, fetch
@@ -41,7 +41,7 @@ VERSIONS = ("1.0", "1.1-rc1", "1.1", "1.2", "2.0-rc1")
 
 
 def proved(entry: IndexEntry, keys: Sequence[SigningKey] = (KEY,)) -> dict[str, bytes]:
-    made = Provenance.of(entry, {"a": Digest.of(b"")}, None)
+    made = Statement.of(entry, {"a": Digest.of(b"")}, None)
     return {entry.beside(SIGSTORE if keys else PROVENANCE): made.to_bytes(keys[0] if keys else None)}
 
 
@@ -133,10 +133,12 @@ def test_what_was_removed_is_never_published_again_and_who_asks_is_told(store: S
         with pytest.raises(ConflictError, match=rf"{says} \(a version that was removed is never published again"):
             publish(store, [again], by=Publisher(keys=[KEY], trusted=TRUSTED))
     with pytest.raises(ConflictError, match=says):
-        copy(held, store, ["bert@1.1"], by=Publisher(keys=[KEY], trusted=TRUSTED))
+        copy(held, store, ["bert@1.1"], by=lambda: Publisher(keys=[KEY], trusted=TRUSTED))
     yank(held, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
     publish(held, [bundle("bert", "1.2.5")], attest=proved, by=Publisher(keys=[KEY]))
-    whole = {each.entry.version: each.status for each in copy(held, store, by=Publisher(keys=[KEY], trusted=TRUSTED))}
+    whole = {
+        each.entry.version: each.status for each in copy(held, store, by=lambda: Publisher(keys=[KEY], trusted=TRUSTED))
+    }
     assert {each for each, status in whole.items() if status == "removed"} == {"1.0", "1.1-rc1", "1.1"}
     assert versions(store) == ["1.2", "1.2.5", "2.0-rc1"]
     publish(store, [bundle("bert", "1.3")], attest=proved, by=Publisher(keys=[KEY]))

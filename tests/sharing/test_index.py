@@ -22,7 +22,6 @@ from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import KEY, MOST, Index, Release, record_key
 from packyard.sharing.index.package import Package
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.store import NotFoundError
 from sharing.examples import CountingStore, OvertakenStore, add_to_index, bundle, entry, write_index
 
 ENTRIES = [entry("bert", "1.9"), entry("bert", "1.10"), entry("bert", "1.11-rc1"), entry("resnet", "v2.7.0")]
@@ -65,15 +64,11 @@ def test_is_the_same_in_whatever_order_entries_came() -> None:
         assert one_by_one.payload() == INDEX.payload()
 
 
-def test_adding_the_same_entry_again_changes_nothing() -> None:
-    assert INDEX.add(*ENTRIES) == INDEX
-
-
 def test_refuses_another_digest_under_a_name_and_version_and_names_both() -> None:
     other = [entry("bert", "1.9", b"other"), entry("resnet", "v2.7.0", b"other"), entry("new")]
     with pytest.raises(ConflictError) as caught:
         INDEX.add(*other)
-    assert [str(problem).split(" has ")[0] for problem in caught.value.problems] == ["bert@1.9", "resnet@v2.7.0"]
+    assert [str(problem).split(" is ")[0] for problem in caught.value.problems] == ["bert@1.9", "resnet@v2.7.0"]
     assert ENTRIES[0].tar in str(caught.value)
     assert other[0].tar in str(caught.value)
 
@@ -90,11 +85,6 @@ def test_refuses_a_version_in_another_spelling_and_names_the_one_that_is_there(n
     for content in (b"", b"other"):
         with pytest.raises(ConflictError, match=says):
             INDEX.add(entry(name, version, content))
-
-
-def test_refuses_two_spellings_of_one_version_in_one_call() -> None:
-    with pytest.raises(ConflictError, match=r"^a@v1 is published as a@1\.0"):
-        Index().add(entry("a", "1.0"), entry("a", "v1"))
 
 
 def test_a_closed_release_gets_no_more_and_keeps_what_it_has() -> None:
@@ -115,31 +105,8 @@ def test_resolves_a_version_however_it_is_spelled(version: str) -> None:
         assert resolve(INDEX, "bert", version).version == "1.10"
 
 
-def test_finds_the_versions_of_a_name_the_oldest_first() -> None:
-    assert INDEX.versions("bert") == ("1.9", "1.10", "1.11-rc1")
-    assert INDEX.versions("nothing") == ()
-
-
-def test_the_latest_is_the_highest_that_is_no_pre_release() -> None:
-    assert resolve(INDEX, "bert").version == "1.10"
-
-
 def test_the_latest_of_pre_releases_alone_is_the_highest() -> None:
     assert resolve(Index().add(entry(version="1.0-rc2"), entry(version="1.0-rc10")), "bert").version == "1.0-rc10"
-
-
-def test_resolves_a_pre_release_that_is_asked_for() -> None:
-    assert resolve(INDEX, "bert", "1.11-rc1").version == "1.11-rc1"
-
-
-def test_suggests_the_nearest_name() -> None:
-    with pytest.raises(InputError, match=r"no bundle 'brt' \(did you mean 'bert'\?\)"):
-        resolve(INDEX, "brt")
-
-
-def test_names_the_versions_that_there_are() -> None:
-    with pytest.raises(InputError, match=r"no version '2\.0' of bert \(it has 1\.11-rc1, 1\.10, 1\.9\)"):
-        resolve(INDEX, "bert", "2.0")
 
 
 # Yanked versions, and choices.
@@ -282,21 +249,6 @@ def test_a_name_among_many_takes_three_requests_and_a_list_one_for_each_shard(st
         access.read(store).named("p-0777")
 
 
-def test_the_record_of_a_package_is_read_once_however_often_it_is_asked_for(store: DirectoryStore) -> None:
-    add_to_index(store, [entry("bert", "1.0")])
-    counting = CountingStore(store)
-    listed = access.read(counting)
-    assert listed.lists(entry("bert", "1.0"))
-    assert listed.add(entry("bert", "2.0")).versions("bert") == ("1.0", "2.0")
-    assert listed.versions("bert") == ("1.0",)
-    assert counting.count == 2
-
-
-def test_256_packages_are_in_the_index_itself() -> None:
-    assert not Index().add(*many(MOST)).shards
-    assert len(Index().add(*many(MOST + 1)).shards) == 2
-
-
 def test_a_change_among_many_writes_one_shard_and_one_record() -> None:
     listed = replace(Index().add(*many(900)), files={}, _parts={})
     kept = Index().add(*many(900)).files
@@ -310,19 +262,6 @@ def test_a_change_among_many_writes_one_shard_and_one_record() -> None:
 @pytest.fixture
 def store(tmp_path: Path) -> DirectoryStore:
     return DirectoryStore(tmp_path)
-
-
-def test_a_channel_without_an_index_says_so(store: DirectoryStore) -> None:
-    with pytest.raises(NotFoundError):
-        access.read(store)
-
-
-def test_records_entries_beside_those_that_are_there(store: DirectoryStore) -> None:
-    add_to_index(store, ENTRIES[:2])
-    later = add_to_index(store, ENTRIES[2:])
-    assert later == access.read(store)
-    assert (later.number, later.entries) == (2, INDEX.entries)
-    assert later.listed == INDEX.listed
 
 
 def test_tries_again_when_others_are_faster_and_keeps_their_entries(tmp_path: Path) -> None:

@@ -58,11 +58,6 @@ def test_there_are_no_keys_below_what_is_no_folder_and_a_folder_that_cannot_be_r
         Keyring(tmp_path / "others").trusted(ADDRESS)
 
 
-def test_an_unencrypted_key_asks_for_no_passphrase(ring: Keyring) -> None:
-    key, _ = ring.new("release", None)
-    assert ring.signing("release", _never) == key
-
-
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o620, 0o601])
 def test_a_private_key_that_others_can_read_is_refused(ring: Keyring, mode: int) -> None:
     ring.new("release", None)
@@ -93,12 +88,6 @@ def test_an_unknown_name_is_refused_with_the_nearest(ring: Keyring) -> None:
     ring.new("release", None)
     with pytest.raises(InputError, match="did you mean 'release'"):
         ring.signing("relase", _never)
-
-
-def test_without_a_folder_nobody_is_trusted(ring: Keyring) -> None:
-    assert ring.channels() == []
-    assert ring.trusted(ADDRESS) == ()
-    assert not ring.untrust(ADDRESS)
 
 
 @pytest.mark.usefixtures("clean_environment")

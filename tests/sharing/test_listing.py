@@ -13,7 +13,6 @@ import pytest
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import summary
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.summary import Summary
@@ -121,14 +120,3 @@ def test_a_row_that_is_none_is_refused(value: object) -> None:
     document = json.loads(replace(Index(), channel="0" * 32, number=1).payload())
     with pytest.raises(IntegrityError, match=r"packages\.bert"):
         Index.parse(json.dumps({**document, "packages": {"bert": row}}).encode(), None)
-
-
-def test_a_row_is_bounded_and_says_all_again_that_it_was_made_of() -> None:
-    def row(one: IndexEntry) -> Summary:
-        return Summary.of(Package(name=one.name, versions={one.version: one}), Digest.of(b""))
-
-    of = row(large(3))
-    assert Summary.parse(of.name, of.document()) == of
-    long = replace(large(3), use_cases=tuple(f"a/{number:05}" for number in range(10_000)), model={"x": "y" * 9999})
-    assert len(json.dumps(row(long).document())) < 16 * 1024
-    assert summary.split(["FP32-train", "fp32"]) == ["fp32", "train"]

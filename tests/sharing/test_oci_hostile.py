@@ -15,7 +15,6 @@ import pytest
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
 from packyard.sharing.stores.oci import registry
-from packyard.sharing.stores.oci.address import ArtifactAddress
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError, TooLongError
 from sample import tries
@@ -190,14 +189,6 @@ def test_a_slow_registry_is_waited_for_until_the_deadline() -> None:
     ):
         oci(server, patience=0.5).get(KEY)
     assert time.monotonic() - begun < 15
-
-
-def test_by_its_digest_only_the_very_manifest_is_taken() -> None:
-    with answering(serving()) as server:
-        address = ArtifactAddress.parse(f"{oci(server).address}/bert@sha256:{'0' * 64}")
-        assert address
-        with pytest.raises(IntegrityError, match=f"expected sha256:{'0' * 64}, found"):
-            OCIStore(address.channel).at(address.name, address.reference)
 
 
 # Lists.

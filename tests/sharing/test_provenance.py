@@ -22,10 +22,9 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.core.files.git import Revision
 from packyard.sharing.fetching.verify import verify_bundle
-from packyard.sharing.trust import provenance, sbom, sigstore
-from packyard.sharing.trust.dependencies import SourceCommit
+from packyard.sharing.trust import envelope, provenance, sbom
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
-from packyard.sharing.trust.provenance import PAYLOAD_TYPE, Provenance
+from packyard.sharing.trust.provenance import PAYLOAD_TYPE, Provenance, SourceCommit, Statement
 from sharing.examples import bundle, compressed_otherwise
 
 KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(32)))
@@ -36,7 +35,8 @@ INPUTS = {"packages/bert/package.yaml": Digest.of(b"1"), "bases/job.yaml": Diges
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 REVISION = Revision(commit=COMMIT, url="git+https://example.com/zoo.git", folder="zoo")
 SBOM = sbom.to_bytes(BERT)
-MADE = Provenance.of(BERT, INPUTS, REVISION, sbom=SBOM)
+MADE = Statement.of(BERT, INPUTS, REVISION, sbom=SBOM)
+READ = Provenance.parse(MADE.payload(), file="x")
 SIGNED = MADE.to_bytes(KEY)
 _BUNDLE = json.loads(SIGNED)
 UNSIGNED = record.to_bytes({**_BUNDLE, "dsseEnvelope": {**_BUNDLE["dsseEnvelope"], "signatures": []}})
@@ -47,7 +47,7 @@ SCRIPT = re.search(
 
 
 def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
-    found = json.loads(MADE.statement())
+    found = json.loads(MADE.payload())
     assert found["_type"] == "https://in-toto.io/Statement/v1"
     assert found["predicateType"] == "https://slsa.dev/provenance/v1"
     digest = {"sha256": Digest.of(BERT.data).hex}
@@ -65,21 +65,23 @@ def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
     assert details["byproducts"] == [{"name": "bert.tar.gz.spdx.json", "digest": {"sha256": Digest.of(SBOM).hex}}]
 
 
-def test_is_read_back_as_it_was() -> None:
-    for made in (MADE, Provenance.of(BERT, {}, None), replace(MADE, source=SourceCommit(commit=COMMIT, dirty=True))):
-        assert Provenance.parse(made.statement(), file="x") == made
+def test_what_is_judged_and_shown_is_read_back() -> None:
+    for made in (MADE, Statement.of(BERT, {}, None), replace(MADE, source=SourceCommit(commit=COMMIT, dirty=True))):
+        read = Provenance.parse(made.payload(), file="x")
+        assert (read.name, read.version, read.file, read.tar) == (made.name, made.version, made.file, made.tar)
+        assert (read.packyard, read.source, read.sbom) == (__version__, made.source, made.sbom)
 
 
 def test_says_nothing_of_when_and_where() -> None:
-    again = Provenance.of(BERT, dict(reversed(INPUTS.items())), REVISION, sbom=SBOM)
+    again = Statement.of(BERT, dict(reversed(INPUTS.items())), REVISION, sbom=SBOM)
     assert again.to_bytes(KEY) == SIGNED
-    text = MADE.statement().decode()
+    text = MADE.payload().decode()
     assert not re.search(r"(?i)startedOn|finishedOn|invocation|host|user|\d\d:\d\d", text)
 
 
 def test_names_the_file_that_is_published_if_that_is_compressed_differently() -> None:
     published = compressed_otherwise(BERT)
-    made = Provenance.of(published, INPUTS, REVISION)
+    made = Statement.of(published, INPUTS, REVISION)
     assert verify_bundle(published, made.to_bytes(KEY), TRUST, what="x").signers == (KEY.public.id,)
 
 
@@ -113,7 +115,7 @@ def test_openssl_base64_and_printf_alone_find_what_is_wrong(tmp_path: Path, what
         file = b"1"
     else:
         signed = json.loads(SIGNED)
-        signed["dsseEnvelope"]["payload"] = base64.b64encode(Provenance.of(BERT, {}, None).statement()).decode()
+        signed["dsseEnvelope"]["payload"] = base64.b64encode(Statement.of(BERT, {}, None).payload()).decode()
         attested = record.to_bytes(signed)
     done = _script(tmp_path, file, attested, key)
     assert done.returncode != 0
@@ -122,11 +124,11 @@ def test_openssl_base64_and_printf_alone_find_what_is_wrong(tmp_path: Path, what
 
 def _wrap(statement: dict[str, Any] | bytes, key: SigningKey = KEY) -> bytes:
     data = statement if isinstance(statement, bytes) else record.to_bytes(statement)
-    return sigstore.sign(data, PAYLOAD_TYPE, key)
+    return envelope.sign_bundle(data, PAYLOAD_TYPE, key)
 
 
 def _changed(change: Callable[[Any], object]) -> bytes:
-    document = json.loads(MADE.statement())
+    document = json.loads(MADE.payload())
     change(document)
     return _wrap(document)
 
@@ -142,14 +144,14 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         "bert.tar.gz: must be one, found 2",
     ),
     "no subject": (_changed(lambda s: s.update(subject=[])), "bert.tar.gz: must be one, found 0"),
-    "another bundle's provenance": (Provenance.of(bundle("gpt"), {}, None).to_bytes(KEY), "is about gpt@1.0"),
-    "another version's provenance": (Provenance.of(bundle(version="2"), {}, None).to_bytes(KEY), "is about bert@2"),
+    "another bundle's provenance": (Statement.of(bundle("gpt"), {}, None).to_bytes(KEY), "is about gpt@1.0"),
+    "another version's provenance": (Statement.of(bundle(version="2"), {}, None).to_bytes(KEY), "is about bert@2"),
     "the same version with other content": (
-        Provenance.of(bundle(text="other"), {}, None).to_bytes(KEY),
+        Statement.of(bundle(text="other"), {}, None).to_bytes(KEY),
         "is about a bundle whose tar is",
     ),
     "the same tar in another file": (
-        Provenance.of(compressed_otherwise(BERT), {}, None).to_bytes(KEY),
+        Statement.of(compressed_otherwise(BERT), {}, None).to_bytes(KEY),
         "the same tar, compressed again",
     ),
     "a subject of another name": (
@@ -185,8 +187,10 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         _changed(lambda s: _dependencies(s)[0].update(digest={"gitCommit": "--upload-pack=x"})),
         "is not a commit",
     ),
-    "two sources": (_changed(lambda s: _dependencies(s).append(_dependencies(s)[0])), "has 'source' twice"),
-    "an input twice": (_changed(lambda s: _dependencies(s).append(_dependencies(s)[1])), "twice"),
+    "two sources": (
+        _changed(lambda s: _dependencies(s).append(_dependencies(s)[0])),
+        "source: must be one, found 2",
+    ),
     "two byproducts": (
         _changed(
             lambda s: s["predicate"]["runDetails"]["byproducts"].append(s["predicate"]["runDetails"]["byproducts"][0])
@@ -194,7 +198,7 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         "byproducts bert.tar.gz.spdx.json: must be one",
     ),
     "a key twice": (
-        _wrap(MADE.statement().replace(b'"_type":', b'"_type": "x",\n  "_type":')),
+        _wrap(MADE.payload().replace(b'"_type":', b'"_type": "x",\n  "_type":')),
         "a key appears twice",
     ),
     "a list": (_wrap(b"[]"), "expected an object"),
@@ -202,7 +206,7 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
     "no statement": (b"{}", "is not signed"),
     "no signature in it": (UNSIGNED, "must be one, found 0"),
     "a swapped payload type": (
-        sigstore.sign(MADE.statement(), "application/vnd.packyard.index+json", KEY),
+        envelope.sign_bundle(MADE.payload(), "application/vnd.packyard.index+json", KEY),
         "must hold application/vnd.in-toto",
     ),
     "no signatures": (MADE.to_bytes(), "is not signed"),
@@ -219,15 +223,9 @@ def test_refuses(attack: str) -> None:
     assert reason in str(refused.value)
 
 
-def test_a_deep_or_wide_statement_is_refused_at_once() -> None:
-    for payload in (b'{"a":' * 5000 + b"1" + b"}" * 5000, b"[" + b"{}," * 200_000 + b"{}]"):
-        with pytest.raises(IntegrityError, match="cannot be read as JSON"):
-            provenance.open(_wrap(payload), TRUST, file="x")
-
-
 def test_unknown_fields_of_a_newer_packyard_are_passed_over() -> None:
     newer = _changed(lambda s: (s.update(more=1), s["predicate"]["buildDefinition"].update(internalParameters={})))
-    assert provenance.open(newer, TRUST, file="x")[0] == MADE
+    assert provenance.open(newer, TRUST, file="x")[0] == READ
 
 
 def test_a_changed_byte_changes_nothing_that_is_signed_and_of_an_unsigned_one_no_bundle() -> None:
@@ -242,7 +240,7 @@ def test_a_changed_byte_changes_nothing_that_is_signed_and_of_an_unsigned_one_no
                 continue
             assert proof.bundle == BERT
             if trusted is TRUST:
-                assert (proof.signers, proof.provenance) == ((KEY.public.id,), MADE)
+                assert (proof.signers, proof.provenance) == ((KEY.public.id,), READ)
 
 
 def _envelope(data: bytes) -> Any:
@@ -267,5 +265,5 @@ def test_other_libraries_of_the_formats_accept_it() -> None:
     assert own.verify([key], 1) == {KEY.public.id: key}
     with pytest.raises(Exception, match="signatures"):
         other.verify([key], 1)
-    Statement.copy_from_pb(Parse(MADE.statement(), Message())).validate()
-    Parse(json.dumps(json.loads(MADE.statement())["predicate"]), Predicate())  # refuses unknown fields
+    Statement.copy_from_pb(Parse(MADE.payload(), Message())).validate()
+    Parse(json.dumps(json.loads(MADE.payload())["predicate"]), Predicate())  # refuses unknown fields

@@ -16,10 +16,11 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
-from packyard.sharing.trust.provenance import Provenance
+from packyard.sharing.trust.provenance import Statement
 from sharing.examples import bundle
-from sharing.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, REVISION, SBOM, SIGNED, TRUST
+from sharing.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, READ, REVISION, SBOM, SIGNED, TRUST
 
 NAMED = Trust.of(replace(KEY.public, name="release"))
 
@@ -27,7 +28,7 @@ NAMED = Trust.of(replace(KEY.public, name="release"))
 def test_says_what_a_trusted_signature_proves() -> None:
     proof = with_sbom(verify_bundle(BERT, SIGNED, NAMED, what="x"), SBOM, what="x")
     assert (proof.signers, proof.others, proof.has_sbom, proof.is_proved) == ((KEY.public.id,), (), True, True)
-    assert proof.provenance == MADE
+    assert proof.provenance == READ
     short = KEY.public.id[:19]
     assert proof.describe() == (
         "bert 1.0: files are intact. Built by packyard 0.1.0 from commit 0123456789ab, "
@@ -47,7 +48,7 @@ def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
 
 
 def test_changes_that_were_not_committed_are_said() -> None:
-    made = Provenance.of(BERT, INPUTS, Revision(commit=REVISION.commit, changed=frozenset(INPUTS)))
+    made = Statement.of(BERT, INPUTS, Revision(commit=REVISION.commit, changed=frozenset(INPUTS)))
     assert made.source
     assert made.source.dirty
     assert "with changes that are not committed" in verify_bundle(BERT, made.to_bytes(KEY), TRUST, what="x").describe()
@@ -86,7 +87,7 @@ def test_provenance_by_a_key_that_was_stolen_is_refused_unless_a_signed_index_li
 def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:
     with pytest.raises(IntegrityError, match=r"x\.spdx\.json: is not the SBOM that the provenance names"):
         with_sbom(verify_bundle(BERT, SIGNED, TRUST, what="x"), SBOM + b" ", what="x")
-    without = Provenance.of(BERT, INPUTS, None).to_bytes(KEY)
+    without = Statement.of(BERT, INPUTS, None).to_bytes(KEY)
     with pytest.raises(IntegrityError, match=r"expected none"):
         with_sbom(verify_bundle(BERT, without, TRUST, what="x"), SBOM, what="x")
 
@@ -114,20 +115,20 @@ def test_what_a_signed_index_lists_is_verified_with_the_provenance_of_the_channe
     trusted = Trust.of(KEY.public, OTHER.public)
     found = access.read(listed, trusted)
     (entry,) = found.entries
-    proof = verify_listed(listed, found, entry, BERT, trusted)
-    assert (proof.signers, proof.listed_by, proof.provenance) == ((KEY.public.id,), (OTHER.public.id,), MADE)
+    proof = verify_listed(found, entry, BERT, provenance.get(listed, "bert", "1.0"), trusted)
+    assert (proof.signers, proof.listed_by, proof.provenance) == ((KEY.public.id,), (OTHER.public.id,), READ)
     with pytest.raises(IntegrityError, match=r"bert@1\.0: expected"):
-        verify_listed(listed, found, entry, bundle(text="other"), trusted)
+        verify_listed(found, entry, bundle(text="other"), None, trusted)
 
 
 def test_a_channel_without_provenance_is_no_error_where_the_index_is_signed(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path / "channel")
     publish(store, [BERT], by=Publisher(keys=[KEY]))
     found = access.read(store, TRUST)
-    assert verify_listed(store, found, found.entries[0], BERT, TRUST).listed_by == (KEY.public.id,)
+    assert verify_listed(found, found.entries[0], BERT, None, TRUST).listed_by == (KEY.public.id,)
     unsigned = access.read(store)
     with pytest.raises(IntegrityError, match="has no provenance"):
-        verify_listed(store, unsigned, found.entries[0], BERT, TRUST)
+        verify_listed(unsigned, found.entries[0], BERT, None, TRUST)
 
 
 def test_names_the_files_of_a_folder_that_differ(tmp_path: Path) -> None:

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-import sample
-from packyard.core.errors import ConflictError, InputError, UnavailableError
+from packyard.core.errors import ConflictError, InputError
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import SigningKey, Trust
-from sharing.examples import FailingStore, bundle, close, fetch
+from sharing.examples import bundle, close, fetch
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)
@@ -46,13 +45,6 @@ def test_yanking_again_changes_nothing_and_a_reason_stays(store: DirectoryStore)
     assert {key: store.get(key) for key in store.list("")} == before
 
 
-def test_publishing_a_yanked_version_again_does_not_bring_it_back(store: DirectoryStore) -> None:
-    yank(store, "bert@1.1", "diverges")
-    assert [status for _, status in publish(store, [bundle("bert", "v1.1")])] == ["unchanged"]
-    publish(store, [bundle("bert", "1.2")])
-    assert access.read(store).named("bert").get("1.1").yanked == "diverges"
-
-
 @pytest.mark.parametrize("reason", ["", "  ", "a\nb", "\x1b[31m", "x" * 501])
 def test_refuses_a_reason_that_could_not_be_shown(store: DirectoryStore, reason: str) -> None:
     with pytest.raises(InputError, match=r"is not a reason \(write why"):
@@ -79,26 +71,6 @@ def test_a_closed_release_gets_no_more(store: DirectoryStore) -> None:
     assert "1.0/new.tar.gz" not in store.list("")
     assert [status for _, status in publish(store, [bundle("gpt", "1.0")])] == ["unchanged"]
     publish(store, [bundle("new", "1.1.1")])
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("done", [False, True])
-@pytest.mark.parametrize("change", ["yank", "close"])
-def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, change: str, done: bool) -> None:
-    for number in sample.places(3, of=f"{change} {done}"):
-        store = DirectoryStore(tmp_path / str(number))
-        publish(store, [bundle()])
-        failing = FailingStore(store, fail_at=number, done=done)
-        try:
-            yank(failing, "bert@1.0", "r") if change == "yank" else close(failing, "1.0")
-        except UnavailableError:
-            fetch(store, "bert@1.0")
-            yank(store, "bert@1.0", "r") if change == "yank" else close(store, "1.0")
-            assert access.read(store).named("bert").get("1.0").yanked == ("r" if change == "yank" else "")
-            assert access.read(store).is_closed("1.0") is (change == "close")
-        else:
-            break
-    assert number > 2
 
 
 def test_who_trusts_keys_does_not_write_what_would_be_refused(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from packyard.sharing.index.index import Index
 from packyard.sharing.index.offline import RememberedStore
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import PATIENCE, Store
-from packyard.sharing.trust.keys import SigningKey
+from packyard.sharing.trust.keys import Signing
 
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
@@ -79,7 +79,7 @@ def signed(address: str, index: Index) -> str:
     return f"signed by {index.others[0]}, which you do not trust" if index.others else "not signed"
 
 
-def publisher(address: str, keys: Sequence[SigningKey]) -> Publisher:
+def publisher(address: str, keys: Sequence[Signing]) -> Publisher:
     """Return who writes into a channel with these keys: whom the user trusts there, and what he remembers of it."""
     memory = preferences.memory(address)
     return Publisher(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from packyard.cli import bundles, fanout, libraries, preferences, progress, untarred
+from packyard.cli.preferences import Setting
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
@@ -106,13 +107,11 @@ def _is_ours(name: str) -> bool:
 
 def _bundle(word: str, flag: str | None) -> Bundle:
     """Fetch a bundle by its address or its name; a word that names none may have been meant as a folder."""
-    from packyard.cli.channels import fetching
-    from packyard.sharing.fetching.bundle_address import BundleAddress
-    from packyard.sharing.fetching.fetch import opened_at
+    from packyard.sharing.fetching import bundle_address
 
-    if address := BundleAddress.parse(word):
-        with opened_at(address, fetching(address.channel)) as fetched:
-            return fetched.read()
+    if address := bundle_address.parse(word):
+        channel, reference = address
+        return bundles.find(reference, Setting(channel, "its address"))
     try:
         return bundles.find(Reference.parse(word), preferences.source(flag))
     except InputError as error:

@@ -90,7 +90,7 @@ def is_used(address: str) -> bool:
         return True
     configured = configured_values()
     named = filter(None, (os.environ.get(CHANNEL), configured.channel))
-    if configuration.normal(address) in map(configuration.normal, named) or trust(address).keys:
+    if configuration.normal(address) in map(configuration.normal, named) or trust(address).signatories:
         return True
     remembered = memory(address)
     files = (remembered.file if remembered else None, noted("used", address))
@@ -118,15 +118,15 @@ def note(file: Path) -> None:
 
 
 def trust(address: str) -> Trust:
-    """Return the keys that the user trusts for a channel."""
+    """Return whom the user trusts for a channel."""
     ring = keyring()
     return Trust.of(*(ring.trusted(address) if ring else ()), channel=masked(address))
 
 
 def trusted_anywhere() -> Trust:
-    """Return the keys that the user trusts for any channel: of a file from anywhere, none of them is required."""
+    """Return whom the user trusts for any channel: of a file from anywhere, none of them is required."""
     ring = keyring()
-    return Trust.of(*(key for channel in (ring.channels() if ring else ()) for key in channel.keys)).optional()
+    return Trust.of(*(each for channel in (ring.channels() if ring else ()) for each in channel.signatories)).optional()
 
 
 def memory(address: str) -> Memory | None:

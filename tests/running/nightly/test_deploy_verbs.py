@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import subprocess
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from controlplane import people, stored
-from controlplane.api import Api, wait
+from controlplane.api import Api
 from documents.test_json import documented, seen
 from packyard.cli.running import clusters
 from running import made
@@ -66,44 +65,6 @@ def answer(*words: str) -> list[dict[str, Any]]:
     for field, names in seen(found).items():
         assert names == table[field], field
     return found
-
-
-@pytest.mark.usefixtures("package", "user")
-def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
-    done = run("deploy", "first-run/none")
-    lines = re.sub(r"programs-\w{10}", "programs-HASH", done.stdout).splitlines()
-    assert lines == [
-        f"ServiceAccount {RUN} created",
-        f"ConfigMap {RUN} created",
-        "ConfigMap programs-HASH created",
-        f"Job {RUN} created",
-    ]
-    told = done.stderr.splitlines()
-    assert told[0] == f"context test, namespace {namespace}"
-    assert told[-2:] == [
-        f"run {RUN}: 4 objects applied, recorded as 1",
-        f"packyard logs {RUN} -n {namespace} prints its log",
-    ]
-    wait(lambda: [] if "succeeded" in run("status", RUN).stdout else ["the cluster still changes its Job"])
-    again = run("deploy", "first-run/none")
-    assert re.search("4 objects unchanged, as deployed at .*, record 1", again.stderr)
-    refused = run("deploy", "first-run/none", "BATCH_SIZE=32", code=1).stderr
-    assert "nothing is applied" in refused
-    assert f"ConfigMap {RUN} changes, and the pods of Job {RUN} read it at their start" in refused
-    beside = r"deploy \S+ BATCH_SIZE=32 RUN_NAME=\w{5} -n \S+"
-    (offer,) = re.findall(rf"; another run beside it: packyard ({beside})\)", refused)
-    (other,) = answer(*shlex.split(offer))
-    assert (other["record"], other["recorded"], other["state"] in ("running", "succeeded")) == (1, True, True)
-    (change,) = answer("rollback", other["run"], "--list")[0]["changes"][:1]
-    assert change == {"name": "BATCH_SIZE", "before": None, "after": "32"}
-    left = run("undeploy", RUN)
-    assert sorted(left.stdout.splitlines()) == sorted(
-        line.replace("created", "deleted") for line in done.stdout.splitlines()
-    )
-    assert "there is no run" in run("rollback", RUN, "--list", code=1).stderr
-    (gone,) = answer("undeploy", "--package", "mnist-fp32-training-k8s", "--yes")
-    assert (gone["run"], len(gone["deleted"]), gone["records"]) == (other["run"], 4, 1)
-    assert [each["kind"] for each in cluster.everything(namespace) if each["kind"] in ("Job", "Pod")] == []
 
 
 @pytest.mark.usefixtures("user")
@@ -216,16 +177,6 @@ def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
     for seconds in range(1, 7):
         run("deploy", serve(tmp_path / "server", "run", minReadySeconds=seconds), "--no-wait")
     assert [each["record"] for each in answer("rollback", name, "--list")] == [*range(2, 12)], "the newest ten"
-
-
-@pytest.mark.usefixtures("user")
-def test_a_server_that_is_mended_is_not_judged_by_the_pods_that_it_replaces(tmp_path: Path) -> None:
-    """These stay until others are ready, which may take them long."""
-    failing = run("deploy", serve(tmp_path / "server", "unpullable"), code=1).stderr
-    assert "is failing: server 0: image cannot be pulled" in failing
-    late = run("deploy", serve(tmp_path / "server", "never-ready"), "--timeout", "1s", code=1).stderr
-    assert "is not running yet" in late
-    assert "image cannot be pulled" not in late
 
 
 @pytest.mark.usefixtures("package", "user")

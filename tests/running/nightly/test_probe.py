@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import copy
 import os
-import re
 import signal
 import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from catalogue.nightly import test_runs
 from controlplane import fates, people
-from controlplane.api import Api, Object, await_quota, wait
-from packyard.cli.running import clusters, interrupts, probe
+from controlplane.api import Api, Object, wait
+from packyard.cli.running import doctor, interrupts
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes import pods
 from packyard.running import probe as probes
@@ -90,67 +88,16 @@ def end(api: Api, namespace: str, pod: Object, message: str) -> None:
     api.merge(named, namespace, subresource="status").expect_done()
 
 
-@pytest.mark.parametrize(
-    ("fate", "fields", "expected"),
-    [
-        ("unpullable", {}, "cannot be pulled"),
-        ("run", {"nodeSelector": {"disk": "none"}}, "no node fits"),
-    ],
-    ids=["image", "node"],
-)
-def test_says_why_pods_do_not_run_and_leaves_nothing(
-    fate: str,
-    fields: dict[str, object],
-    expected: str,
-    rendered: Rendered,
-    client: Kubectl,
-    cluster: Api,
-    left: Callable[[], list[str]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The time is up as soon as the scheduler has found no node, which may still come."""
-
-    begun: list[bool] = []
-
-    def now() -> float:
-        if not begun:
-            begun.append(True)
-            return 0.0
-        said = [pod["status"].get("conditions", ()) for pod in cluster.list("v1", "Pod", client.namespace)]
-        judged = [each["status"] for conditions in said for each in conditions if each["type"] == "PodScheduled"]
-        return 3600.0 if "False" in judged else 0.0
-
-    monkeypatch.setattr(clusters, "time", SimpleNamespace(monotonic=now, sleep=time.sleep))
-    (found,) = probe.run(client, fated(rendered, fate, **fields), seconds=600)
-    assert found.severity == "error"
-    assert expected in found.message
-    wait(left)
-
-
 def test_who_may_not_create_a_probe_hears_of_that_first(
     rendered: Rendered, cluster: Api, namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = people.kubeconfig(cluster, namespace, namespace, tmp_path)
     user = kubectl.find(os.environ["PATH"], kubeconfig=str(config))
     with pytest.raises(UnavailableError, match='cannot create resource "jobs"'):
-        probe.run(user, rendered, seconds=1)
+        doctor.run_probe(user, rendered, seconds=1)
     said = capsys.readouterr().err
     assert "could not be deleted" in said
     assert "delete job mnist-fp32-training-first-run-probe-" in said
-
-
-def test_a_probe_that_is_refused_hides_nothing_that_was_found(
-    rendered: Rendered, client: Kubectl, cluster: Api, namespace: str, left: Callable[[], list[str]]
-) -> None:
-    spec = {"hard": {"count/jobs.batch": "0"}}
-    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": spec}
-    cluster.create(quota, namespace).expect_done()
-    await_quota(cluster, "q", namespace)
-    (found,) = probe.run_after([], client, rendered, seconds=2)
-    assert found.severity == "error"
-    assert re.match(r"pods: could not be tried: jobs.batch \"\S+\" is forbidden: exceeded quota: q", str(found))
-    cluster.delete(quota, namespace).expect_done()
-    wait(left)
 
 
 @pytest.mark.nightly

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from controlplane import people, webhooks
-from controlplane.api import Api, await_quota, wait
-from controlplane.nightly.test_operators import QUEUE, Queues
+from controlplane import people
+from controlplane.api import Api, wait
 from packyard.cli import complete
 from packyard.running.runs import kubectl, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.run import LABEL, Object
+from packyard.running.runs.run import Object
 from packyard.running.runs.status import RunStatus
 from running import made
 
@@ -103,35 +101,6 @@ def test_shells_complete_the_names_of_runs(client: Kubectl, capfdbinary: pytest.
         assert capfdbinary.readouterr() == ("".join(f"{name}\n" for name in found.split()).encode(), b"")
 
 
-def test_a_run_in_a_queue_says_why_it_waits(client: Kubectl, cluster: Api) -> None:
-    queues = Queues(cluster)
-    client = replace(client, namespace=queues.namespace)
-    large = made.job("large", "run", {"resources": {"requests": {"cpu": "4"}}})
-    small = made.job("small", "run", {"resources": {"requests": {"cpu": "1"}}})
-    for item in (large, small):
-        item["metadata"]["labels"] = QUEUE
-    groups = made.leader_worker_set("groups", "run", "run")
-    groups["metadata"]["labels"] = QUEUE
-    made.put(client, {"large": [large], "small": [small], "groups": [groups]})
-
-    def reasons() -> dict[str, str]:
-        return {each.run: f"{each.state}: {each.reason}" for each in look(client)}
-
-    absent = "waits in queue team: LocalQueue team doesn't exist"
-    held = {name: f"starting: Job {name} {absent}" for name in ("large", "small")}
-    wait(lambda: unlike(reasons(), {**held, "groups": rf"starting: leader 0: {absent} \(and 1 more like it\)"}))
-    queues.open()
-    short = "waits in queue team: .*insufficient quota for cpu in flavor .*"
-    wait(lambda: unlike(reasons(), {"large": f"starting: Job large {short}", "small": "running: "}))
-
-
-def unlike(found: dict[str, str], wanted: dict[str, str]) -> list[str]:
-    """Return what is not said as it should be."""
-    return [
-        f"{name}: {found.get(name)}" for name, each in wanted.items() if not re.fullmatch(each, found.get(name, ""))
-    ]
-
-
 def expected(each: RunStatus) -> object:
     return RUNS[each.run][1:]
 
@@ -143,45 +112,6 @@ def said(each: RunStatus) -> object:
 
 def look(client: Kubectl) -> list[RunStatus]:
     return status.read(client, records.read_all(client))
-
-
-def test_pods_that_are_not_made_are_explained(client: Kubectl, cluster: Api, namespace: str) -> None:
-    """By quota, Pod Security, a webhook, and an account that is not there, of each kind of owner."""
-    hard = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "of-team"}}
-    cluster.create({**hard, "spec": {"hard": {"requests.cpu": "1"}}}, namespace).expect_done()
-    await_quota(cluster, "of-team", namespace)
-    small, large = ({"resources": {"requests": {"cpu": cpu}}} for cpu in ("1m", "4"))
-    unsafe = made.lasting("Deployment", "unsafe", "run")
-    unsafe["spec"]["template"]["spec"]["containers"][0] |= {**small, "securityContext": {}}
-    stranger = made.lasting("StatefulSet", "stranger", "run")
-    stranger["spec"]["template"]["spec"]["serviceAccountName"] = "nobody"
-    stranger["spec"]["template"]["spec"]["containers"][0] |= small
-    wide = made.mpi_job("wide", "run")
-    for role in wide["spec"]["mpiReplicaSpecs"].values():
-        role["template"]["spec"]["containers"][0] |= large
-    set_of_jobs = made.job_set("jobs", ("worker", "run"))
-    for each in set_of_jobs["spec"]["replicatedJobs"]:
-        each["template"]["spec"]["template"]["spec"]["containers"][0] |= large
-    beyond = "its pods are not made: beyond quota of-team, requested: requests.cpu=4, used: requests.cpu=0"
-    starts = {
-        "greedy": (made.job("greedy", "run", large), beyond),
-        "unsafe": (
-            unsafe,
-            "its pods are refused by the namespace's Pod Security level restricted: allowPrivilegeEscalation",
-        ),
-        "stranger": (stranger, "its pods are not made: error looking up service account"),
-        "wide": (wide, beyond),
-        "jobs": (set_of_jobs, beyond),
-        "vetoed": (made.job("vetoed", "run", small), "its pods are refused by webhook "),
-    }
-    with webhooks.asked(cluster, namespace, ["pods"], veto):
-        made.put(client, {run: [item] for run, (item, _) in starts.items()})
-        wait(lambda: [f"{each}" for each in look(client) if not each.reason.startswith(starts[each.run][1])])
-        assert {each.reason.endswith(": not today") for each in look(client) if each.run == "vetoed"} == {True}
-
-
-def veto(request: Object) -> str:
-    return "not today" if request["object"]["metadata"].get("labels", {}).get(LABEL) == "vetoed" else ""
 
 
 def test_many_runs_take_as_many_requests_as_one(client: Kubectl, cluster: Api, namespace: str, tmp_path: Path) -> None:

@@ -107,33 +107,6 @@ def test_claims_go_where_that_is_asked_also_those_that_a_stateful_set_made(
     ]
 
 
-def test_a_namespace_stays(client: Kubectl, cluster: Api, namespace: str) -> None:
-    made(client, "first", item("v1", "Namespace", f"{namespace}-x"), config_map("a", x="1"))
-    removal = found(client, "first")
-    undeploy.delete(client, removal, claims=True)
-    body = cluster.read(item("v1", "Namespace", f"{namespace}-x")).expect_done()
-    assert body["status"]["phase"] == "Active"
-    assert LABEL not in body["metadata"].get("labels", {})
-
-
-def test_objects_whose_definition_is_gone_are_told(client: Kubectl, cluster: Api, namespace: str) -> None:
-    names_ = {"plural": "engines", "singular": "engine", "kind": "Engine", "listKind": "EngineList"}
-    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    version = {"name": "v1", "served": True, "storage": True, "schema": schema}
-    group = f"{namespace}.example.org"
-    spec = {"group": group, "scope": "Namespaced", "names": names_, "versions": [version]}
-    definition = item("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"engines.{group}", spec=spec)
-    cluster.create(definition).expect_done()
-    wait(lambda: [] if client.call("get", f"engines.{group}").code == 0 else ["not served yet"])
-    made(client, "first", item(f"{group}/v1", "Engine", "x"), config_map("a", x="1"))
-    cluster.delete(definition).expect_done()
-    wait(lambda: [] if cluster.read(definition).status == 404 else ["still there"])
-    wait(lambda: [] if found(client, "first").unknown else ["still known"])
-    removal = found(client, "first")
-    assert removal.unknown == {(f"{group}/v1", "Engine")}
-    assert [str(each) for each in undeploy.delete(client, removal, claims=False)] == ["ConfigMap a"]
-
-
 def test_no_run_has_a_name_that_is_no_label(client: Kubectl) -> None:
     made(client, "first", config_map("a", x="1"))
     for name in ("First;x", "a,b", "first,packyard/run!=x", "x" * 64, "-n"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sigstore
@@ -14,6 +13,7 @@ import real
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
 from packyard.sharing.trust import keyless
+from packyard.sharing.trust.keys import Identity
 from sharing.test_sigstore import BERT, ENTRY, attest
 from tiny import packyard
 
@@ -35,27 +35,19 @@ def root() -> Path:
     return next(Path(sigstore.__file__).parent.rglob("*sigstore.dev/trusted_root.json"))
 
 
-def verify(
-    bundle: bytes, root: Path, *, digest: Digest = SUBJECT, identity: str = IDENTITY, issuer: str = ISSUER
-) -> None:
-    keyless.verify(digest, bundle, identity=identity, issuer=issuer, root=root, file="x.keyless.json")
+def verify(bundle: bytes, root: Path, *, digest: Digest = SUBJECT, name: str = IDENTITY, issuer: str = ISSUER) -> None:
+    keyless.verify(digest, bundle, Identity(name, issuer, root.read_text()), file="x.sigstore.json")
 
 
 def test_the_identity_that_signed_is_accepted_and_no_other(bundle: bytes, root: Path) -> None:
     verify(bundle, root)
-    others: list[dict[str, Any]] = [{"identity": "eve@example.com"}, {"issuer": "https://accounts.google.com"}]
-    for given in others:
-        with pytest.raises(IntegrityError, match=r"x\.keyless\.json: does not prove that .* signed it"):
-            verify(bundle, root, **given)
-
-
-def test_another_file_and_altered_or_foreign_bundles_are_refused(bundle: bytes, root: Path) -> None:
+    with pytest.raises(IntegrityError, match=r"x\.sigstore\.json: does not prove that .* signed it"):
+        verify(bundle, root, name="eve@example.com")
+    with pytest.raises(IntegrityError, match=r"x\.sigstore\.json: does not prove that .* signed it"):
+        verify(bundle, root, issuer="https://accounts.google.com")
     with pytest.raises(IntegrityError, match="is about another file"):
         verify(bundle, root, digest=ENTRY.digest)
-    by_key = attest(ENTRY)[f"{ENTRY.key}.sigstore.json"]
-    payload = bundle.index(b'"payload"') + 40
-    altered = bundle[:payload] + (b"A" if bundle[payload : payload + 1] != b"A" else b"B") + bundle[payload + 1 :]
-    for other in (by_key, altered, b"{}", b"", bundle[:-20]):
+    for other in (attest(ENTRY)[f"{ENTRY.key}.sigstore.json"], b"{}", b"", bundle[:-20]):
         with pytest.raises(IntegrityError, match="does not prove"):
             verify(other, root)
 
@@ -63,17 +55,15 @@ def test_another_file_and_altered_or_foreign_bundles_are_refused(bundle: bytes, 
 def test_keys_that_cannot_be_had_are_no_failed_proof(
     bundle: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def offline() -> None:
+    def offline(**_: bool) -> None:
         raise TUFError("Failed to refresh TUF metadata")
 
     monkeypatch.setattr(Verifier, "production", offline)
     with pytest.raises(UnavailableError, match=r"Failed to refresh TUF metadata \(try again, or .*--trusted-root FILE"):
-        keyless.verify(SUBJECT, bundle, identity=IDENTITY, issuer=ISSUER, root=None, file="x.keyless.json")
+        keyless.verify(SUBJECT, bundle, Identity(IDENTITY, ISSUER), file="x.sigstore.json")
     (tmp_path / "root.json").write_text("{}")
-    with pytest.raises(InputError, match=r"root\.json: is no trusted root of Sigstore \(cosign trusted-root create"):
+    with pytest.raises(InputError, match=r"is no trusted root of Sigstore \(cosign trusted-root create"):
         verify(bundle, tmp_path / "root.json")
-    with pytest.raises(InputError, match=r"nowhere\.json: No such file"):
-        verify(bundle, tmp_path / "nowhere.json")
 
 
 def test_verify_asks_for_what_belongs_together_and_refuses_the_signature_of_another_file(

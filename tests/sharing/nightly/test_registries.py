@@ -136,7 +136,7 @@ def test_flux_unpacks_what_the_tar_has(store: OCIStore, tmp_path: Path) -> None:
     assert (tmp_path / "flux" / "bert" / "README.md").read_text() == "hello"
 
 
-def test_what_oras_pushed_by_hand_is_got_by_its_address(registry3: str, tmp_path: Path) -> None:
+def test_what_oras_pushed_by_hand_can_be_read(registry3: str, tmp_path: Path) -> None:
     store = OCIStore(anywhere(registry3))
     (tmp_path / "bert.tar.gz").write_bytes(BERT.data)
     layer = "bert.tar.gz:application/vnd.oci.image.layer.v1.tar+gzip"
@@ -145,8 +145,6 @@ def test_what_oras_pushed_by_hand_is_got_by_its_address(registry3: str, tmp_path
         cwd=tmp_path, capture_output=True, check=True,
     )  # fmt: skip
     assert store.get(KEY) == BERT.data
-    layer_of, read = store.at("bert", "1.2.0_-cpu")
-    assert (layer_of.digest, b"".join(read(0))) == (Digest.of(BERT.data), BERT.data)
 
 
 def test_argo_cd_takes_the_manifest(registry3: str) -> None:

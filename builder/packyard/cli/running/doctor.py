@@ -21,11 +21,13 @@ from pathlib import Path
 from packyard.cli import declare, output
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, probe
+from packyard.cli.running import clusters, interrupts
 from packyard.core.bundle import shipped
-from packyard.core.errors import Problem, UsageError, refuse
-from packyard.running import doctor
-from packyard.running.doctor.finding import Finding
+from packyard.core.errors import PackyardError, Problem, UsageError, refuse
+from packyard.running import doctor, probe
+from packyard.running.doctor.finding import Finding, error, unknown
+from packyard.running.runs import run as runs
+from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendered import Rendered
 from packyard.using.options import usecases
@@ -33,6 +35,7 @@ from packyard.using.options import usecases
 ROWS = Rows("answer", "check, severity, about, message, why, fix")
 #: Findings are shown in this order.
 _SEVERITIES = ("error", "warning", "unknown")
+_MORE = 60  # seconds after which the cluster itself ends pods that nobody waits for any more
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,8 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
     flags = declare.given(arguments, "probe")
     client, rendered, words = clusters.find_for(arguments, "doctor", flags)
     findings = doctor.examine(client, rendered)
+    if not any(each.severity == "error" for each in findings):
+        findings += doctor.refused(client, rendered)
     if arguments.probe:
-        findings += probe.run_after(findings, client, rendered, clusters.seconds(arguments))
+        findings += try_pods(findings, client, rendered, clusters.seconds(arguments))
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = any(each.severity == "error" for each in findings)
@@ -76,6 +81,34 @@ def run(arguments: argparse.Namespace) -> int:
     command = client.packyard(*following)
     output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
     return int(has_errors)
+
+
+def try_pods(findings: Sequence[Finding], client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
+    """Return what a probe finds, which is not begun where it would only wait for what is known to be wrong."""
+    if any(each.severity == "error" for each in findings):
+        return [unknown("probe", "pods", "were not tried: mend the errors first")]
+    try:
+        return run_probe(client, rendered, seconds)
+    except PackyardError as failure:  # what was found without it is told all the same
+        problems = failure.problems
+        return [error("probe", "pods", f"could not be tried: {each.message}", why=each.hint) for each in problems]
+
+
+def run_probe(client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
+    """Return what the pods of a use case find where they are to run."""
+    made = probe.make(rendered, runs.new_word(), seconds=int(seconds) + _MORE)
+    if not made.checks:
+        return [unknown("probe", "pods", "this use case has none that could be tried")]
+    output.note(f"probe {made.name}: {output.counted(len(made.checks), 'container')} of the use case")
+    record = made.record(client.namespace)
+    with interrupts.made(client, made.jobs):
+        now = clusters.wait(
+            lambda: status.read_one(client, record),
+            made.is_over,
+            lambda now: f"probe {made.name} {now.explained}",
+            seconds,
+        )
+        return made.findings(now)
 
 
 def _operators(arguments: argparse.Namespace) -> int:

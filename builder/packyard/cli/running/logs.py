@@ -15,10 +15,11 @@ import argparse
 
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, events
+from packyard.cli.running import clusters
+from packyard.cli.running.ages import age
 from packyard.cli.running.interrupts import INTERRUPTED
-from packyard.core.errors import UsageError
-from packyard.running.runs import logs, status
+from packyard.core.errors import InputError, UsageError
+from packyard.running.runs import events, logs, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.logs import Following
@@ -28,7 +29,16 @@ from packyard.running.runs.status import RunStatus
 from packyard.running.runs.workloads import PodStatus
 
 ROWS = Rows("pod", "pod, role, index, container, text, reason")
-EVENTS = events.ROWS
+EVENTS = Rows(
+    "event",
+    "when, count, type, reason, object, message",
+    columns=", AGE, COUNT, REASON, OBJECT, MESSAGE",
+    when="--events",
+)
+_CELLS = {
+    "": lambda row: "!" if row["type"] == "Warning" else "",
+    "AGE": lambda row: age(row["when"]),
+}
 #: What chooses logs, and no events.
 _OF_LOGS = ("role", "index", "container", "follow", "previous", "tail", "since")
 _PAUSE = 1.0  # seconds between two looks at a run that is followed
@@ -53,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         if others := declare.given(arguments, *_OF_LOGS):
             problem = f"--events and {others[0]} exclude each other"
             raise UsageError(f"packyard logs: {problem}; packyard logs --help shows the usage")
-        return events.show(arguments)
+        return _show_events(arguments)
     if arguments.follow and (arguments.previous or arguments.output != "text"):
         other = "--previous" if arguments.previous else f"--output {arguments.output}"
         raise UsageError(f"packyard logs: -f and {other} exclude each other; packyard logs --help shows the usage")
@@ -82,6 +92,21 @@ def run(arguments: argparse.Namespace) -> int:
                 output.printed(line, "")
             code |= process.wait()
     return int(code != 0)
+
+
+def _show_events(arguments: argparse.Namespace) -> int:
+    """Print events, and mark the warnings."""
+    client = clusters.find(arguments)
+    by_run = records.read_all(client, unfit=output.refusal)
+    if arguments.run not in by_run:
+        raise InputError(records.missing(client, arguments.run, by_run))
+    listed = events.read(client, by_run, arguments.run)
+    if ROWS.show(listed, arguments.output, cells=_CELLS):
+        warnings = output.counted(sum(each.type == "Warning" for each in listed), "warning")
+        count = output.counted(len(listed), "event")
+        output.note(f"{count}, {warnings}, marked with !" if listed else "no events are kept")
+        output.note(f"next: {client.packyard('status', arguments.run)}")
+    return 0
 
 
 def _flags(arguments: argparse.Namespace) -> list[str]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from packyard.cli import declare, output
+from packyard.cli import output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.cli.running.ages import age
-from packyard.core.errors import UsageError, shown
+from packyard.core.errors import shown
 from packyard.running.runs import record as records
 from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
@@ -37,14 +37,11 @@ _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("run", metavar="RUN", nargs="?", default="", help="one run, in detail")
-    declare.value(parser, "--package NAME", "only the runs of this package", default="")
     clusters.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a table of runs, or one of them."""
-    if arguments.run and arguments.package:
-        raise UsageError(f"packyard status: name a run or a package; type packyard status {arguments.run}")
     client = clusters.find(arguments)
     statuses = _read(client, arguments)
     if ROWS.show(statuses, arguments.output):
@@ -57,8 +54,7 @@ def _read(client: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
     if arguments.run:
         return [status.read_one(client, records.read_last(client, arguments.run))]
     listed = records.read_all(client, unfit=output.refusal)
-    chosen = records.of_package(client, listed, arguments.package) if arguments.package else listed
-    return sorted(status.read(client, chosen), key=lambda each: each.record.when, reverse=True)
+    return sorted(status.read(client, listed), key=lambda each: each.record.when, reverse=True)
 
 
 def _show(statuses: Sequence[RunStatus], arguments: argparse.Namespace) -> None:

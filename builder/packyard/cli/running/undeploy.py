@@ -1,8 +1,6 @@
 """Delete runs, and wait until they are gone. Claims and volumes stay, and so does all that was written there.
 
 packyard undeploy RUN...                      packyard status lists them
-packyard undeploy --package NAME              all runs of a package, in one
-                                              namespace
 packyard undeploy --all                       all runs of the namespace
 packyard undeploy --finished --older-than 7d  those of them that are over, and
                                               were deployed before that
@@ -35,7 +33,6 @@ ROWS = Rows("run", f"run, namespace, records, deleted ({REFERENCE}), stayed ({RE
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, by its name")
-    declare.value(parser, "--package NAME", "all runs of a package")
     declare.switch(parser, "--all", "all runs of the namespace")
     declare.switch(parser, "--finished", "only runs that are over; alone, all of the namespace")
     declare.value(parser, "--older-than TIME", "only runs that were deployed before: 12h, 7d", type=clusters.duration)
@@ -49,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Delete runs."""
     is_chosen = arguments.finished or arguments.older_than is not None
-    if (count := bool(arguments.runs) + bool(arguments.package) + arguments.all) != 1 and (count or not is_chosen):
-        raise UsageError("packyard undeploy: name runs, or --package, or --all; type packyard undeploy RUN")
+    if (arguments.runs and arguments.all) or not (arguments.runs or arguments.all or is_chosen):
+        raise UsageError("packyard undeploy: name runs, or --all; type packyard undeploy RUN")
     if arguments.no_wait:
         declare.alone(arguments, "undeploy", "beside --no-wait", "timeout")
     client = clusters.find(arguments)
@@ -68,8 +65,7 @@ def _chosen(client: Kubectl, arguments: argparse.Namespace) -> dict[str, list[Ru
     """Return the records of the runs that the arguments name."""
     if arguments.runs:
         return {name: records.read_run(client, name) for name in arguments.runs}
-    by_run = records.read_all(client, unfit=lambda error: output.note(f"{error}; it is left"))
-    return records.of_package(client, by_run, arguments.package) if arguments.package else by_run
+    return records.read_all(client, unfit=lambda error: output.note(f"{error}; it is left"))
 
 
 def _narrowed(

@@ -8,8 +8,8 @@ packyard copy FROM TO NAME@1.2.0 ...  these versions: all of them or none, and
                                       none that is yanked
 
 The bytes stay the same, with their provenance, SBOM and yanks. A part, or into a channel that has packages of its own,
-is listed by an index of that channel, as is everything with --key. Interrupted, the next run goes on. Images are not
-copied: `packyard show NAME --images` lists them for crane or skopeo.
+is listed by an index of that channel, as is everything with --key; a mirror needs no key. Interrupted, the next run
+goes on. Images are not copied: `packyard show NAME --images` lists them for crane or skopeo.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ import argparse
 from packyard.cli import output, progress
 from packyard.cli.channels import BUNDLES, fetching, open_channel, publisher, row, show
 from packyard.cli.sharing import signing
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.copy import copy
+from packyard.sharing.trust.keys import Signing
 
 ROWS = BUNDLES
 
@@ -34,24 +36,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Copy what is missing; print a line for each bundle."""
-    keys = signing.keys(arguments.key)
+    signed = list[list[Signing]]()
+
+    def by() -> Publisher:
+        signed.append(signing.keys(arguments.key))
+        return publisher(arguments.target, signed[0])
+
     with progress.busy(f"copying from {arguments.source}"):
         copied = copy(
             open_channel(arguments.source),
             open_channel(arguments.target),
             arguments.references,
             how=fetching(arguments.source),
-            by=publisher(arguments.target, keys),
+            by=by,
             is_own=bool(arguments.key),
-            done=_tell,
+            done=lambda number, count: progress.doing(f"{number} of {output.counted(count, 'package')} copied"),
         )
-    for each in copied:
+    for each in copied if arguments.references else ():
         if each.proof:
             output.note(each.proof.describe())
     show([row(each.entry, each.status) for each in copied], arguments.output)
-    signing.tell_unsigned(keys)
+    for keys in signed:
+        signing.tell_unsigned(keys)
     return 0
-
-
-def _tell(number: int, count: int) -> None:
-    progress.doing(f"{number} of {output.counted(count, 'package')} copied")

@@ -7,6 +7,10 @@ packyard keys list                your keys, and those that you trust
 packyard keys untrust CHANNEL     require no signature of it any more, and
                                   forget what it had
 
+packyard keys trust IDENTITY CHANNEL --issuer URL
+                                  the same of who signs without a key, such as
+                                  a job of CI: an address or a URL
+
 Several keys are given as KEY KEY CHANNEL: one of them has to have signed. They take the place of those before.
 """
 
@@ -22,6 +26,7 @@ from packyard.cli.output import masked
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.core.errors import InputError, Problem, UsageError, suggest
+from packyard.core.files import regular
 from packyard.sharing.configuration import identity
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
@@ -29,7 +34,7 @@ from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keyring import Keyring
-from packyard.sharing.trust.keys import PublicKey, Trust
+from packyard.sharing.trust.keys import Identity, Signatory, Trust
 
 ROWS = Rows("key", "id, name, use, channel", line="{id}")
 EXAMPLE = "packyard keys new NAME, packyard keys trust KEY CHANNEL, packyard keys list"
@@ -46,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}")
     parser.add_argument("what", metavar="NAME|KEY|CHANNEL", nargs="*", help="the name or file of a key, and a channel")
     declare.switch(parser, "--no-passphrase", "do not encrypt the new private key")
+    declare.value(parser, "--issuer URL", "trust IDENTITY, as this says who it is")
+    declare.value(parser, "--trusted-root FILE", "keys of its Sigstore (default: the public ones)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,6 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     action, what = arguments.action, arguments.what
     if arguments.no_passphrase and action != "new":
         raise UsageError(f"packyard keys {action}: --no-passphrase is for `packyard keys new NAME --no-passphrase`")
+    if (arguments.issuer and action != "trust") or (arguments.trusted_root and not arguments.issuer):
+        flag = "--issuer" if arguments.issuer else "--trusted-root"
+        raise UsageError(f"packyard keys {action}: {flag} is for `packyard keys trust IDENTITY CHANNEL --issuer URL`")
     act, least, most, usage = _ACTIONS[action]
     if not least <= len(what) <= most:
         raise UsageError(f"packyard keys {action}: {usage}")
@@ -71,17 +81,28 @@ def _new(ring: Keyring, arguments: argparse.Namespace) -> list[_Row]:
 
 def _trust(ring: Keyring, arguments: argparse.Namespace) -> list[_Row]:
     *names, channel = arguments.what
-    keys = list({key.id: key for key in map(ring.named, names)}.values())
-    trusted = Trust.of(*keys, channel=masked(channel))
+    trusted = Trust.of(*(_signatory(ring, name, arguments) for name in names), channel=masked(channel))
     _check_signed(channel, trusted)
-    before = {key.id for key in ring.trusted(channel)}
-    ring.trust(channel, keys)
-    said = ", ".join(f"{key.name} ({key.id})" for key in keys)
+    before = {each.id for each in ring.trusted(channel)}
+    signatories = list(trusted.signatories.values())
+    ring.trust(channel, signatories)
+    said = ", ".join(map(_said, signatories))
     output.note(f"{trusted.channel}: signed: required, by {said}; compare the id with the publisher's by another way")
-    for key_id in sorted(before - trusted.keys.keys()):
-        output.note(f"{key_id} is not trusted there any more")
+    for each in sorted(before - trusted.signatories.keys()):
+        output.note(f"{each} is not trusted there any more")
     output.note(f"to let go: {trusted.let_go}")
-    return _rows(keys, identity(channel))
+    return _rows(signatories, identity(channel))
+
+
+def _signatory(ring: Keyring, name: str, arguments: argparse.Namespace) -> Signatory:
+    if not arguments.issuer:
+        return ring.named(name)
+    root = regular.read(arguments.trusted_root).decode("utf-8", "replace") if arguments.trusted_root else ""
+    return Identity(name, arguments.issuer, root)
+
+
+def _said(signatory: Signatory) -> str:
+    return signatory.id if isinstance(signatory, Identity) else f"{signatory.name} ({signatory.id})"
 
 
 def _check_signed(channel: str, trusted: Trust) -> None:
@@ -91,7 +112,7 @@ def _check_signed(channel: str, trusted: Trust) -> None:
     signers, others = _signers(store, index, trusted) if as_registry(store) else (index.signers, index.others)
     if signers:
         return
-    keys = " or ".join(f"{key.name} ({key.id})" for key in trusted.keys.values())
+    keys = " or ".join(map(_said, trusted.signatories.values()))
     if others:
         hint = "ask its publisher by another way which key it is: that with this id, and no other, is the one to trust"
         problem = f"is signed by {' and '.join(others)}, and not by {keys}"
@@ -129,11 +150,11 @@ def _list(ring: Keyring, _: argparse.Namespace) -> list[_Row]:
     own: list[_Row] = [
         {"id": ring.public(name).id, "name": name, "use": "signs", "channel": ""} for name in ring.signing_names()
     ]
-    return own + [row for channel in ring.channels() for row in _rows(channel.keys, channel.identity)]
+    return own + [row for channel in ring.channels() for row in _rows(channel.signatories, channel.identity)]
 
 
-def _rows(keys: Sequence[PublicKey], channel: str) -> list[_Row]:
-    return [{"id": key.id, "name": key.name, "use": "trusted", "channel": channel} for key in keys]
+def _rows(signatories: Sequence[Signatory], channel: str) -> list[_Row]:
+    return [{"id": each.id, "name": each.name, "use": "trusted", "channel": channel} for each in signatories]
 
 
 #: What does an action, how many words it takes at least and at most, and what is said where these are others.

@@ -21,9 +21,8 @@ from packyard.sharing.entry import SBOM, IndexEntry, bundle_key
 from packyard.sharing.publishing.publish import Attest, Packed
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust import provenance, sbom
-from packyard.sharing.trust.dependencies import BuiltOn
-from packyard.sharing.trust.keys import SigningKey
-from packyard.sharing.trust.provenance import Provenance
+from packyard.sharing.trust.keys import Signing
+from packyard.sharing.trust.provenance import BuiltOn, Statement
 from packyard.writing.build import catalogue
 from packyard.writing.source.library import Library, by_place
 from packyard.writing.source.workspace import Workspace
@@ -46,7 +45,7 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
     return [Packed(entry=entry, file=folder / f"{entry.name}.tar.gz") for entry in entries]
 
 
-def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> Attest:
+def attest(workspace: Workspace, folder: Path, keys: Sequence[Signing]) -> Attest:
     """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the keys."""
     at, libraries = git.find(workspace.root_dir), provenance.installed_libraries()
     places = by_place(workspace.libraries)
@@ -56,7 +55,7 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> At
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
         manifest = bundle_digest(entry)
-        origin = Provenance.of(
+        origin = Statement.of(
             entry, inputs, at, sbom=described, built_on=built_on, libraries=libraries, manifest=manifest
         )
         if origin.source and at and any(_differs(at, other, place, inputs) for place, other in folders):

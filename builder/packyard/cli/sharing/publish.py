@@ -21,7 +21,7 @@ from packyard.core.errors import InputError, Problem, UsageError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
-from packyard.sharing.publishing.publish import Packed, preview, publish
+from packyard.sharing.publishing.publish import Packed, look, publish
 from packyard.sharing.stores.store import ReadOnly, Store
 
 ROWS = BUNDLES
@@ -119,12 +119,13 @@ def _tell_closed(index: Index, version: str, shard: tuple[int, int] | None) -> N
 def _preview(store: Store, packed: Sequence[Packed], arguments: argparse.Namespace) -> int:
     with progress.busy(f"comparing {output.counted(len(packed), 'package')}"):
         before = access.current(store, preferences.trust(arguments.to))
-        rows = preview(store, packed, before, at_once=_AT_ONCE)
+        uploads = look(store, packed, before, at_once=_AT_ONCE)
+    refusals = [each.refusal.problems if each.refusal else () for each in uploads]
+    rows = [(each.entry, each.outlook, problems) for each, problems in zip(uploads, refusals, strict=True)]
     _print(store, rows, arguments.output)
-    for _, _, problems in rows:
-        for problem in problems:
-            output.problem(str(problem))
-    return int(any(outlook == "conflict" for _, outlook, _ in rows))
+    for problem in (problem for problems in refusals for problem in problems):
+        output.problem(str(problem))
+    return int(any(refusals))
 
 
 def _print(store: Store, rows: Sequence[tuple[IndexEntry, str, Sequence[Problem]]], form: str) -> None:

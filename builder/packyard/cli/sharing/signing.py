@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from packyard.cli import declare, output, preferences
 from packyard.core.errors import UsageError
-from packyard.sharing.trust import signers
+from packyard.sharing.trust import keyless, signers
 from packyard.sharing.trust.keyring import Keyring
-from packyard.sharing.trust.keys import SigningKey, is_encrypted
+from packyard.sharing.trust.keys import Signing, SigningKey, is_encrypted
 
 KEY = "PACKYARD_SIGNING_KEY"
 PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
@@ -26,7 +26,7 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--key NAME|URI", text, action="append")
 
 
-def keys(names: Sequence[str] | None = None) -> list[SigningKey]:
+def keys(names: Sequence[str] | None = None) -> list[Signing]:
     """Return the keys to sign with, each once; none where the user has none. A variable that is empty is refused.
 
     Without names it is the only one that there is.
@@ -37,7 +37,7 @@ def keys(names: Sequence[str] | None = None) -> list[SigningKey]:
             hint = f"is the secret of the job missing? To publish without a signature: unset {KEY}"
             raise UsageError(f"{KEY} is set, and empty: nothing would be signed ({hint})")
         if signers.is_uri(os.environ[KEY]):
-            return [signers.open(os.environ[KEY], passphrase)]
+            return [_by_uri(os.environ[KEY])]
         secret = passphrase(KEY) if is_encrypted(data) else None
         return [SigningKey.parse(data, secret, file=KEY)]
     ring = preferences.keyring()
@@ -54,13 +54,15 @@ def _only(ring: Keyring) -> list[str]:
     return names
 
 
-def _key(name: str) -> SigningKey:
-    return (
-        signers.open(name, passphrase) if signers.is_uri(name) else preferences.own_keyring().signing(name, passphrase)
-    )
+def _key(name: str) -> Signing:
+    return _by_uri(name) if signers.is_uri(name) else preferences.own_keyring().signing(name, passphrase)
 
 
-def tell_unsigned(signing_keys: Sequence[SigningKey]) -> None:
+def _by_uri(uri: str) -> Signing:
+    return keyless.open(uri) if uri.startswith("sigstore:") else signers.open(uri, passphrase)
+
+
+def tell_unsigned(signing_keys: Sequence[Signing]) -> None:
     """Say that nothing is signed, where that is so."""
     if not signing_keys:
         output.note("not signed: nobody can tell who published it (packyard keys new NAME makes a key)")

@@ -25,7 +25,6 @@ from packyard.core.errors import InputError, Problem, UnavailableError, UsageErr
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import ReadOnly, Store
 from packyard.sharing.web import page
-from packyard.sharing.web.page import Page
 from packyard.sharing.web.serve import HOST, server
 
 ROWS = Rows("file", "file, status", line="{status:<10} {file}")
@@ -90,14 +89,10 @@ def _made(channel: str, title: str | None, *, is_beside: bool) -> dict[str, byte
     store = open_to_read(channel)
     address = store.address if "://" in store.address else str(Path(store.address).resolve())
     is_web = address.startswith(("https://", "http://"))
-    about = Page(
-        title=title or "Packages",
-        address="" if is_beside else address,
-        bundles=f"{address.rstrip('/')}/" if is_web else "../../" if is_beside else "",
-    )
+    at = f"{address.rstrip('/')}/" if is_web else "../../" if is_beside else ""
     with progress.busy("reading packages"), output.without("messages"):
         packages = list(web_content.packages(listed(channel, store), channel, store))
-    return page.files(about, packages)
+    return page.files(packages, title or "Packages", address="" if is_beside else address, bundles=at)
 
 
 def _open(arguments: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ Each version is read and verified as `show` does it. One that cannot be is a pag
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,13 +21,12 @@ from packyard.core.kubernetes.lenient import Object, mapping
 from packyard.core.yaml.document import parse_file, source_of
 from packyard.core.yaml.values import to_value
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.verify import Proof
 from packyard.sharing.index import summary
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.package import Package as Listed
+from packyard.sharing.index.package import Package
 from packyard.sharing.stores.store import NotFoundError, Store
 from packyard.sharing.web import picture
-from packyard.sharing.web.page import Package, Parameter, UseCase, Version
+from packyard.sharing.web.page import Fields
 from packyard.using.kustomize import builtin
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
@@ -40,66 +40,61 @@ from packyard.using.setters.rules import rule
 _README = "README.md"
 
 
-def packages(index: Index, address: str, store: Store) -> Iterator[Package]:
+def packages(index: Index, address: str, store: Store) -> Iterator[Fields]:
     """Yield the packages that a channel lists, and those all of whose versions were removed; no libraries."""
     for listed in sorted(index.packages(), key=lambda package: package.name):
-        if listed.leading.kind:
-            continue
-        versions = [_version(entry, address, store) for entry in listed.entries]
-        versions += [Version(version=each.version, removed=each.removed) for each in listed.removed]
-        versions.sort(key=lambda each: reference.order(each.version), reverse=True)
-        yield _package(listed, versions)
+        if not listed.leading.kind:
+            every = sorted(listed.every, key=lambda each: reference.order(each.version), reverse=True)
+            yield _package(listed, [_version(entry, address, store) for entry in every])
 
 
-def _package(listed: Listed, versions: list[Version]) -> Package:
+def _package(listed: Package, versions: list[Fields]) -> Fields:
+    fields = {"name": listed.name, "versions": versions}
     if not (entry := listed.latest):
-        return Package(name=listed.name, latest="", title="", facts=(), use_cases=(), words=(), versions=versions)
-    latest = next(each for each in versions if each.version == entry.version)
-    row = latest.row or {}
-    said = [each for case in latest.cases for each in (case.description, case.needs)]
+        return {**fields, "latest": ""}
+    latest = next(each for each in versions if each["version"] == entry.version)
+    cases, row = latest.get("cases", ()), latest["row"] or {}
+    said = [each for case in cases for each in (case["description"], case["needs"])]
     said += [each.name for each in row.get("options", ())]
-    said += [each.name for case in latest.cases for each in case.parameters]
-    return Package(
-        name=listed.name,
-        latest=entry.version,
-        title=summary.title_of(entry),
-        facts=list(dict.fromkeys(value for value in entry.model.values() if value != "none")),
-        use_cases=address.shortened(entry.use_cases),
-        words=summary.split([entry.name, entry.description, *entry.model.values(), *entry.use_cases, *said]),
-        versions=versions,
-    )
+    said += [each["name"] for case in cases for each in case["parameters"]]
+    return {
+        **fields,
+        "latest": entry.version,
+        "title": summary.title_of(entry),
+        "facts": list(dict.fromkeys(value for value in entry.model.values() if value != "none")),
+        "use_cases": address.shortened(entry.use_cases),
+        "words": summary.split([entry.name, entry.description, *entry.model.values(), *entry.use_cases, *said]),
+    }
 
 
-def _version(entry: IndexEntry, address: str, store: Store) -> Version:
-    """Read a version of a package, or say why it cannot be shown."""
+def _version(entry: IndexEntry, address: str, store: Store) -> Fields:
+    """Read a version of a package: what ``show -o json`` prints of it as its ``row``, or why there is none."""
+    fields = {"version": entry.version, "yanked": entry.yanked, "removed": entry.removed, "problem": "", "row": None}
+    if entry.removed:
+        return fields
     try:
         offer, _ = bundles.chosen(Reference(name=entry.name, version=entry.version), address, store)
-        return _shown(entry, offer, Setting(address, "--from"))
+        return {**fields, **_shown(offer, Setting(address, "--from"))}
     except (InputError, IntegrityError, NotFoundError) as error:
         output.warning(f"{entry}: its page says that it cannot be shown: {error}")
-        return Version(version=entry.version, yanked=entry.yanked, problem=on_one_line(str(error)))
+        return {**fields, "problem": on_one_line(str(error))}
 
 
-def _shown(entry: IndexEntry, offer: Offer, source: Setting) -> Version:
-    cases = [bundled.use_case(offer.bundle, path) for path in use_cases.names(offer.bundle.manifest)]
+def _shown(offer: Offer, source: Setting) -> Fields:
+    described, proof = offer.bundle.manifest, offer.proof
+    cases = [bundled.use_case(offer.bundle, path) for path in use_cases.names(described)]
     row, requires = show.described(offer, source, cases), {each for case in cases for each in case.requires}
     readme = next((each.data for each in offer.bundle.members if each.path == _README), b"")
-    return Version(
-        version=entry.version,
-        yanked=entry.yanked,
-        row=row,
-        needs=show.needs(requires, offer.bundle.manifest, row["kubernetes"]),
-        signed=_signed(offer.proof),
-        readme=readme.decode("utf-8", "replace"),
-        cases=_use_cases(offer, cases),
-    )
+    return {
+        "row": row,
+        "needs": show.needs(requires, described, row["kubernetes"]),
+        "signed": proof.publisher if proof and proof.is_proved else "by no key that whoever wrote this page trusts",
+        "readme": readme.decode("utf-8", "replace"),
+        "cases": _use_cases(offer, cases),
+    }
 
 
-def _signed(proof: Proof | None) -> str:
-    return proof.publisher if proof and proof.is_proved else "by no key that whoever wrote this page trusts"
-
-
-def _use_cases(offer: Offer, cases: list[BundledUseCase]) -> list[UseCase]:
+def _use_cases(offer: Offer, cases: list[BundledUseCase]) -> list[Fields]:
     """Return the use cases with their objects, as packyard's own build makes them of the values that are shipped."""
     names = use_cases.names(offer.bundle.manifest)
     made = []
@@ -108,17 +103,20 @@ def _use_cases(offer: Offer, cases: list[BundledUseCase]) -> list[UseCase]:
         for case in cases:
             things, arrows = picture.find(_objects(package_dir / case.path))
             made.append(
-                UseCase(
-                    path=case.path,
-                    name=names[case.path],
-                    description=case.description,
-                    after=[names[path] for path in case.after if path in names],
-                    needs=show.needs(set(case.requires), offer.bundle.manifest),
-                    parameters=[_parameter(each) for each in sorted(case.setters, key=lambda one: not one.must_be_set)],
-                    rules=_rules(package_dir / case.path / NAME) if case.setters else (),
-                    things=things,
-                    arrows=arrows,
-                )
+                {
+                    "path": case.path,
+                    "is_typed": re.fullmatch(r"[\w./-]+", case.path, re.ASCII) is not None,  # as a shell reads it
+                    "name": names[case.path],
+                    "description": case.description,
+                    "after": [names[path] for path in case.after if path in names],
+                    "needs": show.needs(set(case.requires), offer.bundle.manifest),
+                    "parameters": [
+                        _parameter(each) for each in sorted(case.setters, key=lambda one: not one.must_be_set)
+                    ],
+                    "rules": _rules(package_dir / case.path / NAME) if case.setters else (),
+                    "things": things,
+                    "arrows": arrows,
+                }
             )
     return made
 
@@ -138,20 +136,22 @@ def _rules(krmfile: Path) -> list[str]:
     return [each.message or each.text for each in rule.read(root)]
 
 
-def _parameter(setter: Setter) -> Parameter:
+def _parameter(setter: Setter) -> Fields:
+    """Return what a form says of a parameter: what it ``takes`` in words, and what a browser checks of that."""
     schema = items_of(setter.schema) if setter.is_list else setter.schema
     bounds = (schema.get(name) for name in ("minimum", "maximum"))
     least, most = (bound if is_number(bound) else None for bound in bounds)
-    return Parameter(
-        name=setter.name,
-        description=setter.description,
-        takes=refusal.describe(setter),
-        value=setter.shown,
-        example=setter.example or "",
-        must_be_set=setter.must_be_set,
-        is_list=setter.is_list,
-        choices=listing.choices(setter) or patterns.choices(schema),
-        pattern=str(schema.get("pattern", "")),
-        least=least,
-        most=most,
-    )
+    return {
+        "name": setter.name,
+        "is_typed": re.fullmatch(r"[A-Za-z_][\w.-]*", setter.name, re.ASCII) is not None,
+        "description": setter.description,
+        "takes": refusal.describe(setter),
+        "value": setter.shown,
+        "example": setter.example or "",
+        "must_be_set": setter.must_be_set,
+        "is_list": setter.is_list,
+        "choices": listing.choices(setter) or patterns.choices(schema),
+        "pattern": str(schema.get("pattern", "")),
+        "least": least,
+        "most": most,
+    }

@@ -19,7 +19,7 @@ from typing import Any
 from packyard.cli import declare, output, state, unified
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
-from packyard.core.bundle import address
+from packyard.core.bundle import address, shipped
 from packyard.core.errors import UsageError
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
@@ -122,6 +122,7 @@ def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSet
     for option in options:
         if word == "enabled" and option.name in outcome.changed:
             _tell_values(directory, option)
+            _tell_secrets(directory, option.name)
 
 
 def _tell_values(directory: Path, option: OptionSetters) -> None:
@@ -135,6 +136,14 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
     elif option_folder := folders.find(directory):
         file = option_folder.file(option.name)
         output.note(f"{option.name} has no setters; its file says what can be changed: {file}")
+
+
+def _tell_secrets(directory: Path, option: str) -> None:
+    """Say which Secrets an option has to have, and how they are made."""
+    for each in shipped.required(directory, [option])[len(shipped.required(directory)) :]:
+        if each.secret:
+            literals = "".join(f" --from-literal={quote(key)}=VALUE" for key in each.keys)
+            output.note(f"{option} needs a Secret: kubectl create secret generic {each.secret}{literals}")
 
 
 def _list(directory: Path, arguments: argparse.Namespace) -> None:

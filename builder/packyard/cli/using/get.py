@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from packyard.cli.preferences import Setting
     from packyard.sharing.entry import Identified
     from packyard.sharing.fetching.fetch import Fetched
-    from packyard.sharing.stores.store import Store
 
 ROWS = Rows(
     "package",
@@ -133,41 +132,30 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
         yield _fetched(channel, Reference(name=name, version=pin.version), into, pin=pin)
 
 
+def _addressed(arguments: argparse.Namespace, into: Path) -> Row:
+    """Fetch the bundle at an address of its own."""
+    from packyard.sharing.fetching import bundle_address
+
+    address = bundle_address.parse(arguments.reference)
+    if arguments.channel is not None or address is None:
+        raise UsageError("packyard get: give the address of a bundle, or NAME --from CHANNEL")
+    channel, reference = address
+    return _fetched(preferences.Setting(channel, "its address"), reference, into, file=arguments.lock)
+
+
 def _fetched(
     channel: Setting, reference: Reference, into: Path, *, pin: Pin | None = None, file: str | None = None
 ) -> Row:
-    from packyard.cli.channels import fetching, open_to_read
+    """Fetch, verify and unpack a bundle, and pin it in a lock file if one is named."""
+    from packyard.cli.channels import fetching, is_reached, open_to_read
+    from packyard.sharing.configuration import normal
     from packyard.sharing.fetching.fetch import opened
 
     store = open_to_read(channel.value)
-    return _unpacked(opened(store, reference, fetching(channel.value, store), pin=pin), channel, store, into, file)
-
-
-def _addressed(arguments: argparse.Namespace, into: Path) -> Row:
-    """Fetch the bundle at an address of its own."""
-    from packyard.cli.channels import fetching, open_channel
-    from packyard.sharing.fetching.bundle_address import BundleAddress
-    from packyard.sharing.fetching.fetch import opened_at
-
-    if arguments.channel is not None:
-        raise UsageError("packyard get: give the address of a bundle, or NAME --from CHANNEL")
-    bundle = BundleAddress.parse(arguments.reference)
-    assert bundle
-    channel = preferences.Setting(bundle.channel, "its address")
-    opening, store = opened_at(bundle, fetching(bundle.channel)), open_channel(bundle.channel)
-    return _unpacked(opening, channel, store, into, arguments.lock)
-
-
-def _unpacked(
-    opening: AbstractContextManager[Fetched], channel: Setting, store: Store, into: Path, file: str | None
-) -> Row:
-    """Verify and unpack a bundle, and pin it in a lock file if one is named."""
-    from packyard.cli.channels import is_reached
-    from packyard.sharing.configuration import normal
-
     with ExitStack() as stack:
         with progress.busy("fetching"):
-            fetched = stack.enter_context(opening)
+            how = fetching(channel.value, store)
+            fetched = stack.enter_context(opened(store, reference, how, pin=pin))
         _tell(fetched, channel, store.address)
         entry = fetched.choice.entry
         pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)

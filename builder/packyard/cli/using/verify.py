@@ -42,6 +42,7 @@ from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import keyless, provenance
+from packyard.sharing.trust.keys import Identity
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
 ROWS = Rows(
@@ -111,9 +112,9 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
         if bundle.tar != published.entry.tar:
             problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {published.entry.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
-        proof = verify_listed(
-            published.store, published.index, published.entry, bundle, published.how.trusted, attested=attested
-        )
+        if attested is None:
+            attested = provenance.get(published.store, bundle.name, published.entry.version)
+        proof = verify_listed(published.index, published.entry, bundle, attested, published.how.trusted)
         if listing is None:
             listing = _get(published.store, published.entry.beside(SBOM))
     if listing is not None and proof.provenance is not None:
@@ -126,14 +127,10 @@ def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) ->
     if not beside.exists():
         hint = "get it from where the file is from"
         raise InputError(Problem("there is no such file", file=str(beside), hint=hint))
-    keyless.verify(
-        Digest(proof.bundle.digest),
-        regular.read(beside, limit=keyless.LIMIT),
-        identity=arguments.identity,
-        issuer=arguments.issuer,
-        root=Path(arguments.trusted_root) if arguments.trusted_root else None,
-        file=str(beside),
-    )
+    root = regular.read(arguments.trusted_root).decode("utf-8", "replace") if arguments.trusted_root else ""
+    identity = Identity(arguments.identity, arguments.issuer, root)
+    data = regular.read(beside, limit=keyless.LIMIT)
+    keyless.verify(Digest(proof.bundle.digest), data, identity, file=str(beside))
     output.note(f"signed by {on_one_line(arguments.identity)}, as {on_one_line(arguments.issuer)} says")
 
 

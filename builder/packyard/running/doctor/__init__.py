@@ -3,7 +3,7 @@
 1 the namespace is there and stays; 2 its kinds are served, by an operator that is ready and new enough; 3 Secrets,
 ConfigMaps, their keys and accounts are there; 4 claims are there, bound or waiting, in modes that fit; 5 new claims
 have a class; 6 quotas have room for all pods; 7 some node takes each pod (a warning); 8 queues are there and active;
-9 the server takes the pods in a dry run; 10 you may apply them.
+9 the server takes the pods in a dry run, and drops nothing of them; 10 you may apply it all, as `deploy` would.
 
 A check is a pair: what it asks of the cluster, and what it makes of the facts. All questions are asked at once, in few
 calls, and no check speaks to the cluster itself. What the user may not read makes a check ``unknown``, and no more.
@@ -20,11 +20,13 @@ from shlex import quote
 
 from packyard.core.bundle import address
 from packyard.core.bundle.required import Required
+from packyard.core.errors import PackyardError
 from packyard.core.kubernetes import operator_versions, operators
 from packyard.core.kubernetes.lenient import Object, is_ending
-from packyard.running.doctor import admission, claims, facts, kinds, nodes, queues, quotas, references, rights, wanted
+from packyard.running.doctor import admission, claims, facts, kinds, nodes, queues, quotas, references, wanted
 from packyard.running.doctor.facts import Facts, Questions, UnreadError
 from packyard.running.doctor.finding import Finding, error, passed, unknown
+from packyard.running.runs import plan as planning
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendered import Rendered
 
@@ -74,7 +76,6 @@ def every(required: Sequence[Required], objects: Sequence[Object] = ()) -> tuple
         Check("quotas", quotas.ask, quotas.have_room),
         Check("nodes", nodes.ask, nodes.take),
         Check("queues", queues.ask, queues.active),
-        Check("your rights", rights.ask, rights.may_apply),
     )
 
 
@@ -97,7 +98,7 @@ def examine(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
         if any(each.check == nodes.CHECK and each.severity == "warning" for each in findings):
             findings = [each for each in findings if each.check != nodes.CHECK]
             findings += nodes.judge(admission.admitted(attempts, kubectl), cluster)
-        findings += admission.refused(attempts)
+        findings += admission.judge(attempts, kubectl)
     return [replace(each, fix=_located(_mending(each, rendered), kubectl)) for each in findings]
 
 
@@ -110,6 +111,15 @@ def _mending(finding: Finding, rendered: Rendered) -> str:
     if _TAINT in rendered.setters:
         return tolerate
     return f"packyard enable {there} {_POOL} && {tolerate}" if _POOL in rendered.offered else finding.fix
+
+
+def refused(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
+    """Return what `deploy` would refuse, in its words: missing rights, what is there, what the server says."""
+    try:
+        planning.plan(kubectl, rendered, who=kubectl.who(), when="")
+    except PackyardError as failure:
+        return [error("deploy", f"run {rendered.run}", each.message, fix=each.hint) for each in failure.problems]
+    return [passed("deploy", f"run {rendered.run}")]
 
 
 def questions(objects: Sequence[Object], checks: Sequence[Check] = _ALL) -> Questions:

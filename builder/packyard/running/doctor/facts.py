@@ -8,7 +8,6 @@ only the type and the names of their keys are kept, with a sign where there is s
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +28,6 @@ _ERRORS = ("Error from server", "error:", "Unable to")
 _NAME = re.compile(r"[a-z0-9]([-.:a-z0-9]*[a-z0-9])?")
 #: Calls of kubectl at once.
 _AT_ONCE = 4
-_REVIEW = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
 
 
 class UnreadError(UnavailableError):
@@ -41,8 +39,8 @@ class Questions:
     """What to read: objects by kind and name, all of a kind in the namespace, and all of a kind everywhere.
 
     The kinds are Kubernetes' own; ``custom`` has resources of other groups, and names. ``groups`` asks which groups are
-    served in which versions, ``apis`` which kinds these apiVersions have, ``rights`` what the user may do in the
-    namespace, and ``version`` which Kubernetes it is. The namespace itself is read in any case.
+    served in which versions, ``apis`` which kinds these apiVersions have, and ``version`` which Kubernetes it is. The
+    namespace itself is read in any case.
     """
 
     named: frozenset[Name] = frozenset()
@@ -51,7 +49,6 @@ class Questions:
     everywhere: frozenset[str] = frozenset()
     groups: bool = False
     apis: frozenset[str] = frozenset()
-    rights: bool = False
     version: bool = False
 
     def __or__(self, other: Questions) -> Questions:
@@ -63,15 +60,13 @@ class Facts:
     """What was read.
 
     ``objects`` has those of a kind, ``groups`` the versions of a group, ``apis`` for an apiVersion the resource of each
-    kind, ``rules`` those of a role that would be the user's. ``unread`` says of a resource why it could not be read.
+    kind. ``unread`` says of a resource why it could not be read.
     """
 
     namespace: str
     objects: Mapping[str, Sequence[Object]] = field(default_factory=dict)
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     apis: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    rules: Sequence[Object] = ()
-    all_rules: bool = True
     version: str = ""
     unread: Mapping[str, str] = field(default_factory=dict)
 
@@ -97,7 +92,6 @@ def read(kubectl: Kubectl, questions: Questions) -> Facts:
         got = [pool.submit(_get, kubectl, words) for words in _calls(questions, kubectl.namespace)]
         groups = pool.submit(_groups, kubectl) if questions.groups else None
         apis = {api: pool.submit(_kinds, kubectl, api) for api in sorted(questions.apis)}
-        rules = pool.submit(_review, kubectl) if questions.rights else None
         version = pool.submit(_version, kubectl) if questions.version else None
     objects: dict[str, list[Object]] = {}
     unread: dict[str, str] = {}
@@ -105,14 +99,11 @@ def read(kubectl: Kubectl, questions: Questions) -> Facts:
         unread |= reasons
         for item in items:
             objects.setdefault(text(item.get("kind")), []).append(item)
-    review = rules.result() if rules else {}
     return Facts(
         namespace=kubectl.namespace,
         objects=objects,
         groups=groups.result() if groups else {},
         apis={api: kinds.result() for api, kinds in apis.items()},
-        rules=mappings(review.get("resourceRules")),
-        all_rules=not review.get("incomplete"),
         version=version.result() if version else "",
         unread=unread,
     )
@@ -170,10 +161,3 @@ def _kinds(kubectl: Kubectl, api_version: str) -> dict[str, str]:
     resources = mappings(kubectl.json(answer.output).get("resources"))
     named = {text(each.get("kind")): text(each.get("name")) for each in reversed(resources)}
     return {kind: name for kind, name in named.items() if "/" not in name}
-
-
-def _review(kubectl: Kubectl) -> Object:
-    """Return what the server says of the user's rights in the namespace."""
-    review = {**_REVIEW, "spec": {"namespace": kubectl.namespace}}
-    (answer,) = kubectl.read("create", "--validate=ignore", "--filename=-", data=json.dumps(review).encode())
-    return mapping(answer.get("status"))

@@ -1,31 +1,27 @@
-"""Whether quotas of the namespace have room for all pods that a run has at once, and for its objects.
+"""Whether quotas of the namespace have room for all pods that a run has at once.
 
 The dry run tries one pod of each form, and a quota admits that one: of ten workers three may come, and only events say
-why. A quota counts what is there already, which is why nothing is said where the run is there. One that counts only
-some pods, by its scopes, is left to the server.
+why; of objects the server itself says so. A quota counts what is there already, which is why nothing is said where the
+run is there. One that counts only some pods, by its scopes, is left to the server.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
-from packyard.core.kubernetes.kinds import group_of
-from packyard.core.kubernetes.lenient import Object, mapping, name_of, type_of
+from packyard.core.kubernetes.lenient import Object, mapping, name_of
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed
 from packyard.running.doctor.wanted import PodSet
-from packyard.running.runs import requests, storage
+from packyard.running.runs import requests
 from packyard.running.runs.requests import Amounts, amounts, number
-from packyard.running.runs.storage import CLAIM
 
 _CHECK, _KIND = "quota", "ResourceQuota"
 _ONE = 10**9  # of what is counted, in the unit of quantities
 _WHY = "what is beyond it is refused, of pods only events say so"
 #: Resources that a quota counts under their own name as well.
 _COMPUTED = ("cpu", "memory", "ephemeral-storage")
-_OLD_NAMES = ("configmaps", "persistentvolumeclaims", "pods", "resourcequotas", "secrets", "services")
 
 
 def ask(objects: Sequence[Object]) -> Questions:
@@ -34,9 +30,9 @@ def ask(objects: Sequence[Object]) -> Questions:
 
 
 def have_room(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
-    """Find room in each quota for all pods together, and for the objects."""
+    """Find room in each quota for all pods together."""
     moments = wanted.moments(wanted.find(objects))
-    needs = requests.most([_counts(objects), *map(_together, moments)])
+    needs = requests.most(map(_together, moments))
     for quota in [] if wanted.there(objects, facts) else facts.all(_KIND):
         about, spec = f"{_KIND} {name_of(quota)}", mapping(quota.get("spec"))
         if spec.get("scopes") or spec.get("scopeSelector"):
@@ -63,20 +59,6 @@ def _together(moment: Sequence[PodSet]) -> Amounts:
         "pods": count,
         "count/pods": count,
     }
-
-
-def _counts(objects: Sequence[Object]) -> Amounts:
-    """Return how many objects of each kind there are, with the record of the run, and what claims ask for."""
-    counts = [{"count/configmaps": _ONE, "configmaps": _ONE}]
-    for item in objects:
-        version, kind = type_of(item)
-        resource, group = resource_of(kind), group_of(version)
-        if not is_cluster_scoped(version, kind):
-            counts.append({f"count/{resource}.{group}" if group else f"count/{resource}": _ONE})
-            counts.append({resource: _ONE} if not group and resource in _OLD_NAMES else {})
-        if kind == CLAIM:
-            counts.append({"requests.storage": storage.requested(item).get("storage", 0)})
-    return requests.total(counts)
 
 
 def _over(name: str, needs: Amounts, used: Amounts, hard: Amounts) -> str:

@@ -27,6 +27,8 @@ from packyard.running.runs.run import LABEL, Object, Reference
 
 #: Records of a run that stay, as of a release of Helm.
 _KEPT = 10
+#: How often a run is looked at again that somebody changes meanwhile.
+_TRIES = 3
 _SECRET = (CORE, "Secret")
 _READ_AT_START = (*of(CORE, "ConfigMap"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
 #: Groups of kinds of which the server itself refuses to change what pods are made of.
@@ -87,6 +89,7 @@ def _plan(
     *,
     force: bool,
     beside: str = "",
+    tries: int = _TRIES,
 ) -> Plan:
     if before and before[-1].who != drafted.who and not force:
         problem = f"run {drafted.run} was deployed by {before[-1].who or 'somebody else'} at {before[-1].when}"
@@ -106,23 +109,30 @@ def _plan(
     absent = [each for each in applied if each not in there]
     unseen = [each for each in applied if applying.waits_for(each, absent)]
     anew = f"{kubectl.packyard('undeploy', drafted.run)} deletes it, then deploy it again"
+    number = before[-1].number + 1 if before else 1
+    record = replace(drafted, number=number, objects=tuple(recorded)).of(list(recorded.values()))
+    repeats = bool(before and own and record.repeats(before[-1]))
     try:
         asked = [item for each, item in applied.items() if each not in unseen]
-        admitted = applying.attempt(kubectl, drafted.run, asked, force=force)
+        also = [] if repeats else [record.to_object()]
+        admitted = applying.attempt(kubectl, drafted.run, [*asked, *also], force=force)
     except InputError as error:
         if any(_FIXED.search(each.message) for each in error.problems):
             last = Problem(error.problems[-1].message, hint=f"what is there stays as it is; {anew}")
             raise ConflictError(*error.problems[:-1], last) from error
         raise
-    after = {each: item for item in admitted if (each := Reference.of(item, kubectl.namespace)) in own}
+    answers = {Reference.of(item, kubectl.namespace): item for item in admitted}
+    refuse([] if force else _dropped(applied, answers))
+    after = {each: item for each, item in answers.items() if each in own}
     unchanged = {each for each, item in after.items() if _content(item) == _content(there[each])}
     started = [each for each in recorded if each in own and lifetimes.runs_once(each.group_kind)]
     changed = [each for each in after if each not in unchanged and _work(after[each]) != _work(there[each])]
+    if tries and any(_version(after[each]) != _version(there[each]) for each in changed):
+        # A controller wrote to it after it was read, as that of a TrainingRuntime does once that is used.
+        return _plan(kubectl, before, drafted, objects, force=force, beside=beside, tries=tries - 1)
     refuse(_unheeded(changed, started, "; ".join(filter(None, (anew, beside)))), ConflictError)
-    number = before[-1].number + 1 if before else 1
-    record = replace(drafted, number=number, objects=tuple(recorded)).of(list(recorded.values()))
     are_secrets_equal = all(each in unchanged for each in applied if each.group_kind == _SECRET and each in there)
-    is_equal = bool(before and own and are_secrets_equal and record.repeats(before[-1]))
+    is_equal = repeats and are_secrets_equal
     return Plan(
         record=before[-1] if is_equal else record,
         before=before,
@@ -199,6 +209,20 @@ def _plain(objects: Mapping[Reference, Object]) -> Iterator[Problem]:
     hint = "keep it in a Secret; --force deploys it as it is"
     for each, item in objects.items():
         yield from (Problem(f"{each}: {path} {problem}", hint=hint) for path in secrets.find(item))
+
+
+def _dropped(applied: Mapping[Reference, Object], answers: Mapping[Reference, Object]) -> Iterator[Problem]:
+    """Yield what the server would leave out of an object; of Secrets it gives all back as ``data``."""
+    hint = "its API does not know that, or has it switched off; --force deploys the object without"
+    for each in applied.keys() & answers.keys():
+        sent = {key: value for key, value in applied[each].items() if key not in ("metadata", "status", "stringData")}
+        yield from (
+            Problem(f"{each}: the server drops {path}", hint=hint) for path in applying.dropped(sent, answers[each])
+        )
+
+
+def _version(item: Mapping[str, Any]) -> str:
+    return text(mapping(item.get("metadata")).get("resourceVersion"))
 
 
 def _unheeded(changed: Sequence[Reference], started: Sequence[Reference], hint: str) -> Iterator[Problem]:

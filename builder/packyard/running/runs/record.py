@@ -163,18 +163,10 @@ def read_last(kubectl: Kubectl, run: str) -> RunRecord:
     return read_run(kubectl, run)[-1]
 
 
-def of_package(kubectl: Kubectl, by_run: Mapping[str, list[RunRecord]], package: str) -> dict[str, list[RunRecord]]:
-    """Return those of the runs that were found that are of a package, or refuse its name likewise."""
-    chosen = {run: each for run, each in by_run.items() if each[-1].package == package}
-    if not chosen:
-        raise InputError(missing(kubectl, package, {each[-1].package for each in by_run.values()}, "run of package"))
-    return chosen
-
-
-def missing(kubectl: Kubectl, name: str, names: Iterable[str], what: str = "run") -> Problem:
+def missing(kubectl: Kubectl, name: str, names: Iterable[str]) -> Problem:
     """Describe a name that no run has, with the nearest of ``names``."""
     hint = suggest(name, names) or f"{kubectl.packyard('status')} lists the runs"
-    return Problem(f"there is no {what} {name!r} in namespace {kubectl.namespace}", hint=hint)
+    return Problem(f"there is no run {name!r} in namespace {kubectl.namespace}", hint=hint)
 
 
 def changes(before: RunRecord, after: RunRecord) -> Iterator[tuple[str, str | None, str | None]]:

@@ -28,16 +28,6 @@ LIMIT = 2 * 1024**3
 _LEFT_BEHIND = 24 * 3600  # seconds after which nobody is at a transfer
 _FILE = re.compile(r"[0-9a-f]{62}")
 _TRANSFER = re.compile(r"\.[0-9a-f]{62}\.[0-9a-f]{16}\.tmp")
-_PIECE = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Cached:
-    """A file of the cache, its size in bytes, and when it was used last."""
-
-    file: Path
-    size: int
-    used: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +39,7 @@ class Cache:
 
     folder: Path
     limit: int = field(default=LIMIT, kw_only=True)
-    room: str = field(
-        default="delete the folder, or set XDG_CACHE_HOME to one with more room", kw_only=True, repr=False
-    )
+    room: str = field(default="delete the folder, or set XDG_CACHE_HOME to one with more room", kw_only=True)
 
     @contextmanager
     def obtain(self, digest: Digest, fill: Callable[[BinaryIO], object]) -> Iterator[BinaryIO]:
@@ -62,11 +50,10 @@ class Cache:
         opened = self._find(digest)
         if opened is None:
             try:
-                opened = self._filled(digest, fill)
+                opened = self._filled(self.path(digest), fill)
             except OSError as error:
-                raise UnavailableError(
-                    Problem(error.strerror or str(error), file=str(self.folder), hint=self.room)
-                ) from error
+                place = Problem(error.strerror or str(error), file=str(self.folder), hint=self.room)
+                raise UnavailableError(place) from error
             self.prune()
         with opened:
             opened.seek(0)
@@ -74,24 +61,18 @@ class Cache:
 
     def prune(self) -> None:
         """Delete the least recently used files until the rest is within the limit, and what transfers left long ago."""
-        total = 0
-        for cached in sorted(self.entries(), key=lambda cached: cached.used, reverse=True):
-            total += cached.size
-            if total > self.limit:
-                _delete(cached.file)
-        for file in self._files(_TRANSFER):
-            with suppress(OSError):
-                if file.lstat().st_mtime < time.time() - _LEFT_BEHIND:
-                    file.unlink()
-
-    def entries(self) -> list[Cached]:
-        """Return all files."""
-        entries = []
-        for file in self._files(_FILE):
+        total, used = 0, list[tuple[float, int, Path]]()
+        for file in (*self.folder.glob("[0-9a-f][0-9a-f]/*"), *self.folder.glob("[0-9a-f][0-9a-f]/.*")):
             with suppress(OSError):
                 state = file.lstat()
-                entries.append(Cached(file, state.st_size, state.st_mtime))
-        return entries
+                if _FILE.fullmatch(file.name):
+                    used.append((state.st_mtime, state.st_size, file))
+                elif _TRANSFER.fullmatch(file.name) and state.st_mtime < time.time() - _LEFT_BEHIND:
+                    file.unlink()
+        for _, size, file in sorted(used, reverse=True):
+            total += size
+            if total > self.limit:
+                _delete(file)
 
     def _find(self, digest: Digest) -> BinaryIO | None:
         """Return a file that is cached, verified; a damaged one goes."""
@@ -100,20 +81,17 @@ class Cache:
             opened = regular.opened(file)
         except PackyardError:
             return None
-        try:
+        with suppress(OSError):
             if digest_of(opened) == digest:
                 with suppress(OSError):
                     os.utime(file)  # used now: `prune` begins with what was not
                 return opened
-        except OSError:
-            pass
         opened.close()
         _delete(file)
         return None
 
-    def _filled(self, digest: Digest, fill: Callable[[BinaryIO], object]) -> BinaryIO:
+    def _filled(self, target: Path, fill: Callable[[BinaryIO], object]) -> BinaryIO:
         """Return the open file that ``fill`` wrote, in its place."""
-        target = self.path(digest)
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         new = Path(atomic.beside(str(target)))
         opened = os.fdopen(atomic.create(str(new)), "r+b")
@@ -129,11 +107,6 @@ class Cache:
             raise
         return opened
 
-    def _files(self, name: re.Pattern[str]) -> Iterator[Path]:
-        for file in sorted(self.folder.glob("[0-9a-f][0-9a-f]/*")) + sorted(self.folder.glob("[0-9a-f][0-9a-f]/.*")):
-            if name.fullmatch(file.name) and not file.is_symlink() and not file.parent.is_symlink():
-                yield file
-
     def path(self, digest: Digest) -> Path:
         """Return where the file of a digest is, if it is there."""
         return self.folder / digest.hex[:2] / digest.hex[2:]
@@ -141,11 +114,8 @@ class Cache:
 
 def digest_of(file: BinaryIO) -> Digest:
     """Return the digest of an open file, from its beginning to its end."""
-    hasher = hashlib.sha256()
     file.seek(0)
-    while piece := file.read(_PIECE):
-        hasher.update(piece)
-    return Digest(f"sha256:{hasher.hexdigest()}")
+    return Digest(f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}")
 
 
 def _delete(file: Path) -> None:

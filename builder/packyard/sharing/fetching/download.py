@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from tempfile import TemporaryFile
-from typing import BinaryIO, cast
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.digest import Digest
@@ -39,6 +40,7 @@ class Wanted:
     size: int | None = None
 
 
+@contextmanager
 def download(
     read: Read,
     wanted: Wanted,
@@ -46,7 +48,7 @@ def download(
     cache: Cache | None = None,
     patience: float = PATIENCE,
     heard: Heard = lambda *_: None,
-) -> AbstractContextManager[BinaryIO]:
+) -> Iterator[BinaryIO]:
     """Open the file that is wanted: from the cache, or as it is read; its size and digest are verified.
 
     Raises `IntegrityError`, naming expected and found, and `UnavailableError` after ``patience`` seconds.
@@ -54,32 +56,16 @@ def download(
     if wanted.size is not None and wanted.size > LIMITS.packed_size:
         problem = f"it is listed with {wanted.size} bytes; a bundle has at most {LIMITS.packed_size}"
         raise IntegrityError(f"{wanted.what}: {problem}")
-    transfer = _Transfer(read, wanted, time.monotonic() + patience, patience, heard)
-    return cache.obtain(wanted.digest, transfer.fill) if cache else _without_cache(transfer)
-
-
-@contextmanager
-def _without_cache(transfer: _Transfer) -> Iterator[BinaryIO]:
-    try:
-        # Closing it may fail as writing does.
-        file = cast("BinaryIO", TemporaryFile(prefix="packyard-"))  # noqa: SIM115
-    except OSError as error:
-        raise _no_room(error) from error
-    try:
-        transfer.fill(file)
-        file.seek(0)
-    except BaseException as error:
-        with suppress(OSError):
-            file.close()
-        if isinstance(error, OSError):
-            raise _no_room(error) from error
-        raise
-    with file:
-        yield file
-
-
-def _no_room(error: OSError) -> UnavailableError:
-    return UnavailableError(Problem(error.strerror or str(error), file="the folder for temporary files", hint=ROOM))
+    with ExitStack() as held:
+        if cache is None:
+            try:
+                folder = held.enter_context(TemporaryDirectory(prefix="packyard-"))
+            except OSError as error:
+                where = "the folder for temporary files"
+                raise UnavailableError(Problem(error.strerror or str(error), file=where, hint=ROOM)) from error
+            cache = Cache(Path(folder), room=ROOM)
+        transfer = _Transfer(read, wanted, time.monotonic() + patience, patience, heard)
+        yield held.enter_context(cache.obtain(wanted.digest, transfer.fill))
 
 
 @dataclass(frozen=True, slots=True)

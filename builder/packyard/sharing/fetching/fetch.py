@@ -24,9 +24,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.sharing import checksum
 from packyard.sharing.entry import CHECKSUM, IndexEntry, bundle_key
-from packyard.sharing.fetching.bundle_address import BundleAddress
 from packyard.sharing.fetching.cache import Cache
-from packyard.sharing.fetching.download import ROOM, Heard, Read, Wanted, download
+from packyard.sharing.fetching.download import ROOM, Heard, Wanted, download
 from packyard.sharing.fetching.verify import Proof, verify_bundle, verify_listed
 from packyard.sharing.index import access
 from packyard.sharing.index.access import OlderError
@@ -34,14 +33,11 @@ from packyard.sharing.index.choose import Choice, choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.offline import Memory
 from packyard.sharing.index.package import Package
-from packyard.sharing.stores import open_store
 from packyard.sharing.stores.store import PATIENCE, MissingStoreError, NotFoundError, Store, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _UNLIMITED = 1 << 62  # bytes
-_AT_ADDRESS = "whose address was given; whether it was yanked is not known"
-_IS_RIGHT = "is this the address of a bundle in a channel? packyard list --from CHANNEL shows what a channel has"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,30 +101,32 @@ def opened(
     how = how or Fetching()
     with ExitStack() as held:
         with pointing_to_fsck(store):
-            fetched = held.enter_context(_opened(store, reference, how, pin))
+            index = _index(store, reference, how, is_pinned=pin is not None or reference.version is not None)
+            if index:
+                fetched = _listed(store, index, reference, how, pin, held)
+            else:
+                fetched = _plain(store, reference, how, held)
+                fetched = replace(fetched, choice=_check_pin(fetched.choice, pin)) if pin else fetched
         yield fetched
 
 
-@contextmanager
-def _opened(store: Store, reference: Reference, how: Fetching, pin: Pin | None) -> Iterator[Fetched]:
-    index = _index(store, reference, how, is_pinned=pin is not None or reference.version is not None)
-    if index is None:
-        with _without_index(store, reference, how) as fetched:
-            yield replace(fetched, choice=_check_pin(fetched.choice, pin)) if pin else fetched
-        return
+def _listed(
+    store: Store, index: Index, reference: Reference, how: Fetching, pin: Pin | None, held: ExitStack
+) -> Fetched:
+    """Open the file of what an index lists."""
     package = index.named(reference.name)
     choice = choose(package, reference)
     if pin:
         choice = _check_pin(choice, pin)
-    with ExitStack() as held:
-        try:
-            file = held.enter_context(opened_entry(store, choice.entry, how))
-            proof = verify_listed(store, index, choice.entry, choice.entry, how.trusted)
-        except (NotFoundError, IntegrityError):
-            latest = access.read(store, how.trusted, how.memory)
-            latest.named(reference.name).get(choice.entry.version)  # removed meanwhile
-            raise
-        yield Fetched(file=file, choice=choice, proof=proof, package=package, number=index.number)
+    try:
+        file = held.enter_context(opened_entry(store, choice.entry, how))
+        attested = provenance.get(store, choice.entry.name, choice.entry.version)
+        proof = verify_listed(index, choice.entry, choice.entry, attested, how.trusted)
+    except (NotFoundError, IntegrityError):
+        latest = access.read(store, how.trusted, how.memory)
+        latest.named(reference.name).get(choice.entry.version)  # removed meanwhile
+        raise
+    return Fetched(file=file, choice=choice, proof=proof, package=package, number=index.number)
 
 
 def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool) -> Index | None:
@@ -154,7 +152,8 @@ def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool
 def opened_entry(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContextManager[BinaryIO]:
     """Open the file of a listed bundle, which has the listed size and digest; nothing else is verified."""
     wanted = Wanted(digest=entry.digest, size=entry.size, what=str(entry))
-    return download(_reading(store, entry.key), wanted, cache=how.cache, patience=how.patience, heard=how.heard)
+    read = partial(_read, store, entry.key)
+    return download(read, wanted, cache=how.cache, patience=how.patience, heard=how.heard)
 
 
 def keep(store: Store, entry: IndexEntry, folder: Path, how: Fetching) -> Path:
@@ -169,80 +168,34 @@ def keep(store: Store, entry: IndexEntry, folder: Path, how: Fetching) -> Path:
     return files.path(entry.digest)
 
 
-def _reading(store: Store, key: str) -> Read:
-    return lambda offset: store.read(key, offset=offset)
+def _read(store: Store, key: str, offset: int) -> Iterator[bytes]:
+    return store.read(key, offset=offset)
 
 
-@contextmanager
-def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fetched]:
-    """Open the file of the bundle at an address of its own, verified as `opened` does without an index.
-
-    Raises `InputError` if there is no bundle, and `IntegrityError` if it has another name or version than its address.
-    """
-    how = how or Fetching()
-    if bundle.artifact is None:
-        store = open_store(bundle.channel, patience=how.patience)
-        with _plain(store, Reference.parse(bundle.reference), how, str(bundle), _AT_ADDRESS) as fetched:
-            yield fetched
-        return
-    from packyard.sharing.stores.oci.channel import OCIStore
-
-    registry, place = OCIStore(bundle.artifact.channel, patience=how.patience), bundle.artifact
-    try:
-        layer, read = registry.at(place.name, place.reference)
-        read_beside = partial(registry.published_with, place.name, place.reference, limit=provenance.LIMIT)
-        attested = next(filter(None, map(read_beside, provenance.ENDS)), None)
-    except NotFoundError as error:
-        raise InputError(Problem("there is no bundle", file=str(bundle), hint=_IS_RIGHT)) from error
-    wanted = Wanted(digest=layer.digest, size=layer.size, what=str(bundle))
-    with _unlisted(read, wanted, attested, how, bundle.check, _AT_ADDRESS) as fetched:
-        yield fetched
-
-
-def _without_index(store: Store, reference: Reference, how: Fetching) -> AbstractContextManager[Fetched]:
+def _plain(store: Store, reference: Reference, how: Fetching, held: ExitStack) -> Fetched:
+    """Open the file of a version that no index describes; it has the digest that the checksum file beside it says."""
     if reference.version is None:
         hint = f"is {store.address} a channel? If so, give a version: {reference.name}@VERSION"
         raise UnavailableError(Problem(f"the channel has no index that tells which version {reference} is", hint=hint))
     if how.trusted.is_required:
         hint = f"ask its publisher; to require no signature there any more: {how.trusted.let_go}"
         raise IntegrityError(Problem("has no index any more, and you trust keys for it", file=store.address, hint=hint))
-    return _plain(store, reference, how, str(reference), "the version that was asked for; the channel has no index")
-
-
-def _plain(store: Store, reference: Reference, how: Fetching, what: str, why: str) -> AbstractContextManager[Fetched]:
-    """Open the file of a version, which has the digest that the checksum file beside it says."""
-    assert reference.version
     key = bundle_key(reference.name, reference.version, CHECKSUM)
     try:
         digest = checksum.parse(store.get(key, limit=checksum.LIMIT), what=key)
     except (NotFoundError, MissingStoreError) as error:
-        if why == _AT_ADDRESS:
-            raise InputError(Problem(f"there is no {key}", file=what, hint=_IS_RIGHT)) from error
         hint = f"is this the address of a channel, and {reference} right? ({error})"
         raise InputError(Problem(f"the channel has neither an index nor {key}", hint=hint)) from error
-    attested = provenance.get(store, reference.name, reference.version)
-    read = _reading(store, bundle_key(reference.name, reference.version))
-    check = partial(_check, name=reference.name, version=reference.version, what=what)
-    return _unlisted(read, Wanted(digest=digest, what=what), attested, how, check, why)
-
-
-@contextmanager
-def _unlisted(
-    read: Read,
-    wanted: Wanted,
-    attested: bytes | None,
-    how: Fetching,
-    check: Callable[[Manifest], object],
-    why: str,
-) -> Iterator[Fetched]:
-    """Open the file of a bundle that no index describes."""
-    with download(read, wanted, cache=how.cache, patience=how.patience, heard=how.heard) as file:
-        manifest, tar = bundles.inspect(file, what=wanted.what)
-        check(manifest)
-        size = file.seek(0, io.SEEK_END)
-        entry = IndexEntry(name=manifest.name, version=manifest.version, tar=tar, digest=wanted.digest, size=size)
-        proof = verify_bundle(entry, attested, how.trusted, what=wanted.what)
-        yield Fetched(file=file, choice=Choice(entry=entry, why=why), proof=proof)
+    what, read = str(reference), partial(_read, store, bundle_key(reference.name, reference.version))
+    wanted = Wanted(digest=digest, what=what)
+    file = held.enter_context(download(read, wanted, cache=how.cache, patience=how.patience, heard=how.heard))
+    manifest, tar = bundles.inspect(file, what=what)
+    _check(manifest, reference.name, reference.version, what=what)
+    size = file.seek(0, io.SEEK_END)
+    entry = IndexEntry(name=manifest.name, version=manifest.version, tar=tar, digest=digest, size=size)
+    proof = verify_bundle(entry, provenance.get(store, entry.name, entry.version), how.trusted, what=what)
+    choice = Choice(entry=entry, why="the version that was asked for; the channel has no index")
+    return Fetched(file=file, choice=choice, proof=proof)
 
 
 def _check_pin(choice: Choice, pin: Pin) -> Choice:

@@ -20,7 +20,6 @@ from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.core.files import paths, regular
 from packyard.sharing.entry import SBOM, Identified, IndexEntry
 from packyard.sharing.index.index import Index
-from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.envelope import Opened
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -83,17 +82,10 @@ class Proof:
             yield f"It is signed {self.publisher}, so its publisher is unknown"
 
 
-def verify_listed(
-    store: Store, index: Index, entry: IndexEntry, bundle: Identified, trusted: Trust, *, attested: bytes | None = None
-) -> Proof:
-    """Verify a bundle that an index lists as ``entry``, which was read with the same trust.
-
-    The provenance is that of the channel, unless the caller has it.
-    """
+def verify_listed(index: Index, entry: IndexEntry, bundle: Identified, attested: bytes | None, trusted: Trust) -> Proof:
+    """Verify a bundle that an index, which was read with the same trust, lists as ``entry``, and its provenance."""
     if bundle.digest != entry.digest:
         raise IntegrityError(f"{entry}: expected {entry.digest}, found {bundle.digest}")
-    if attested is None:
-        attested = provenance.get(store, entry.name, entry.version)
     proof = verify_bundle(bundle, attested, trusted, what=str(entry), listed_by=index.signers)
     return replace(proof, others=proof.others or index.others)
 

@@ -18,10 +18,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from shlex import quote
 
 from packyard.core.bundle import record
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import index as indexes
 from packyard.sharing.index.index import KEY, MANY, ONE, Index
 from packyard.sharing.index.offline import Memory
@@ -35,7 +37,8 @@ from packyard.sharing.stores.store import (
     get_or_none,
     pointing_to_fsck,
 )
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust import provenance
+from packyard.sharing.trust.keys import NOBODY, Signing, Trust
 
 _PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
 _SHOWN = 5  # names in a message
@@ -109,15 +112,16 @@ class Publisher:
     """Who writes into a channel: signs with ``keys``, and goes on from no index that ``trusted`` and ``memory`` refuse.
 
     A change is tried for ``patience`` seconds while others are faster. ``tell`` hears what a publisher has to know. A
-    new channel gets its id from ``new_id``.
+    new channel gets its id from ``new_id``. ``is_repairing``: whoever publishes looked at what is there.
     """
 
-    keys: Sequence[SigningKey] = ()
+    keys: Sequence[Signing] = ()
     trusted: Trust = NOBODY
     memory: Memory | None = None
     patience: float = PATIENCE
     tell: Callable[[str], object] = lambda _: None
     new_id: Callable[[], str] = lambda: secrets.token_hex(16)
+    is_repairing: bool = False
 
     def current(self, store: Store) -> Index:
         """Return the index as it is now, to be changed; one with the number 0 where there is none yet.
@@ -126,7 +130,7 @@ class Publisher:
         that is signed is not changed without a signature.
         """
         own = [key.public for key in self.keys]
-        if self.trusted.is_required and not any(self.trusted.get(key.id) for key in own):
+        if self.trusted.is_required and not any(key.id in self.trusted.signatories for key in own):
             signed = f"signed by {own[0].id}, which you do not trust for this channel" if own else "not signed"
             hint = "sign with a key that you trust for this channel (packyard keys list): --key NAME"
             hint += f"; to require no signature there any more: {self.trusted.let_go}"
@@ -152,7 +156,21 @@ class Publisher:
             problem = f"its index is signed by {index.others[0]}, which you do not trust: you would vouch for it"
             hint = f"if its publisher gave you that key by another way: {self.trusted.take}"
             raise IntegrityError(Problem(problem, file=store.address, hint=hint))
+        if index.number and self.keys and not (index.is_signed or self.is_repairing or as_registry(store)):
+            for entry in (package.leading for package in index.packages()):
+                self._check_unsigned(store, entry)
         return index
+
+    def _check_unsigned(self, store: Store, entry: IndexEntry) -> None:
+        """Refuse to sign an index that nobody signed, and that lists what an own key signed: it was signed before."""
+        data = provenance.get(store, entry.name, entry.version)
+        own = Trust.of(*(key.public for key in self.keys)).optional()
+        if data and provenance.open(data, own, file=entry.beside(provenance.end(data)))[1].signers:
+            problem = f"is not signed any more: {entry} has your signature, and its index has none"
+            channel = quote(self.trusted.channel)
+            hint = "somebody may have changed what it lists; bring the index back from a backup, or look at it, "
+            hint += f"packyard list --from {channel}, and sign it again: packyard fsck {channel} --repair --key NAME"
+            raise IntegrityError(Problem(problem, file=store.address, hint=hint))
 
     def commit(self, store: Store, change: Callable[[Index], Index], *, before: Index | None = None) -> Index:
         """Make a change of its index the channel's, while others may do the same; return the new index.

@@ -45,9 +45,12 @@ def _exact(package: Package, version: str) -> Choice:
 
 
 def _by_digest(package: Package, wanted: Reference) -> Choice:
+    from packyard.sharing.stores.oci.manifest import bundle_digest
+
     for entry in package.entries:
-        if wanted.digest in (entry.digest, entry.tar):
-            return Choice(entry=entry, why=f"its {'file' if wanted.digest == entry.digest else 'tar'} has that digest")
+        digests = {entry.digest: "file", entry.tar: "tar", bundle_digest(entry): "manifest"}
+        if what := digests.get(wanted.digest):
+            return Choice(entry=entry, why=f"its {what} has that digest")
     gone = (why_gone(each) for each in package.removed if wanted.digest in (each.digest, each.tar))
     problem = next(gone, f"no version of {package.name} has the digest {wanted.digest}")
     raise InputError(Problem(problem, hint=f"it has {package.last_versions()}"))

@@ -11,6 +11,7 @@ for all of them. `Index` is a value: `add`, `put` and `close` return another one
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,9 +28,9 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.summary import Summary
 from packyard.sharing.stores.store import FOLDER, NotFoundError, Store, TooLongError, pointing_to_fsck
-from packyard.sharing.trust import envelope
+from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.envelope import Opened
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import NOBODY, Signing, SigningKey, Trust
 
 KEY = f"{FOLDER}index.json"
 TYPE = "application/vnd.packyard.index+json"
@@ -37,6 +38,7 @@ TYPE = "application/vnd.packyard.index+json"
 MANY, ONE = "many", "one"
 MOST = 256  # packages of a shard
 _KIND, _SHARD = "Index", "Shard"
+_PREDICATE = "urn:packyard:index:v1"
 _AT_ONCE = 8
 _NEAR = 16  # shards to look for the nearest name
 
@@ -46,18 +48,33 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _PREFIX = re.compile(r"[01]{1,255}")
 
 
-def sealed(payload: bytes, keys: Sequence[SigningKey]) -> bytes:
-    """Return the file of an index: signed by the keys, or, without any, as it is."""
+def sealed(payload: bytes, by: Sequence[Signing]) -> bytes:
+    """Return the file of an index: signed by keys, or by an identity, in a statement about it; or as it is."""
+    keys = [each for each in by if isinstance(each, SigningKey)]
+    for identity in (each for each in by if not isinstance(each, SigningKey)):
+        subject = {"name": KEY, "digest": {"sha256": Digest.of(payload).hex}}
+        fields = {"_type": provenance.STATEMENT, "subject": [subject], "predicateType": _PREDICATE}
+        return identity.sign(record.to_bytes({**fields, "predicate": json.loads(payload)}))
     return envelope.sign(payload, TYPE, keys) if keys else payload
 
 
 def opened(data: bytes, trusted: Trust, *, file: str) -> Opened:
     """Return an index and who signed it; one that nobody signed is refused where a signature is required."""
+    if record.parse_any(data, lambda fields: "dsseEnvelope" in fields, file=file):
+        content = envelope.open(data, provenance.PAYLOAD_TYPE, trusted, file=file)
+        return replace(content, payload=record.parse_any(content.payload, _predicate, file=file))
     if record.parse_any(data, lambda fields: "payloadType" in fields, file=file):
         return envelope.open(data, TYPE, trusted, file=file)
     if trusted.is_required:
         raise envelope.refusal((), trusted, file)
     return Opened(payload=data)
+
+
+def _predicate(fields: Record) -> bytes:
+    """Return the index that a statement is about; one about a bundle is none."""
+    if fields.take("predicateType", text) != _PREDICATE:
+        raise FaultError(f"must be {_PREDICATE}", "predicateType")
+    return record.to_line(fields.take("predicate", Record).rest())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

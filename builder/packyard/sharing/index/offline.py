@@ -1,8 +1,8 @@
 """What is remembered of a channel: the last index that was accepted, and all that was read, for when it is offline.
 
 Shards and records never change: those that are remembered are not asked for again. Everything else is asked for every
-time, as long as there is an answer; from the first time that there is none, the channel is as it was. One that refuses
-us is reached.
+time, as long as there is an answer; from the first time that there is none, the channel is as it was: what was not read
+then is not there. One that refuses us is reached.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from packyard.core.errors import IntegrityError, Problem, UnavailableError
 from packyard.core.files import atomic, regular
 from packyard.core.files.regular import LIMIT
 from packyard.core.work.cache import Cache
-from packyard.sharing.index.index import Index
+from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.stores.store import (
     DeniedError,
     MissingStoreError,
@@ -31,8 +31,6 @@ from packyard.sharing.stores.store import (
     digest_in,
 )
 from packyard.sharing.trust.keys import NOBODY, Trust
-
-_THERE, _MISSING = b"+", b"-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +71,7 @@ class RememberedStore(ReadOnly):
     ) -> None:
         self.address = store.address
         self._name = name or store.address
-        self._store = store
-        self._cache = cache
-        self._tell = tell
+        self._store, self._cache, self._tell = store, cache, tell
         self._room = cache.limit  # bytes that are kept, as the cache may be smaller than the channel
         self._error: UnavailableError | None = None
         self._once = Lock()
@@ -87,16 +83,14 @@ class RememberedStore(ReadOnly):
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes, from the store or as they were; see `Store.get`."""
-        kept = self._cache.get(self._place(key))
-        if kept and (named := digest_in(key)) and Digest.of(kept[1:]) == named:
-            return _answer(key, kept, limit)
+        place = Digest.of(f"{self._name}\n{key}".encode())
+        kept, named = self._cache.get(place), digest_in(key)
+        if kept is not None and named and Digest.of(kept) == named:
+            return kept
         if self._error is None:
             try:
                 data = self._store.get(key, limit=limit)
-            except (DeniedError, MissingStoreError, TooLongError):
-                raise
-            except NotFoundError:
-                self._keep(key, _MISSING)
+            except (DeniedError, MissingStoreError, NotFoundError, TooLongError):
                 raise
             except UnavailableError as error:
                 if kept is None:
@@ -106,11 +100,18 @@ class RememberedStore(ReadOnly):
                         self._error = error
                         self._tell(error)
             else:
-                self._keep(key, _THERE + data)
+                self._room -= len(data)
+                if self._room >= 0:
+                    with suppress(UnavailableError):  # a cache that cannot be written is no reason to fail
+                        self._cache.put(place, data)
                 return data
-        if kept is None:
+        if kept is None and (named or key == KEY):
             raise self._error
-        return _answer(key, kept, limit)
+        if kept is None:
+            raise NotFoundError(Problem("was not there", file=key))
+        if len(kept) > limit:
+            raise TooLongError(Problem(f"is larger than {limit} bytes", file=key))
+        return kept
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`. They are not remembered here."""
@@ -125,20 +126,3 @@ class RememberedStore(ReadOnly):
     def refuse(self) -> NoReturn:
         """Say that this one is for reading."""
         raise UnavailableError(Problem("is opened to read", file=self.address))
-
-    def _keep(self, key: str, data: bytes) -> None:
-        self._room -= len(data)
-        if self._room >= 0:
-            with suppress(UnavailableError):  # a cache that cannot be written is no reason to fail
-                self._cache.put(self._place(key), data)
-
-    def _place(self, key: str) -> Digest:
-        return Digest.of(f"{self._name}\n{key}".encode())
-
-
-def _answer(key: str, kept: bytes, limit: int) -> bytes:
-    if kept[:1] != _THERE:
-        raise NotFoundError(Problem("was not there", file=key))
-    if len(kept) - 1 > limit:
-        raise TooLongError(Problem(f"is larger than {limit} bytes", file=key))
-    return kept[1:]

@@ -144,6 +144,12 @@ def why_gone(entry: IndexEntry) -> str:
     return f"{entry} was removed: {entry.removed}"
 
 
+def other_content(entry: IndexEntry, tar: Digest, new: Digest) -> Problem:
+    """Say that a version is published with another tar than the new one."""
+    problem = f"{entry} is published with other content: its tar is {tar}, the new one {new}"
+    return Problem(problem, hint="a published version never changes: raise the version")
+
+
 def _conflict(present: IndexEntry, entry: IndexEntry) -> Problem:
     if present.version != entry.version:
         return Problem(
@@ -151,10 +157,7 @@ def _conflict(present: IndexEntry, entry: IndexEntry) -> Problem:
             hint=f"publish as {present.version}, or raise the version",
         )
     if present.tar != entry.tar:
-        return Problem(
-            f"{present} has other content already: its tar is {present.tar}, the new one {entry.tar}",
-            hint="a published version never changes: raise the version",
-        )
+        return other_content(present, present.tar, entry.tar)
     return Problem(
         f"{present} is listed as {present.digest}, the file is {entry.digest}: the same tar, compressed differently",
         hint="publish the file that is listed",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, islice
 
 from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import Record, in_json, list_of, map_of, text
@@ -18,8 +17,7 @@ from packyard.sharing.index.package import Package
 
 _WORD = re.compile(r"[^\W_]+")
 _NOWHERE = Digest("")
-_TITLE = 100  # characters of a title, and of each fact of a model
-_FACTS, _PATHS = 20, 8 * 1024  # facts of a model; characters of the paths of use cases
+_TITLE = 100  # characters of a title
 
 
 def _version(value: object) -> str:
@@ -30,7 +28,7 @@ def _version(value: object) -> str:
 class Summary:
     """A package by its latest version: a title, the facts of its model, the paths of its use cases, what they need.
 
-    ``version`` is empty where every version is yanked or removed. What is very long is cut.
+    ``version`` is empty where every version is yanked or removed.
     """
 
     name: str = field(metadata=in_json(record.checked(reference.check_name)))
@@ -47,16 +45,15 @@ class Summary:
     def of(cls, package: Package, digest: Digest) -> Summary:
         """Summarize a package, whose record has a digest."""
         leading = package.leading
-        model = {key: short(value) for key, value in islice(leading.model.items(), _FACTS) if len(key) <= _TITLE}
         return cls(
             name=package.name,
             record=digest,
             version=package.latest.version if package.latest else "",
             title=title_of(leading),
-            model=model,
-            use_cases=_some(leading.use_cases),
+            model=leading.model,
+            use_cases=leading.use_cases,
             kind=leading.kind,
-            needs=tuple(map(short, leading.needs[:_FACTS])),
+            needs=leading.needs,
         )
 
     @classmethod
@@ -88,12 +85,6 @@ def split(texts: Iterable[str]) -> list[str]:
 def short(title: str) -> str:
     """Return a title of limited length."""
     return title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…"
-
-
-def _some(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return as many paths as are of some length together."""
-    ends = accumulate(map(len, paths))
-    return tuple(path for path, end in zip(paths, ends, strict=True) if end <= _PATHS)
 
 
 def _words(texts: Iterable[str]) -> Iterator[str]:

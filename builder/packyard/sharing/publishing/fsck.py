@@ -21,7 +21,7 @@ from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.sharing import checksum
-from packyard.sharing.entry import CHECKSUM, SIGSTORE, IndexEntry
+from packyard.sharing.entry import CHECKSUM, SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index, record_key, shard_key
@@ -154,10 +154,10 @@ def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
     again += " --to CHANNEL --key KEY"
     with survey.noting(proof, again, "unproved"):
         attested = provenance.check_beside(store, entry, trusted)
-        products = provenance.open(attested, trusted, file=proof)[0].products(entry) if attested else {}
-        for key, expected in products.items():
-            with survey.noting(key, again, "unproved"):
-                expected.verify(store.get(key, limit=provenance.LIMIT), what=key)
+        expected = provenance.open(attested, trusted, file=proof)[0].sbom if attested else None
+        if expected:
+            with survey.noting(entry.beside(SBOM), again, "unproved"):
+                expected.verify(store.get(entry.beside(SBOM), limit=provenance.LIMIT), what=entry.beside(SBOM))
 
 
 def _check_content(bundle: Bundle, entry: IndexEntry) -> None:
@@ -177,7 +177,7 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
     if as_registry(store):
         hint = "publish again what is missing; packyard fsck CHANNEL says what that is"
         raise InputError(Problem("a registry has no index to repair", file=store.address, hint=hint))
-    listed = list[IndexEntry]()
+    listed, by = list[IndexEntry](), replace(by, is_repairing=True)
 
     def change(index: Index) -> Index:
         survey = _Survey.of(store, index)

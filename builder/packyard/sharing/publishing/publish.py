@@ -5,9 +5,12 @@
     <version>/<name>.tar.gz.….json          what is known of it: its provenance, its SBOM
     index/…                                 its record, and what lists that (`index.access`)
 
-Only index.json counts: whatever it lists is there, and without it nothing is published. Publishing the same bundles
-again completes what was interrupted. Everything is checked before the first write; only a second publisher at the same
-time can cause a later refusal.
+1. Each bundle is compared with what the channel lists, or has without listing it, before anything is written.
+2. What is missing is uploaded.
+3. The index lists all bundles at once. Only that counts: whatever it lists is there.
+
+Publishing the same bundles again completes what was interrupted. Only a second publisher at the same time can cause a
+later refusal.
 """
 
 from __future__ import annotations
@@ -16,7 +19,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from packyard.core.bundle import archive, reference
 from packyard.core.bundle.bundle import Bundle
@@ -28,6 +30,7 @@ from packyard.sharing import checksum
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, MANY, Index
+from packyard.sharing.index.package import other_content
 from packyard.sharing.stores import as_registry, files_of, relying
 from packyard.sharing.stores.store import FOLDER, MissingStoreError, Store
 from packyard.sharing.trust import provenance
@@ -35,10 +38,6 @@ from packyard.sharing.trust.keys import NOBODY, Trust
 
 #: Returns what is known of a published file: objects by their keys, in the order of their writing.
 Attest = Callable[[IndexEntry], Mapping[str, bytes]]
-#: It was not there; an earlier publish had been interrupted; it was there.
-Status = Literal["published", "completed", "unchanged"]
-#: What publishing would do: publish it, complete it, nothing, or refuse it.
-Outlook = Literal["new", "incomplete", "unchanged", "conflict"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +66,69 @@ class Packed:
         return data
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """One bundle, and what the channel has of it; ``entry`` describes the published file, now or later.
+
+    ``refusal`` says why it cannot be published.
+    """
+
+    packed: Packed
+    entry: IndexEntry
+    present: Collection[str] = ()
+    is_listed: bool = False
+    refusal: ConflictError | IntegrityError | None = None
+
+    @property
+    def has_bundle(self) -> bool:
+        """Whether the bundle itself is there."""
+        return self.entry.key in self.present
+
+    @property
+    def outlook(self) -> str:
+        """What publishing would do: publish it (``new``), complete it (``incomplete``), nothing, or refuse it."""
+        if self.refusal:
+            return "conflict"
+        is_whole = self.is_listed and self.entry.beside(CHECKSUM) in self.present
+        return "new" if not self.has_bundle else "unchanged" if is_whole else "incomplete"
+
+    def write(self, store: Store, attest: Attest, trusted: Trust) -> tuple[IndexEntry, str]:
+        """Write what is missing; return the entry of the file that is there then, and what was done for it."""
+        entry = self.entry
+        if not self.has_bundle:
+            try:
+                _put(store, entry, self.packed.data())
+            except ConflictError:  # another publisher was faster, maybe with the same tar
+                entry = _published(store, entry)
+        attested = dict(attest(entry))
+        if entry.beside(SIGSTORE) in self.present:
+            attested.pop(entry.beside(PROVENANCE), None)
+        line = (entry.beside(CHECKSUM), checksum.line(entry))
+        missing = [(key, data) for key, data in (line, *attested.items()) if key not in self.present]
+        for key, data in missing:
+            try:
+                store.put(key, data)
+            except ConflictError:  # what another publisher says of it stays
+                if key == line[0]:
+                    raise
+        if not self.is_listed:
+            self._check_provenance(store, entry, provenance.among(attested, entry), trusted)
+        if not self.has_bundle:
+            return entry, "published"
+        return entry, "unchanged" if self.is_listed and not missing else "completed"
+
+    def _check_provenance(self, store: Store, entry: IndexEntry, own: bytes | None, trusted: Trust) -> None:
+        """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
+        is_there = any(entry.beside(end) in self.present for end in provenance.ENDS)
+        there = provenance.get(store, entry.name, entry.version) if is_there else own
+        if there != own:
+            try:
+                provenance.check(there, entry, trusted)
+            except IntegrityError as error:
+                hint = "somebody else put it there: raise the version, or remove that file and run again"
+                raise IntegrityError(*(each._replace(hint=hint) for each in error.problems)) from error
+
+
 def publish(
     store: Store,
     bundles: Iterable[Bundle | Path | Packed],
@@ -77,19 +139,18 @@ def publish(
     done: Callable[[int], object] = lambda _: None,
     close: str = "",
     shard: tuple[int, int] | None = None,
-) -> list[tuple[IndexEntry, Status]]:
-    """Publish bundles, and return the entry of each, and what was done for it.
+) -> list[tuple[IndexEntry, str]]:
+    """Publish bundles, and return the entry of each, and whether it was ``published``, ``completed`` or ``unchanged``.
 
     A bundle is identified by its tar: the same tar under the same name and version leaves the published file and its
     checksum alone, even if it is compressed differently. If another tar is published, raise `ConflictError` for all
-    such bundles, with both digests, and write nothing. A damaged published file is an `IntegrityError`.
+    such bundles, with both digests, and write nothing.
 
     ``at_once`` bundles are uploaded at a time; ``done`` hears of each, by its place. ``close`` is a version whose
     release gets nothing more from then on; with ``shard``, once all of its shards are published (`Index.close`).
     """
-    before, items = by.current(store), list(map(Packed.of, bundles))
-    check_place(store, before, [packed.entry.key for packed in items])
-    uploads = compare(store, items, before, at_once=at_once)
+    before = by.current(store)
+    uploads = compare(store, list(map(Packed.of, bundles)), before, at_once=at_once)
     if not before.number:  # so that another first publisher does not meet bundles without an index
         before = by.commit(store, lambda index: index, before=before)
     outcomes = upload(store, uploads, before, attest=attest, trusted=by.own, at_once=at_once, done=done)
@@ -102,6 +163,17 @@ def publish(
     return outcomes
 
 
+def compare(store: Store, items: Sequence[Packed], before: Index, *, at_once: int = 1) -> list[Upload]:
+    """Return what is to be done for each bundle, or refuse all that cannot be published."""
+    uploads = look(store, items, before, at_once=at_once)
+    refusals = [one.refusal for one in uploads if one.refusal]
+    for damage in (refusal for refusal in refusals if isinstance(refusal, IntegrityError)):
+        raise damage
+    refuse([problem for refusal in refusals for problem in refusal.problems], ConflictError)
+    before.add(*(one.entry for one in uploads))  # two of them may differ
+    return uploads
+
+
 def upload(
     store: Store,
     uploads: Sequence[Upload],
@@ -111,67 +183,36 @@ def upload(
     trusted: Trust = NOBODY,
     at_once: int = 1,
     done: Callable[[int], object] = lambda _: None,
-) -> list[tuple[IndexEntry, Status]]:
+) -> list[tuple[IndexEntry, str]]:
     """Do what `publish` does up to the index, which is ``before``."""
     keeping = relying(store) if before.number and before.writers == MANY else store
-    wrote = each(lambda one: one.write(keeping, before, attest, trusted), uploads, at_once, done)
-
-    def status(one: Upload, entry: IndexEntry, is_new: bool) -> Status:
-        if not one.has_bundle:
-            return "published"
-        return "unchanged" if not is_new and before.lists(entry) else "completed"
-
-    return [(entry, status(one, entry, is_new)) for one, (entry, is_new) in zip(uploads, wrote, strict=True)]
+    return each(lambda one: one.write(keeping, attest, trusted), uploads, at_once, done)
 
 
-def preview(
-    store: Store, bundles: Iterable[Bundle | Path | Packed], before: Index, *, at_once: int = 1
-) -> list[tuple[IndexEntry, Outlook, tuple[Problem, ...]]]:
-    """Return what `publish` would do for each bundle in a channel with an index, and why it would refuse it."""
-    items = list(map(Packed.of, bundles))
-    check_place(store, before, [packed.entry.key for packed in items])
-    rows = list[tuple[IndexEntry, Outlook, tuple[Problem, ...]]]()
-    for packed, found in zip(items, _look(store, items, before, at_once), strict=True):
-        if isinstance(found, Upload):
-            is_whole = found.entry.beside(CHECKSUM) in found.present and before.lists(found.entry)
-            state: Outlook = "unchanged" if is_whole else "incomplete"
-            rows.append((found.entry, state if found.has_bundle else "new", ()))
-        else:
-            rows.append((packed.entry, "conflict", found.problems))
-    return rows
-
-
-def compare(store: Store, items: Sequence[Packed], before: Index, *, at_once: int = 1) -> list[Upload]:
-    """Check each bundle; return the bundles with what the channel, whose index this is, has of them."""
-    found = _look(store, items, before, at_once)
-    for damage in (one for one in found if isinstance(one, IntegrityError)):
-        raise damage
-    refuse((problem for one in found if isinstance(one, ConflictError) for problem in one.problems), ConflictError)
-    uploads = [one for one in found if isinstance(one, Upload)]
-    before.add(*(one.entry for one in uploads))  # two of them may differ
-    return uploads
-
-
-def _look(
-    store: Store, items: Sequence[Packed], before: Index, at_once: int
-) -> list[Upload | ConflictError | IntegrityError]:
+def look(store: Store, items: Sequence[Packed], before: Index, *, at_once: int = 1) -> list[Upload]:
     """Compare each bundle with what the channel has, and lists."""
     for packed in items:
         reference.check_name(packed.entry.name)
         reference.check_version(packed.entry.version)
+    check_place(store, before, [packed.entry.key for packed in items])
     present: set[str] = set()
     with suppress(MissingStoreError):
         present = files_of(store, {packed.entry.key for packed in items})
 
-    def look(packed: Packed) -> Upload | ConflictError | IntegrityError:
+    def one(packed: Packed) -> Upload:
+        entry = packed.entry
+        listed = before.known(entry.name).versions.get(entry.version)
         try:
-            upload = Upload.of(store, packed, present)
-            before.is_new(upload.entry)
+            if listed and listed.tar == entry.tar and entry.key in present:
+                entry = listed
+            elif entry.key in present and not listed:
+                entry = _published(store, entry)
+            is_listed = not before.is_new(entry)
         except (ConflictError, IntegrityError) as error:
-            return error
-        return upload
+            return Upload(packed=packed, entry=packed.entry, refusal=error)
+        return Upload(packed=packed, entry=entry, present=present, is_listed=is_listed)
 
-    return each(look, items, at_once)
+    return each(one, items, at_once)
 
 
 def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
@@ -194,64 +235,6 @@ def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
         raise ConflictError(Problem(problem, file=KEY, hint=hint))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upload:
-    """One bundle and the objects that the channel has of it; ``entry`` describes the published file, now or later."""
-
-    packed: Packed
-    entry: IndexEntry
-    present: Collection[str]
-
-    @classmethod
-    def of(cls, store: Store, packed: Packed, present: Collection[str]) -> Upload:
-        """Compare a bundle with what is published; ``present`` are keys that are there."""
-        entry = packed.entry
-        if entry.key in present:
-            entry = _published(store, entry)
-        if (key := entry.beside(CHECKSUM)) in present:
-            _check_checksum(entry, store.get(key, limit=checksum.LIMIT))
-        return cls(packed=packed, entry=entry, present=present)
-
-    @property
-    def has_bundle(self) -> bool:
-        """Whether the bundle itself is there."""
-        return self.entry.key in self.present
-
-    def write(self, store: Store, before: Index, attest: Attest, trusted: Trust) -> tuple[IndexEntry, bool]:
-        """Write what is missing; return the entry of the file that is there then, and whether anything was."""
-        entry = self.entry
-        if not self.has_bundle:
-            try:
-                _put(store, entry, self.packed.data())
-            except ConflictError:  # another publisher was faster, maybe with the same tar
-                entry = _published(store, entry)
-        attested = dict(attest(entry))
-        if entry.beside(SIGSTORE) in self.present:
-            attested.pop(entry.beside(PROVENANCE), None)
-        line = (entry.beside(CHECKSUM), checksum.line(entry))
-        missing = [(key, data) for key, data in (line, *attested.items()) if key not in self.present]
-        for key, data in missing:
-            try:
-                store.put(key, data)
-            except ConflictError:  # what another publisher says of it stays
-                if key == line[0]:
-                    raise
-        if not before.lists(entry):
-            self._check_provenance(store, entry, provenance.among(attested, entry), trusted)
-        return entry, bool(missing) or not self.has_bundle
-
-    def _check_provenance(self, store: Store, entry: IndexEntry, own: bytes | None, trusted: Trust) -> None:
-        """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
-        is_there = any(entry.beside(end) in self.present for end in provenance.ENDS)
-        there = provenance.get(store, entry.name, entry.version) if is_there else own
-        if there != own:
-            try:
-                provenance.check(there, entry, trusted)
-            except IntegrityError as error:
-                hint = "somebody else put it there: raise the version, or remove that file and run again"
-                raise IntegrityError(*(each._replace(hint=hint) for each in error.problems)) from error
-
-
 def _put(store: Store, entry: IndexEntry, data: bytes) -> None:
     if registry := as_registry(store):
         registry.put(entry.key, data, entry.facts())
@@ -260,7 +243,7 @@ def _put(store: Store, entry: IndexEntry, data: bytes) -> None:
 
 
 def _published(store: Store, entry: IndexEntry) -> IndexEntry:
-    """Describe the file that is published under a bundle's key; it must have the same tar."""
+    """Describe the file that is there under a bundle's key, and may not be listed; it must have the same tar."""
     limit = max(regular.LIMIT, 2 * entry.size)  # the most that the same tar has, compressed by others
     published = store.get(entry.key, limit=limit)
     try:
@@ -268,14 +251,5 @@ def _published(store: Store, entry: IndexEntry) -> IndexEntry:
     except IntegrityError as error:
         raise IntegrityError(Problem(f"the published file is damaged: {error}", file=entry.key)) from error
     if tar != entry.tar:
-        problem = f"is published with other content: its tar is {tar}, the new one {entry.tar}"
-        hint = "a published version never changes: raise the version"
-        raise ConflictError(Problem(problem, file=entry.key, hint=hint))
+        raise ConflictError(other_content(entry, tar, entry.tar))
     return replace(entry, digest=Digest.of(published), size=len(published))
-
-
-def _check_checksum(entry: IndexEntry, data: bytes) -> None:
-    key = entry.beside(CHECKSUM)
-    listed = checksum.parse(data, what=key)
-    if listed != entry.digest:
-        raise IntegrityError(Problem(f"belongs to another file: it has {listed}, the file is {entry.digest}", file=key))

@@ -1,75 +1,161 @@
-"""Identities: who signed a file without a key of their own, as Sigstore's certificates and log say.
+"""Identities: who signed without a key of their own, as Sigstore's certificates and log say.
 
-sigstore-python verifies, by the keys of Sigstore's public service or those of a file; it is the extra ``keyless``.
+sigstore-python signs and verifies, by Sigstore's public service or by another one; it is the extra ``keyless``.
+
+    sigstore:                   sign by the public service, as the identity that the job has (GitHub, GitLab, …)
+    sigstore:FILE               by the one that a client trust configuration describes
+
+Whoever starts the job says who it is: SIGSTORE_ID_TOKEN has a token where the service of the job is not known.
 """
 
 from __future__ import annotations
 
 import json
-from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from packyard.core import extras
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
-from packyard.sharing.trust import provenance
+from packyard.core.files import regular
+from packyard.sharing.trust.keys import Identity
 
 if TYPE_CHECKING:
+    from sigstore.sign import Signer
     from sigstore.verify import Verifier
 
-LIMIT = provenance.LIMIT
+LIMIT = 8 * 1024 * 1024  # bytes of a Sigstore bundle
+TOKEN = "SIGSTORE_ID_TOKEN"  # the name of a variable
+_ISSUER = "1.3.6.1.4.1.57264.1.1"  # the extension of a certificate that names it
 
 
-def verify(digest: Digest, bundle: bytes, *, identity: str, issuer: str, root: Path | None, file: str) -> None:
-    """Raise `IntegrityError` unless a Sigstore bundle says that an identity of an issuer signed a file.
+def check(bundle: bytes, identity: Identity, *, file: str) -> bytes:
+    """Return the statement that an identity signed, or raise `IntegrityError` if the bundle does not prove that.
 
-    What it signed is the file itself, or an in-toto statement with the file as a subject. ``root`` is a file with a
-    trusted root; without it that of the public service is asked for. Where there is none, it raises `InputError` about
-    the file, or `UnavailableError`.
+    Where the keys of its Sigstore cannot be had, it is an `UnavailableError`, or an `InputError` about its root.
     """
-    try:
+    with _installed():
         from sigstore.errors import Error
-        from sigstore.hashes import Hashed
         from sigstore.models import Bundle
-        from sigstore.verify.policy import Identity
-        from sigstore_models.common.v1 import HashAlgorithm
-    except ImportError as error:
-        absent = Problem("sigstore is not installed, which verifies identities", hint=extras.install("keyless"))
-        raise InputError(absent) from error
-    policy, verifier = Identity(identity=identity, issuer=issuer), _verifier(root)
+        from sigstore.verify import policy
+    verifier = _verifier(identity.root)
     try:
-        read = Bundle.from_json(bundle)
-        if b'"dsseEnvelope"' not in bundle:
-            hashed = Hashed(algorithm=HashAlgorithm.SHA2_256, digest=bytes.fromhex(digest.hex))
-            verifier.verify_artifact(hashed, read, policy)
-            return
-        payload = verifier.verify_dsse(read, policy)[1]
+        wanted = policy.Identity(identity=identity.name, issuer=identity.issuer)
+        return verifier.verify_dsse(Bundle.from_json(bundle), wanted)[1]
     except (Error, ValueError, OSError) as error:
-        problem = f"does not prove that {identity} signed it: {error}"
+        problem = f"does not prove that {identity.name} signed it: {error}"
         raise IntegrityError(Problem(" ".join(problem.split()), file=file)) from error
-    if digest.hex not in _subjects(payload):
+
+
+def verify(digest: Digest, bundle: bytes, identity: Identity, *, file: str) -> None:
+    """Raise `IntegrityError` unless an identity signed a statement with the file of a digest as a subject."""
+    if digest.hex not in _subjects(check(bundle, identity, file=file)):
         raise IntegrityError(Problem(f"is about another file than {digest}", file=file))
 
 
-def _verifier(root: Path | None) -> Verifier:
-    """Return what verifies by the trusted root in a file, or by that of the public service, which is asked for it."""
-    from sigstore.errors import Error
-    from sigstore.models import TrustedRoot
-    from sigstore.verify import Verifier
+@dataclass(slots=True)
+class JobIdentity:
+    """The identity of whoever runs this: it signs by a certificate for some minutes, and gets another one after."""
 
+    config: str
+    _signer: Signer | None = None
+
+    @property
+    def public(self) -> Identity:
+        """Who it is, as its certificate says."""
+        from cryptography.x509 import SubjectAlternativeName
+        from cryptography.x509.oid import ObjectIdentifier
+
+        extensions = self._certificate().extensions
+        name = next(iter(extensions.get_extension_for_class(SubjectAlternativeName).value)).value
+        issuer = extensions.get_extension_for_oid(ObjectIdentifier(_ISSUER)).value.value.decode()
+        root = json.dumps(json.loads(self.config)["trustedRoot"]) if self.config else ""
+        return Identity(name, issuer, root)
+
+    def sign(self, statement: bytes) -> bytes:
+        """Return the Sigstore bundle of an in-toto statement."""
+        with _installed():
+            from sigstore.dsse import Statement
+        self._certificate()
+        assert self._signer
+        with _asked("cannot sign"):
+            return self._signer.sign_dsse(Statement(statement)).to_json().encode()
+
+    def _certificate(self) -> Any:
+        """Return the certificate, which is asked for where there is none for the next minute."""
+        if self._signer:
+            certificate = self._signer._signing_cert()
+            if certificate.not_valid_after_utc > datetime.now(UTC) + timedelta(minutes=1):
+                return certificate
+        with _installed():
+            from sigstore.models import ClientTrustConfig
+            from sigstore.oidc import IdentityToken, detect_credential
+            from sigstore.sign import Signer, SigningContext
+        with _asked("gives no certificate"):
+            token = os.environ.get(TOKEN) or detect_credential()
+            if token is None:
+                hint = f"run it in a job that has an identity, or set {TOKEN}"
+                raise InputError(Problem("nobody says who this is", hint=hint))
+            config = ClientTrustConfig.from_json(self.config) if self.config else ClientTrustConfig.production()
+            self._signer = Signer(IdentityToken(token), SigningContext.from_trust_config(config))
+            return self._signer._signing_cert()
+
+
+def open(uri: str) -> JobIdentity:
+    """Return the identity that a URI names; see the module."""
+    file = uri.removeprefix("sigstore:")
+    return JobIdentity(regular.read(file, limit=LIMIT).decode() if file else "")
+
+
+@contextmanager
+def _installed() -> Iterator[None]:
     try:
-        if root is None:
-            return Verifier.production()
-        return Verifier(trusted_root=TrustedRoot.from_file(str(root)))
-    except (Error, ValueError, OSError) as error:
-        if root is None:
-            problem = f"Sigstore's public service does not say which keys it has: {error}"
-            hint = "try again, or name a file that has them: --trusted-root FILE"
-            raise UnavailableError(Problem(" ".join(problem.split()), hint=hint)) from error
-        reason = (error.strerror if isinstance(error, OSError) else "") or "is no trusted root of Sigstore"
-        hint = "cosign trusted-root create writes one"
-        raise InputError(Problem(reason, file=str(root), hint=hint)) from error
+        yield
+    except ImportError as error:
+        absent = Problem("sigstore is not installed, which knows identities", hint=extras.install("keyless"))
+        raise InputError(absent) from error
+
+
+@contextmanager
+def _asked(problem: str) -> Iterator[None]:
+    """Say of whatever the library raises that Sigstore cannot be used."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # the library raises many kinds
+        text = " ".join(f"Sigstore {problem}: {error or type(error).__name__}".split())
+        raise UnavailableError(Problem(text, hint="try again, or sign by a key")) from error
+
+
+@cache
+def _verifier(root: str) -> Verifier:
+    """Return what verifies by a trusted root, or by that of the public service, which is asked for it."""
+    with _installed():
+        from sigstore.errors import Error
+        from sigstore.models import TrustedRoot
+        from sigstore.verify import Verifier
+    if root:
+        try:
+            from sigstore_models.trustroot.v1 import TrustedRoot as Root
+
+            return Verifier(trusted_root=TrustedRoot(Root.from_json(root)))
+        except (Error, ValueError) as error:
+            hint = "cosign trusted-root create writes one"
+            raise InputError(Problem("this is no trusted root of Sigstore", hint=hint)) from error
+    try:
+        return Verifier.production()
+    except (Error, OSError) as error:
+        with suppress(Error, OSError):
+            return Verifier.production(offline=True)
+        problem = f"Sigstore's public service does not say which keys it has: {error}"
+        hint = "try again, or name a file that has them: --trusted-root FILE"
+        raise UnavailableError(Problem(" ".join(problem.split()), hint=hint)) from error
 
 
 def _subjects(payload: bytes) -> list[str]:

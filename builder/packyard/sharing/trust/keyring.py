@@ -2,9 +2,10 @@
 
     <name>.key.pem          a private key, encrypted, readable only by the user
     <name>.pub.pem          its public key, to be given to users
-    channels/<hex>.json     the public keys that the user trusts for a channel; <hex> is the SHA-256 of its `identity`
+    channels/<hex>.json     the keys and identities that the user trusts for a channel; <hex> is the SHA-256 of its
+                            `identity`
 
-Where a channel has such a file, what is there has to be signed by one of these keys. Passphrases come from the caller.
+Where a channel has such a file, what is there has to be signed by one of these. Passphrases come from the caller.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from packyard.core.bundle import record
@@ -22,7 +23,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
 from packyard.core.files import atomic, regular
 from packyard.sharing.configuration import identity
-from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypted
+from packyard.sharing.trust.keys import LIMIT, Identity, PublicKey, Signatory, SigningKey, is_encrypted
 
 _PRIVATE, _PUBLIC = ".key.pem", ".pub.pem"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -32,30 +33,33 @@ _LIMIT = 1024 * 1024  # bytes of a file with keys
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustedChannel:
-    """The public keys that the user trusts for the channel of an `identity`."""
+    """Whom the user trusts for the channel of an `identity`."""
 
     identity: str
-    keys: Sequence[PublicKey]
+    signatories: Sequence[Signatory]
 
     @classmethod
     def parse(cls, data: bytes, *, file: str) -> TrustedChannel:
         """Read what `to_bytes` wrote."""
 
-        def key(fields: Record) -> PublicKey:
-            parsed = PublicKey.parse(fields.take("key", text).encode(), file=file)
-            return replace(parsed, name=fields.take("name", text))
+        def signatory(value: object) -> Signatory:
+            fields = Record(value)
+            name = fields.take("name", text)
+            if "issuer" in fields:
+                return Identity(name, fields.take("issuer", text), fields.take("root", text))
+            return replace(PublicKey.parse(fields.take("key", text).encode(), file=file), name=name)
 
         def read(fields: Record) -> TrustedChannel:
-            keys = fields.take("keys", list_of(lambda value: key(Record(value))))
-            if not keys or fields.take("signed", text) != _REQUIRED:
+            signatories = fields.take("keys", list_of(signatory))
+            if not signatories or fields.take("signed", text) != _REQUIRED:
                 raise FaultError("must be a list of keys, one of which is required to have signed", "keys")
-            return cls(identity=fields.take("channel", text), keys=keys)
+            return cls(identity=fields.take("channel", text), signatories=signatories)
 
         return record.parse(data, read, kind=_KIND, file=file)
 
     def to_bytes(self) -> bytes:
         """Return the file of the channel."""
-        keys = [{"name": key.name, "key": key.to_pem().decode()} for key in self.keys]
+        keys = [asdict(each) if isinstance(each, Identity) else _named(each) for each in self.signatories]
         fields = {"channel": self.identity, "signed": _REQUIRED, "keys": keys}
         return record.to_bytes({"apiVersion": record.API_VERSION, "kind": _KIND, **fields})
 
@@ -95,7 +99,12 @@ class Keyring:
             hint = suggest(name, names) or "packyard keys list shows the keys here"
             raise InputError(Problem(f"no private key {name!r} in {self.folder}", hint=hint))
         file = self.folder / f"{name}{_PRIVATE}"
-        return _read_private(file, passphrase)
+        data = regular.read(file, limit=LIMIT)
+        if (mode := stat.S_IMODE(file.stat().st_mode)) & 0o077:
+            problem = f"holds a private key and has mode {mode:04o}: others can read it"
+            hint = f"make a new key, or, if nobody did: chmod 600 {file}"
+            raise InputError(Problem(problem, file=str(file), hint=hint))
+        return SigningKey.parse(data, passphrase(str(file)) if is_encrypted(data) else None, file=str(file))
 
     def named(self, text: str) -> PublicKey:
         """Return the public key in a PEM file, or of a private key here, by its name."""
@@ -103,26 +112,26 @@ class Keyring:
             return replace(self.public(text), name=text)
         return replace(PublicKey.parse(regular.read(text, limit=LIMIT), file=text), name=_name_of(text))
 
-    def trust(self, channel: str, keys: Sequence[PublicKey]) -> None:
-        """Trust these keys for a channel, in place of those that were trusted for it."""
-        trusted = TrustedChannel(identity=identity(channel), keys=keys)
+    def trust(self, channel: str, signatories: Sequence[Signatory]) -> None:
+        """Trust these keys and identities for a channel, in place of those that were trusted for it."""
+        trusted = TrustedChannel(identity=identity(channel), signatories=signatories)
         self._write(self._file(channel), trusted.to_bytes(), mode=0o644)
 
     def untrust(self, channel: str) -> bool:
-        """Trust no key for a channel any more; return whether one was."""
+        """Trust nobody for a channel any more; return whether anybody was."""
         file = self._file(channel)
         is_there = file.name in self._names(_CHANNELS)
         if is_there:
             file.unlink()
         return is_there
 
-    def trusted(self, channel: str) -> Sequence[PublicKey]:
-        """Return the keys that are trusted for a channel."""
+    def trusted(self, channel: str) -> Sequence[Signatory]:
+        """Return whom the user trusts for a channel."""
         file = self._file(channel)
-        return self._read(file.name).keys if file.name in self._names(_CHANNELS) else ()
+        return self._read(file.name).signatories if file.name in self._names(_CHANNELS) else ()
 
     def channels(self) -> list[TrustedChannel]:
-        """Return the channels for which keys are trusted, sorted."""
+        """Return the channels for which anybody is trusted, sorted."""
         read = (self._read(name) for name in self._names(_CHANNELS))
         return sorted(read, key=lambda channel: channel.identity)
 
@@ -166,12 +175,8 @@ def _taken(file: Path) -> ConflictError:
     return ConflictError(Problem("exists already", file=str(file), hint="choose another name"))
 
 
-def _read_private(file: Path, passphrase: Callable[[str], bytes]) -> SigningKey:
-    data = regular.read(file, limit=LIMIT)
-    if (mode := stat.S_IMODE(file.stat().st_mode)) & 0o077:
-        problem = f"holds a private key and has mode {mode:04o}: others can read it"
-        raise InputError(Problem(problem, file=str(file), hint=f"make a new key, or, if nobody did: chmod 600 {file}"))
-    return SigningKey.parse(data, passphrase(str(file)) if is_encrypted(data) else None, file=str(file))
+def _named(key: PublicKey) -> dict[str, str]:
+    return {"name": key.name, "key": key.to_pem().decode()}
 
 
 def _file_name(channel: str) -> str:

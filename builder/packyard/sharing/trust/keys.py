@@ -10,13 +10,11 @@ services make), the last two with SHA-256, as cosign has them. A key's id is the
 
 from __future__ import annotations
 
-import binascii
 import re
-from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError
@@ -27,9 +25,7 @@ if TYPE_CHECKING:
 #: The size of the largest PEM file, in bytes.
 LIMIT = 64 * 1024
 
-_DER = bytes.fromhex("302a300506032b6570032100")  # RFC 8410: a SubjectPublicKeyInfo of Ed25519, up to its 32 bytes
-_PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n([A-Za-z0-9+/=\r\n]+)-----END \1-----")
-_PUBLIC = b"PUBLIC KEY"
+_BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----")
 _SCHEMES = ("ed25519", "ecdsa-sha2-nistp256", "rsassa-pss-sha256", "rsa-pkcs1v15-sha256")
 _HOW = "packyard keys new NAME makes a pair"
 _KINDS = "an Ed25519, ECDSA P-256 or RSA key (2048 to 8192 bits)"
@@ -48,19 +44,6 @@ class PublicKey:
         return Digest.of(self.der)
 
     @classmethod
-    def of_tuf_key(cls, tuf_key: Key, *, file: str) -> PublicKey:
-        """Take a key as TUF's metadata has it, if it is of a kind and scheme that counts."""
-        public = tuf_key.keyval.get("public", "")
-        if tuf_key.scheme not in _SCHEMES:
-            raise ValueError(f"the scheme {tuf_key.scheme!r} is not one of {', '.join(_SCHEMES)}")
-        if tuf_key.keytype != "ed25519":
-            return cls.parse(public.encode(), file=file)
-        raw = bytes.fromhex(public)
-        if len(raw) != 32:
-            raise ValueError("an Ed25519 key has 32 bytes")
-        return cls(_DER + raw)
-
-    @classmethod
     def of(cls, public: Any, *, file: str) -> PublicKey:
         """Take a key of `cryptography`, if it is of a kind that counts."""
         from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
@@ -73,50 +56,53 @@ class PublicKey:
         return cls(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
 
     @classmethod
-    def parse(cls, data: bytes, *, file: str) -> PublicKey:
-        """Read the PEM of one public key, and refuse what is anything else; text before and after it is ignored."""
-        blocks = _PEM.findall(data) if len(data) <= LIMIT else []
-        if any(b"PRIVATE" in kind for kind, _ in blocks):
-            hint = "keep it to yourself; the public key is in the file that ends in .pub.pem"
-            raise InputError(Problem("holds a private key", file=file, hint=hint))
-        if [kind for kind, _ in blocks] != [_PUBLIC]:
-            raise InputError(Problem("must hold one public key as PEM", file=file, hint=_HOW))
-        try:
-            der = b64decode(b"".join(blocks[0][1].split()), validate=True)
-        except binascii.Error as error:
-            raise InputError(Problem("is not valid PEM", file=file)) from error
-        if der.startswith(_DER) and len(der) == len(_DER) + 32:
-            return cls(der)
-        try:
-            return cls.of(cls(der).loaded(), file=file)
-        except ValueError as error:
-            raise InputError(Problem(f"holds a key that is not {_KINDS}", file=file, hint=_HOW)) from error
-
-    def loaded(self) -> Any:
-        """Return the key of `cryptography`, or raise `ValueError`."""
-        from cryptography.exceptions import UnsupportedAlgorithm
+    def of_tuf(cls, tuf_key: Key, *, file: str) -> PublicKey:
+        """Take a key as TUF's metadata has it, if it is of a kind and scheme that counts."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-        if self.der.startswith(_DER):
-            return Ed25519PublicKey.from_public_bytes(self.der[len(_DER) :])
+        public = tuf_key.keyval.get("public", "")
+        if tuf_key.scheme not in _SCHEMES:
+            raise ValueError(f"the scheme {tuf_key.scheme!r} is not one of {', '.join(_SCHEMES)}")
+        if tuf_key.keytype != "ed25519":
+            return cls.parse(public.encode(), file=file)
+        return cls.of(Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)), file=file)
+
+    @classmethod
+    def parse(cls, data: bytes, *, file: str) -> PublicKey:
+        """Read the PEM of one public key, and refuse what is anything else; text before and after it is ignored."""
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+        blocks = _BLOCK.findall(data) if len(data) <= LIMIT else []
+        if any(b"PRIVATE" in kind for kind in blocks):
+            hint = "keep it to yourself; the public key is in the file that ends in .pub.pem"
+            raise InputError(Problem("holds a private key", file=file, hint=hint))
+        if blocks != [b"PUBLIC KEY"]:
+            raise InputError(Problem("must hold one public key as PEM", file=file, hint=_HOW))
+        try:
+            return cls.of(load_pem_public_key(data), file=file)
+        except (ValueError, UnsupportedAlgorithm) as error:
+            raise InputError(Problem(f"holds a key that is damaged, or not {_KINDS}", file=file, hint=_HOW)) from error
+
+    def loaded(self) -> Any:
+        """Return the key of `cryptography`."""
         from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-        try:
-            return load_der_public_key(self.der)
-        except UnsupportedAlgorithm as error:
-            raise ValueError("no key that is known") from error
+        return load_der_public_key(self.der)
 
     def to_pem(self) -> bytes:
         """Return what `parse` and openssl read."""
-        lines = b"\n".join(text[at : at + 64] for text in [b64encode(self.der)] for at in range(0, len(text), 64))
-        return b"-----BEGIN PUBLIC KEY-----\n" + lines + b"\n-----END PUBLIC KEY-----\n"
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+        data: bytes = self.loaded().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        return data
 
     def has_signed(self, data: bytes, signature: bytes) -> bool:
         """Return whether a signature of these bytes is by this key."""
         from cryptography.exceptions import InvalidSignature
 
         key = self.loaded()
-        for arguments in ((),) if self.der.startswith(_DER) else _schemes(key):
+        for arguments in _schemes(key):
             try:
                 key.verify(signature, data, *arguments)
             except InvalidSignature:
@@ -124,7 +110,7 @@ class PublicKey:
             return True
         return False
 
-    def of_tuf(self) -> SSlibKey:
+    def to_tuf(self) -> SSlibKey:
         """Return the key as TUF's metadata has it, under its id."""
         from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
         from securesystemslib.signer import SSlibKey
@@ -135,9 +121,11 @@ class PublicKey:
 
 
 def _schemes(key: Any) -> list[tuple[Any, ...]]:
-    from cryptography.hazmat.primitives.asymmetric import ec, padding
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding
     from cryptography.hazmat.primitives.hashes import SHA256
 
+    if isinstance(key, ed25519.Ed25519PublicKey):
+        return [()]
     if isinstance(key, ec.EllipticCurvePublicKey):
         return [(ec.ECDSA(SHA256()),)]
     pss = padding.PSS(padding.MGF1(SHA256()), padding.PSS.AUTO)
@@ -158,7 +146,7 @@ class SigningKey:
         from securesystemslib.signer import CryptoSigner
 
         public = PublicKey.of(private.public_key(), file=file)
-        return cls(public, CryptoSigner(private, public.of_tuf()), private)
+        return cls(public, CryptoSigner(private, public.to_tuf()), private)
 
     @classmethod
     def new(cls) -> SigningKey:
@@ -204,26 +192,64 @@ def is_encrypted(data: bytes) -> bool:
     return b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in data
 
 
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who signs without a key: an address or a URL, as ``issuer`` says; ``root`` is the trusted root of their Sigstore.
+
+    Without a root, as JSON, it is that of the public service.
+    """
+
+    name: str
+    issuer: str
+    root: str = field(default="", repr=False)
+
+    @property
+    def id(self) -> str:
+        """What says in place of a key's id who it is."""
+        return f"{self.name} ({self.issuer})"
+
+
+class SigningIdentity(Protocol):
+    """An identity that signs in-toto statements; `keyless` has it."""
+
+    @property
+    def public(self) -> Identity:
+        """Who it is."""
+
+    def sign(self, statement: bytes) -> bytes:
+        """Return the Sigstore bundle of a statement."""
+
+
+#: What signs: a key, or an identity; and whom others trust then.
+Signing: TypeAlias = SigningKey | SigningIdentity
+Signatory: TypeAlias = PublicKey | Identity
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """The public keys that a user trusts for a channel, by their ids: one of them has to have signed what is there.
+    """The keys and identities that a user trusts for a channel: one of them has to have signed what is there.
 
     Without any, nothing is required. ``channel`` is its address, for the commands that trust it and let go of it.
     """
 
-    keys: Mapping[Digest, PublicKey] = field(default_factory=dict)
+    signatories: Mapping[str, Signatory] = field(default_factory=dict)
     channel: str = "CHANNEL"
     is_optional: bool = False
 
     @classmethod
-    def of(cls, *keys: PublicKey, channel: str = "CHANNEL") -> Trust:
-        """Trust these keys."""
-        return cls(keys={key.id: key for key in keys}, channel=channel)
+    def of(cls, *signatories: Signatory, channel: str = "CHANNEL") -> Trust:
+        """Trust these."""
+        return cls(signatories={each.id: each for each in signatories}, channel=channel)
 
     @property
     def is_required(self) -> bool:
         """Whether a signature is required."""
-        return bool(self.keys) and not self.is_optional
+        return bool(self.signatories) and not self.is_optional
+
+    @property
+    def identities(self) -> Iterator[Identity]:
+        """Those that have no key."""
+        return (each for each in self.signatories.values() if isinstance(each, Identity))
 
     @property
     def take(self) -> str:
@@ -235,13 +261,14 @@ class Trust:
         """The command that requires no signature of the channel any more, and forgets what it had."""
         return f"packyard keys untrust {quote(self.channel)}"
 
-    def get(self, key_id: str) -> PublicKey | None:
+    def key(self, key_id: str) -> PublicKey | None:
         """Return the trusted key of an id."""
-        return self.keys.get(Digest(key_id))
+        found = self.signatories.get(key_id)
+        return found if isinstance(found, PublicKey) else None
 
     def name(self, key_id: str) -> str:
-        """Return the id of a key, with the name of one that is trusted."""
-        key = self.get(key_id)
+        """Return the id of who signed, with the name of a key that is trusted."""
+        key = self.key(key_id)
         return f"{key.name} ({key_id[:19]}…)" if key and key.name else key_id
 
     def optional(self) -> Trust:
@@ -249,5 +276,5 @@ class Trust:
         return replace(self, is_optional=True)
 
 
-#: Trusts no key: nothing can be proved about who signed, and nothing is required.
+#: Trusts nobody: nothing can be proved about who signed, and nothing is required.
 NOBODY = Trust()

@@ -14,9 +14,10 @@ nothing of when and where: the same sources, packyard and libraries give the sam
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import ZLIB_RUNTIME_VERSION
 
 from packyard import __version__
@@ -27,13 +28,12 @@ from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, Identified, bundle_key
 from packyard.sharing.stores.oci.manifest import MANIFEST_TYPE
 from packyard.sharing.stores.store import Store, get_or_none
-from packyard.sharing.trust import envelope, sigstore
-from packyard.sharing.trust.dependencies import LIBRARIES, BuiltOn, Dependencies, SourceCommit, digest_of, sha256
+from packyard.sharing.trust import envelope
 from packyard.sharing.trust.envelope import Opened
+from packyard.sharing.trust.keys import Signing, SigningKey, Trust
 
 if TYPE_CHECKING:
     from packyard.core.files.git import Revision
-    from packyard.sharing.trust.keys import SigningKey, Trust
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 #: The size of the largest statement, signed or not, in bytes.
@@ -41,18 +41,43 @@ LIMIT = 8 * 1024 * 1024
 #: How the keys of both files end; where there are both, the first one counts.
 ENDS = (SIGSTORE, PROVENANCE)
 
-_STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
-_BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
+STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
+_BUILD, _BUILDER, _BUILT_ON = "urn:packyard:build:v1", "urn:packyard", "urn:packyard:library:"
+_SOURCE = "source"
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_LIBRARIES = ("PyYAML", "Jinja2", "MarkupSafe")  # they have a say in the bytes of bundles
 
-_T = TypeVar("_T")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceCommit:
+    """The git commit that the sources were at; ``dirty`` where a file that was read differed from it."""
+
+    commit: str
+    dirty: bool
+    url: str = ""
+    folder: str = ""
+
+    @classmethod
+    def of(cls, revision: Revision, inputs: Mapping[str, Digest]) -> SourceCommit:
+        """Say what a revision means for a package that was made from these files."""
+        dirty = revision.is_dirty(inputs)
+        return cls(commit=revision.commit, dirty=dirty, url=revision.url, folder=revision.folder)
+
+
+class BuiltOn(NamedTuple):
+    """A library that a package was built on: its version, the digest of its tar, and where it is from."""
+
+    version: str
+    tar: Digest
+    address: str = ""
 
 
 _NOTHING: Mapping[str, BuiltOn] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
-    """What is known about how a bundle was made.
+class Statement:
+    """What is to be said of how a bundle was made.
 
     ``file`` and ``tar`` are the digests of the ``.tar.gz`` and of the tar in it. ``inputs`` are the files that were
     read, below the root of the sources, ``libraries`` what else had a say in the bytes, by their versions. ``built_on``
@@ -68,7 +93,6 @@ class Provenance:
     source: SourceCommit | None = None
     built_on: Mapping[str, BuiltOn] = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
-    packyard: str = __version__
     sbom: Digest | None = None
     manifest: Digest | None = None
 
@@ -83,7 +107,7 @@ class Provenance:
         built_on: Mapping[str, BuiltOn] = _NOTHING,
         libraries: Mapping[str, str] | None = None,
         manifest: Digest | None = None,
-    ) -> Provenance:
+    ) -> Statement:
         """Describe a published bundle that was made here, by this packyard, from these files.
 
         Of ``built_on`` it says those that files are from. To ask for the versions of ``libraries`` takes time; who
@@ -96,21 +120,73 @@ class Provenance:
             tar=bundle.tar,
             inputs=inputs,
             source=SourceCommit.of(revision, inputs) if revision else None,
-            built_on={place: each for place, each in built_on.items() if _has_files(place, inputs)},
+            built_on={at: on for at, on in built_on.items() if any(path.startswith(f"{at}/") for path in inputs)},
             libraries=installed_libraries() if libraries is None else libraries,
             sbom=None if sbom is None else Digest.of(sbom),
             manifest=manifest,
         )
 
+    def payload(self) -> bytes:
+        """Return what signatures sign."""
+        subjects = [{"name": f"{self.name}.tar.gz", "digest": _sha256(self.file), "annotations": {"tar": self.tar}}]
+        if self.manifest is not None:
+            subjects.append({"name": self.name, "digest": _sha256(self.manifest), "mediaType": MANIFEST_TYPE})
+        definition = {
+            "buildType": _BUILD,
+            "externalParameters": {"name": self.name, "version": self.version},
+            "resolvedDependencies": [*self._dependencies()],
+        }
+        details: dict[str, object] = {"builder": {"id": _BUILDER, "version": {"packyard": __version__}}}
+        if self.sbom:
+            details["byproducts"] = [{"name": f"{self.name}.tar.gz{SBOM}", "digest": _sha256(self.sbom)}]
+        predicate = {"buildDefinition": definition, "runDetails": details}
+        return record.to_bytes(
+            {"_type": STATEMENT, "subject": subjects, "predicateType": _PREDICATE, "predicate": predicate}
+        )
+
+    def _dependencies(self) -> Iterator[dict[str, object]]:
+        if self.source:
+            uri = {"uri": f"{self.source.url}@{self.source.commit}"} if self.source.url else {}
+            notes = {"dirty": self.source.dirty, "folder": self.source.folder}
+            yield {"name": _SOURCE, **uri, "digest": {"gitCommit": self.source.commit}, "annotations": notes}
+        for place, on in sorted(self.built_on.items()):
+            uri = {"uri": f"{_BUILT_ON}{place}@{on.version}"}
+            yield {"name": place, **uri, "digest": _sha256(on.tar), "annotations": {"address": on.address}}
+        for path, digest in sorted(self.inputs.items()):
+            yield {"name": path, "digest": _sha256(digest)}
+        for name, version in sorted(self.libraries.items()):
+            kind = "pypi" if name in _LIBRARIES else "generic"
+            yield {"name": name, "uri": f"pkg:{kind}/{name.lower()}@{version}"}
+
+    def to_bytes(self, by: Signing | None = None) -> bytes:
+        """Return the statement, as a Sigstore bundle where somebody signs it."""
+        if by is None:
+            return self.payload()
+        if isinstance(by, SigningKey):
+            return envelope.sign_bundle(self.payload(), PAYLOAD_TYPE, by)
+        return by.sign(self.payload())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """What a statement says that packyard judges or shows: which bundle it is about, its source, builder and SBOM."""
+
+    name: str
+    version: str
+    file: Digest
+    tar: Digest
+    packyard: str
+    source: SourceCommit | None = None
+    sbom: Digest | None = None
+
     @classmethod
     def parse(cls, data: bytes, *, file: str) -> Provenance:
-        """Read a statement, or raise `IntegrityError`; it must be about one bundle, and in the words of `statement`."""
+        """Read a statement, or raise `IntegrityError`; it must be about one bundle, and in the words of `Statement`."""
         return record.parse_any(data, _read, file=file)
 
     def check(self, bundle: Identified, *, file: str) -> None:
         """Raise `IntegrityError` unless it is about this bundle."""
-        expected = f"{bundle.name}@{bundle.version}"
-        found = f"{self.name}@{self.version}"
+        expected, found = f"{bundle.name}@{bundle.version}", f"{self.name}@{self.version}"
         if found != expected:
             raise IntegrityError(Problem(f"is about {found}, not {expected}", file=file))
         if self.tar != bundle.tar:
@@ -119,42 +195,10 @@ class Provenance:
             problem = f"is about the file {self.file}, not {bundle.digest}: the same tar, compressed again"
             raise IntegrityError(Problem(problem, file=file, hint="get the file that was published"))
 
-    def products(self, bundle: Identified) -> Mapping[str, Digest]:
-        """Return the digest of the SBOM that was made with a bundle, by its key, if one was."""
-        return {bundle_key(bundle.name, bundle.version, SBOM): self.sbom} if self.sbom else {}
-
-    def statement(self) -> bytes:
-        """Return the statement, which is what signatures sign."""
-        subjects: list[dict[str, object]] = [
-            {"name": f"{self.name}.tar.gz", "digest": sha256(self.file), "annotations": {"tar": self.tar}}
-        ]
-        if self.manifest is not None:
-            subjects.append({"name": self.name, "digest": sha256(self.manifest), "mediaType": MANIFEST_TYPE})
-        definition = {
-            "buildType": _BUILD,
-            "externalParameters": {"name": self.name, "version": self.version},
-            "resolvedDependencies": [*Dependencies(self.source, self.built_on, self.inputs, self.libraries).document()],
-        }
-        details: dict[str, object] = {"builder": {"id": _BUILDER, "version": {"packyard": self.packyard}}}
-        if self.sbom:
-            details["byproducts"] = [{"name": f"{self.name}.tar.gz{SBOM}", "digest": sha256(self.sbom)}]
-        predicate = {"buildDefinition": definition, "runDetails": details}
-        return record.to_bytes(
-            {"_type": _STATEMENT, "subject": subjects, "predicateType": _PREDICATE, "predicate": predicate}
-        )
-
-    def to_bytes(self, key: SigningKey | None = None) -> bytes:
-        """Return the statement, as a Sigstore bundle where a key signs it."""
-        return sigstore.sign(self.statement(), PAYLOAD_TYPE, key) if key else self.statement()
-
-
-def _has_files(place: str, inputs: Mapping[str, Digest]) -> bool:
-    return any(path.startswith(f"{place}/") for path in inputs)
-
 
 def end(data: bytes) -> str:
     """Return how the key of a statement, signed or not, ends."""
-    return SIGSTORE if sigstore.is_bundle(data) else PROVENANCE
+    return SIGSTORE if envelope.is_bundle(data) else PROVENANCE
 
 
 def among(files: Mapping[str, bytes], bundle: Identified) -> bytes | None:
@@ -191,14 +235,14 @@ def installed_libraries() -> dict[str, str]:
     from importlib.metadata import version as installed  # slow to import, and only needed by who builds
     from platform import python_version
 
-    versions = {name: installed(name) for name in LIBRARIES}
+    versions = {name: installed(name) for name in _LIBRARIES}
     return {**versions, "Python": python_version(), "zlib": ZLIB_RUNTIME_VERSION}
 
 
 def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, Opened]:
     """Read a statement, signed or not; signatures are treated as `envelope.open` does."""
-    if sigstore.is_bundle(data):
-        opened = sigstore.open(data, PAYLOAD_TYPE, trusted, file=file)
+    if envelope.is_bundle(data):
+        opened = envelope.open(data, PAYLOAD_TYPE, trusted, file=file)
     elif trusted.is_required:
         raise envelope.refusal((), trusted, file)
     else:
@@ -207,39 +251,45 @@ def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, Opened]
 
 
 def _read(fields: Record) -> Provenance:
-    _expect(fields, "_type", _STATEMENT)
+    _expect(fields, "_type", STATEMENT)
     _expect(fields, "predicateType", _PREDICATE)
-    subjects = [_named(each) for each in fields.take("subject", list_of(Record))]
     predicate = fields.take("predicate", Record)
     definition, details = predicate.take("buildDefinition", Record), predicate.take("runDetails", Record)
     _expect(definition, "buildType", _BUILD)
     parameters, builder = definition.take("externalParameters", Record), details.take("builder", Record)
     _expect(builder, "id", _BUILDER)
     name = parameters.take("name", checked(reference.check_name))
-    subject = _only([each for at, each in subjects if at == f"{name}.tar.gz"], f"subject {name}.tar.gz")
-    manifests = (each for at, each in subjects if at == name and each.take("mediaType", text, "") == MANIFEST_TYPE)
-    dependencies = Dependencies.parse(definition.take("resolvedDependencies", list_of(Record)))
-    products = [*map(_named, details.take("byproducts", list_of(Record), tuple[Record, ...]()))]
-    of_sbom = _optional(products, f"{name}.tar.gz{SBOM}")
+    subjects = _named(fields, "subject", f"{name}.tar.gz")
+    if not subjects:
+        raise FaultError("must be one, found 0", f"subject {name}.tar.gz")
+    sources = _named(definition, "resolvedDependencies", _SOURCE)
+    sboms = _named(details, "byproducts", f"{name}.tar.gz{SBOM}")
     return Provenance(
         name=name,
         version=parameters.take("version", checked(reference.check_version)),
-        file=digest_of(subject),
-        tar=subject.take("annotations", Record).take("tar", record.digest),
-        **dependencies._asdict(),
+        file=_digest_of(subjects[0]),
+        tar=subjects[0].take("annotations", Record).take("tar", record.digest),
         packyard=builder.take("version", Record).take("packyard", text),
-        sbom=digest_of(of_sbom) if of_sbom else None,
-        manifest=next(map(digest_of, manifests), None),
+        source=_source(sources[0]) if sources else None,
+        sbom=_digest_of(sboms[0]) if sboms else None,
     )
 
 
-def _named(subject: Record) -> tuple[str, Record]:
-    return subject.take("name", text, ""), subject
+def _named(fields: Record, key: str, name: str) -> Sequence[Record]:
+    """Take what has a name in a list, which may be there once."""
+    named = [each for each in fields.take(key, list_of(Record), ()) if each.take("name", text, "") == name]
+    if len(named) > 1:
+        raise FaultError(f"must be one, found {len(named)}", f"{key} {name}")
+    return named
 
 
-def _optional(items: Sequence[tuple[str, Record]], name: str) -> Record | None:
-    named = [each for at, each in items if at == name]
-    return _only(named, f"byproducts {name}") if named else None
+def _source(fields: Record) -> SourceCommit:
+    commit = fields.take("digest", Record).take("gitCommit", text)
+    if not _COMMIT.fullmatch(commit):
+        raise FaultError(f"{commit[:80]!r} is not a commit", "resolvedDependencies")
+    notes, uri = fields.take("annotations", Record), fields.take("uri", text, "")
+    folder, dirty = notes.take("folder", text), notes.take("dirty", record.flag)
+    return SourceCommit(commit=commit, dirty=dirty, url=uri.removesuffix(f"@{commit}"), folder=folder)
 
 
 def _expect(fields: Record, key: str, wanted: str) -> None:
@@ -248,7 +298,9 @@ def _expect(fields: Record, key: str, wanted: str) -> None:
         raise FaultError(f"must be {wanted}, found {value[:80]!r}", key)
 
 
-def _only(items: Sequence[_T], key: str) -> _T:
-    if len(items) != 1:
-        raise FaultError(f"must be one, found {len(items)}", key)
-    return items[0]
+def _digest_of(fields: Record) -> Digest:
+    return fields.take("digest", Record).take("sha256", lambda value: Digest.parse(f"sha256:{text(value)}"))
+
+
+def _sha256(digest: Digest) -> dict[str, str]:
+    return {"sha256": digest.hex}

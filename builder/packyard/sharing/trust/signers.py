@@ -23,7 +23,7 @@ from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypt
 if TYPE_CHECKING:
     from securesystemslib.signer import SSlibKey
 
-_URI = re.compile(r"(file|hsm|awskms|gcpkms|azurekms|hv):.+")
+_URI = re.compile(r"(file|hsm|awskms|gcpkms|azurekms|hv):.+|sigstore:.*")
 
 
 def is_uri(text: str) -> bool:
@@ -45,7 +45,7 @@ def open(uri: str, secret: Callable[[str], bytes]) -> SigningKey:
 
     try:
         uri, tuf_key = _imported(uri, handler)
-        public = PublicKey.of_tuf_key(tuf_key, file=uri)
+        public = PublicKey.of_tuf(tuf_key, file=uri)
         tuf_key.keyid = str(public.id)
         return SigningKey(public, Signer.from_priv_key_uri(uri, tuf_key, handler))
     except UnsupportedLibraryError as error:

@@ -16,17 +16,15 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem
 from packyard.sharing.stores.store import Store, UnmadeStoreError, get_or_none
 from packyard.sharing.web import picture, readme
-from packyard.sharing.web.picture import Arrow, Thing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,84 +34,8 @@ FOLDER = "web/p/"
 _LIMIT = 16 * 1024 * 1024  # bytes of an index.html
 _OURS = re.compile('<meta name="generator" content="packyard">\n<title>(.*)</title>')
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """What can be set: what it ``takes`` in words, and what the form of a page checks of that."""
-
-    name: str
-    description: str
-    takes: str
-    value: str
-    example: str
-    must_be_set: bool
-    is_list: bool
-    choices: Sequence[str]
-    pattern: str
-    least: float | None
-    most: float | None
-
-    @property
-    def is_typed(self) -> bool:
-        """Whether a shell and `packyard set` read the name as one."""
-        return re.fullmatch(r"[A-Za-z_][\w.-]*", self.name, re.ASCII) is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UseCase:
-    """What can be deployed: by its ``path`` in the package and a shorter ``name``."""
-
-    path: str
-    name: str
-    description: str
-    after: Sequence[str]
-    needs: str
-    parameters: Sequence[Parameter]
-    rules: Sequence[str]
-    things: Sequence[Thing]
-    arrows: Sequence[Arrow]
-
-    @property
-    def is_typed(self) -> bool:
-        """Whether a shell and `packyard run` read the path as one."""
-        return re.fullmatch(r"[\w./-]+", self.path, re.ASCII) is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
-    """A version of a package: what `packyard show -o json` prints of it, or the ``problem`` for which it cannot."""
-
-    version: str
-    yanked: str = ""
-    removed: str = ""
-    problem: str = ""
-    row: Mapping[str, Any] | None = None
-    needs: str = ""
-    signed: str = ""
-    readme: str = ""
-    cases: Sequence[UseCase] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Package:
-    """A package, its versions, the newest first, and what the list says of it, with the ``words`` that find it."""
-
-    name: str
-    latest: str
-    title: str
-    facts: Sequence[str]
-    use_cases: Sequence[str]
-    words: Sequence[str]
-    versions: Sequence[Version]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """What all pages say: a title, the address in commands (empty: where the page is read), and where bundles lie."""
-
-    title: str
-    address: str = ""
-    bundles: str = ""
+#: What a template says of a package, and of one of its versions: `cli.sharing.web_content` makes them.
+Fields: TypeAlias = Mapping[str, Any]
 
 
 def key(name: str, version: str = "") -> str:
@@ -121,17 +43,21 @@ def key(name: str, version: str = "") -> str:
     return f"{FOLDER}{name}_{version}.html" if version else f"{FOLDER}{name}.html"
 
 
-def files(page: Page, packages: Sequence[Package]) -> dict[str, bytes]:
-    """Return the files of a page by their keys; what refers to others comes last."""
+def files(packages: Sequence[Fields], title: str, *, address: str = "", bundles: str = "") -> dict[str, bytes]:
+    """Return the files of a page by their keys; what refers to others comes last.
+
+    ``address`` is that of the channel in commands (empty: where the page is read), ``bundles`` where bundles lie.
+    """
+    page = {"title": title, "address": address, "bundles": bundles}
     made = {f"web/{name}": (_folder() / name).read_bytes() for name in ("page.css", "page.js")}
     package_page = _templates().get_template("package.html")
     for package in packages:
-        for each in package.versions:
+        for each in package["versions"]:
             text = package_page.render(page=page, package=package, each=each, root="../../").encode()
-            made[key(package.name, each.version)] = text
-            if each.version == (package.latest or package.versions[0].version):
-                made[key(package.name)] = text
-    listed = [each for each in packages if each.latest]
+            made[key(package["name"], each["version"])] = text
+            if each["version"] == (package["latest"] or package["versions"][0]["version"]):
+                made[key(package["name"])] = text
+    listed = [each for each in packages if each["latest"]]
     made[INDEX] = _templates().get_template("list.html").render(page=page, packages=listed, root="").encode()
     made[MISSING] = (_folder() / MISSING).read_bytes()
     return made

@@ -1,4 +1,4 @@
-"""Addresses in registries: ``oci://host[:port]/path`` is a channel, ``…/name:tag`` or ``…/name@sha256:…`` one artifact.
+"""Addresses in registries: ``oci://host[:port]/path`` is a channel.
 
 A registry is asked over TLS, one on this machine over plain HTTP; ``oci+http://`` and ``oci+https://`` choose.
 """
@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem
 from packyard.sharing.stores.network import is_loopback, may_have_secrets
 
@@ -82,41 +81,6 @@ class Address:
     def repository(self, name: str) -> str:
         """Return the name of a repository below the path."""
         return f"{self.path}/{name}" if self.path else name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArtifactAddress:
-    """One artifact: in a channel, under a name, by its tag or the digest of its manifest."""
-
-    channel: Address
-    name: str
-    tag: str = ""
-    digest: Digest | None = None
-
-    @property
-    def reference(self) -> str:
-        """What chooses it among those of its name: the digest, or the tag."""
-        return self.digest or self.tag
-
-    @classmethod
-    def parse(cls, text: str) -> ArtifactAddress | None:
-        """Read the address of an artifact; None for any other address. A ``+`` of a version may stand in the tag."""
-        scheme, separator, rest = text.partition("://")
-        if not separator or scheme.lower() not in SCHEMES:
-            return None
-        place, _, digest = rest.partition("@sha256:") if "@sha256:" in rest else (rest, "", "")
-        before, slash, last = place.rpartition("/")
-        name, colon, tag = last.partition(":")
-        if not slash or not (colon or digest):
-            return None
-        spelled = tag_of(tag) if "+" in tag else tag
-        if not _NAME.fullmatch(name) or (colon and not _TAG.fullmatch(spelled)):
-            raise _refusal("write oci://host/path/name:version or oci://host/path/name@sha256:…")
-        channel = Address.parse(f"{scheme}://{before}")
-        return cls(channel=channel, name=name, tag=spelled, digest=Digest.parse(f"sha256:{digest}") if digest else None)
-
-    def __str__(self) -> str:
-        return f"{self.channel}/{self.name}" + (f"@{self.digest}" if self.digest else f":{self.tag}")
 
 
 def tag_of(version: str) -> str:

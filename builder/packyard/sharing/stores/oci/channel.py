@@ -249,25 +249,6 @@ class OCIStore:
         self._registry.write_manifest(place.repository, place.tag, manifest)
         self._manifests.pop((place.repository, place.tag), None)
 
-    # One bundle at an address of its own.
-
-    def at(self, name: str, mark: str) -> tuple[Descriptor, Callable[[int], Iterator[bytes]]]:
-        """Return the layer of an artifact by its tag or the digest of its manifest, and what reads it from an offset.
-
-        The manifest is verified, the bytes are not. Errors as of `read`, and `IntegrityError` for what is no bundle.
-        """
-        place = _Place(self._address.repository(name), mark, f"{mark}/{name}.tar.gz")
-        there = self._bundle(place)
-        return there.layer, lambda offset: self._registry.pieces(place.repository, there.layer, offset)
-
-    def published_with(self, name: str, mark: str, end: str, *, limit: int = LIMIT) -> bytes | None:
-        """Return what was published with such a bundle, None if there is nothing; ``end`` is that of its key."""
-        place = _Place(self._address.repository(name), mark, f"{mark}/{name}.tar.gz", end)
-        found = self._beside(place, self._bundle(place))
-        if found and found.layer.size > limit:
-            raise too_long(self._shown(place), limit)
-        return self._registry.blob(place.repository, found.layer) if found else None
-
     # Manifests.
 
     def _find(self, key: str) -> tuple[_Place, Manifest]:
