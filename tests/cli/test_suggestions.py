@@ -158,21 +158,6 @@ def test_a_folder_with_a_blank_is_quoted_in_what_to_type(tmp_path: Path, words: 
     assert typed in process.stderr
 
 
-def test_a_substitution_is_told_by_what_it_is_made_of(tmp_path: Path) -> None:
-    (tmp_path / "Krmfile").write_text(
-        "openAPI:\n  definitions:\n"
-        '    io.k8s.cli.setters.TAG: {x-k8s-cli: {setter: {name: TAG, value: "1"}}}\n'
-        "    io.k8s.cli.substitutions.IMAGE:\n"
-        '      x-k8s-cli: {substitution: {name: IMAGE, pattern: "a:${TAG}", values: [{marker: "${TAG}", '
-        "ref: '#/definitions/io.k8s.cli.setters.TAG'}]}}\n"
-    )
-    (tmp_path / "r.yaml").write_text('image: a:1 # {"$openapi":"IMAGE"}\n')
-    for words in (("set", "IMAGE=b"), ("explain", ".", "IMAGE"), ("set", "--unset", "IMAGE")):
-        assert (
-            "IMAGE is made of TAG (set one of them: packyard set . TAG=VALUE)" in packyard(*words, cwd=tmp_path).stderr
-        )
-
-
 def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
     (tmp_path / "Krmfile").write_text(
         'openAPI:\n  definitions:\n    io.k8s.cli.setters.TAG: {x-k8s-cli: {setter: {name: TAG, value: "1"}}}\n'

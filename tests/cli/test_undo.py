@@ -83,12 +83,6 @@ def test_undo_refuses_a_file_that_was_changed_since(package: Path, command: str,
     assert reading.files(package) == after
 
 
-def test_a_command_that_is_refused_leaves_nothing_to_undo(package: Path) -> None:
-    for words in (("init", "sub"), ("create-setter", ".", "n", "v"), ("annotate", ".", "--kv", "k"), ("annotate", ".")):
-        packyard("cfg", *words, cwd=package)
-    assert "nothing to undo" in packyard("undo", cwd=package).stderr
-
-
 def test_a_history_that_cannot_be_kept_stops_no_command_and_prints_nothing_on_stdout(
     package: Path, tmp_path: Path
 ) -> None:
