@@ -13,8 +13,6 @@ import yaml
 import tiny
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import PackyardError
-from packyard.sharing.trust import provenance
-from packyard.sharing.trust.keys import NOBODY
 from packyard.writing.source import library
 from writing.source import libraries
 
@@ -173,15 +171,3 @@ def test_a_library_that_was_fetched_cannot_lead_into_other_folders_of_its_user(p
 
 
 # What is said of packages.
-
-
-def test_provenance_says_which_library_a_package_was_built_on(parts: Path, tmp_path: Path) -> None:
-    publish(parts, "1.0.0")
-    pin(parts)
-    done("publish", "--workspace", tmp_path / "ws", "--version", "1", "--to", tmp_path / "out")
-    data = (tmp_path / "out/1/p.tar.gz.intoto.json").read_bytes()
-    made, _ = provenance.open(data, NOBODY, file="p")
-    used = made.built_on["libraries/parts"]
-    (entry,) = library.entries(tmp_path / "ws")
-    assert (used.version, used.tar, used.address) == ("1.0.0", entry.digest, str(tmp_path / "channel"))
-    assert f"libraries/parts/{CONFIG_MAP}" in made.inputs

@@ -127,3 +127,17 @@ def test_an_edit_of_other_lines_stays_when_a_step_is_undone_and_done_again(packa
     assert file.read_bytes() == before.replace(b"c: v:1", b"c: mine")
     done("undo", "--redo", cwd=package)
     assert file.read_bytes() == after.replace(b"c: v:1", b"c: mine")
+
+
+def test_an_older_change_than_the_last_is_undone_only_where_somebody_says_so(package: Path) -> None:
+    before = reading.files(package)
+    done("set", package, "n=b")
+    older = reading.files(package)
+    done("set", package, "n=c")
+    for path, data in older.items():
+        (package / path).write_bytes(data)  # as git checkout does
+    refused = packyard("undo", package)
+    assert (refused.returncode, reading.files(package)) == (1, older)
+    assert "do not show the last change, n=c; the one before it is n=b" in refused.stderr
+    done("undo", package, "--yes")
+    assert reading.files(package) == before

@@ -362,7 +362,7 @@ def test_says_which_setters_have_to_be_set_now(here: Path) -> None:
     required = SETTER.format(name="CLAIM", value="") + "          required: true\n"
     pack(here, "1.1", {**NEXT, "run/nfs/Krmfile": NEXT["run/nfs/Krmfile"] + required})
     told = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz").stderr
-    assert "p/run/nfs: CLAIM has to be set: packyard set p/run/nfs CLAIM=…\n" in told
+    assert "p/run/nfs: CLAIM has to be set: packyard set p/nfs CLAIM=…\n" in told
 
 
 def test_what_does_not_fit_together_as_yaml_is_a_conflict(here: Path) -> None:
