@@ -148,6 +148,7 @@ def digests_below(folder: Path, described: Manifest, *, most: int = _MOST) -> di
         if paths.is_rendered(_below(folder, here), names, described.files):
             folders.clear()
             continue
+        folders[:] = [name for name in folders if name != ".git"]
         for file in (here / name for name in (*names, *folders)):
             path = _below(folder, file)
             if (file.is_dir() and not file.is_symlink()) or not (path in described.files or _is_theirs(file.name)):
@@ -164,7 +165,9 @@ def _below(folder: Path, file: Path) -> str:
 
 
 def _is_theirs(name: str) -> bool:
-    return not (name.startswith(".packyard-") or name.endswith(".packyard-new") or name == paths.RECEIPT)
+    return not (
+        name == ".git" or name.startswith(".packyard-") or name.endswith(".packyard-new") or name == paths.RECEIPT
+    )
 
 
 def _digest(file: Path) -> str:
