@@ -1,8 +1,8 @@
 """Many tasks at once, each a call of one function: in this process, or in processes of this machine.
 
 The results and their order do not depend on where the tasks ran. The errors of all tasks are told together.
-When a worker dies, the tasks that it had not finished run once more in new workers, and then each alone, twice, so that the
-task that kills its worker is known by name.
+When a worker dies, the tasks that it had not finished run once more in new workers, and then each alone, twice, so that
+the task that kills its worker is known by name.
 """
 
 from __future__ import annotations
