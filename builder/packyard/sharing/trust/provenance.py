@@ -277,7 +277,9 @@ def _read(fields: Record) -> Provenance:
 
 def _named(fields: Record, key: str, name: str) -> Sequence[Record]:
     """Take what has a name in a list, which may be there once."""
-    named = [each for each in fields.take(key, list_of(Record), ()) if each.take("name", text, "") == name]
+    named = [
+        each for each in fields.take(key, list_of(Record), tuple[Record, ...]()) if each.take("name", text, "") == name
+    ]
     if len(named) > 1:
         raise FaultError(f"must be one, found {len(named)}", f"{key} {name}")
     return named
