@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.bundle import Bundle
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.core.files import atomic
 from packyard.sharing.entry import IndexEntry
@@ -25,7 +24,7 @@ from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, compressed_otherwise, fetch, watch
+from sharing.examples import bundle, close, compressed_otherwise, fetch
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
 TRUST = Trust.of(KEY.public)
@@ -252,15 +251,6 @@ def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_
     assert done.status == "unchanged"
     assert fetch(target, "bert").data == there.data
     assert target.list("1.1/") == ["1.1/bert.tar.gz", "1.1/bert.tar.gz.sha256"]
-
-
-def test_the_bundles_are_not_held_in_memory(tmp_path: Path) -> None:
-    names = [f"b{number}" for number in range(10)]
-    publish(DirectoryStore(tmp_path / "candidates"), [bundle(name) for name in names])
-    with watch(tmp_path / "public", Bundle) as target:
-        copy(DirectoryStore(tmp_path / "candidates"), target, [f"{name}@1.0" for name in names])
-    assert len(target.list("1.0/")) == 20
-    assert target.most <= 1
 
 
 def test_a_mirror_needs_no_publisher(source: DirectoryStore, target: DirectoryStore) -> None:

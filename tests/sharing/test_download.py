@@ -78,12 +78,6 @@ def test_a_transfer_that_breaks_off_goes_on_from_where_it_was() -> None:
         assert server.sent < len(DATA) + 10_000
 
 
-def test_a_server_that_does_not_say_how_much_there_is_is_asked_for_the_rest() -> None:
-    with answering(breaking_off(600_000, announces=False)) as server:
-        assert downloaded(server.address) == DATA
-        assert len(server.requests) == 2
-
-
 def test_a_server_that_knows_no_ranges_sends_all_again() -> None:
     count = iter(range(10))
 
@@ -121,14 +115,6 @@ def test_no_more_is_read_than_is_listed(slow: bool, tmp_path: Path) -> None:
             downloaded(server.address, cache=Cache(tmp_path))
         assert server.sent < 10 * len(DATA)
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]
-
-
-@pytest.mark.nightly
-def test_an_endless_object_of_unknown_size_has_a_deadline() -> None:
-    says = r"took too long|did not answer in time"
-    endless = for_ever(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 1000, slow=True)
-    with answering(endless) as server, pytest.raises(UnavailableError, match=says):
-        downloaded(server.address, UNSIZED, patience=1.0)
 
 
 @pytest.mark.parametrize("data", [b"", DATA[:-1], b"x" + DATA[1:]], ids=len)

@@ -83,14 +83,6 @@ def test_a_channel_that_refuses_us_is_not_as_it_was(channel: Switched, tmp_path:
     assert store.is_reached
 
 
-def test_what_was_never_read_cannot_be_reached(channel: Switched, tmp_path: Path) -> None:
-    cut(channel)
-    told: list[str] = []
-    with pytest.raises(UnavailableError, match="the cable is cut"):
-        fetch(remembered(channel, tmp_path, told), "bert")
-    assert told == []
-
-
 def test_nodes_that_are_remembered_are_not_asked_for_again(channel: Switched, tmp_path: Path) -> None:
     assert access.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
     assert any("index/p/" in key for key in channel.asked)
@@ -114,16 +106,6 @@ def test_a_node_that_was_changed_in_the_cache_is_asked_for(channel: Switched, tm
     for key in channel.list("index/p/"):
         kept.put(Digest.of(f"{channel.address}\n{key}".encode()), b"{}")
     assert access.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
-
-
-def test_no_more_is_kept_than_the_cache_may_have(channel: Switched, tmp_path: Path) -> None:
-    kept = Cache(tmp_path / "cache", limit=1000)
-    store = RememberedStore(channel, kept, print)
-    for key in channel.list(""):
-        store.get(key)
-    sizes = [file.stat().st_size for file in (tmp_path / "cache").glob("*/*")]
-    assert 0 < sum(sizes) < 1000 + 100 * len(sizes)
-    assert len(sizes) < len(channel.list(""))
 
 
 def test_it_is_opened_to_read_only(channel: Switched, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from packyard.core.errors import InputError, IntegrityError
-from packyard.core.files.git import Revision
 from packyard.sharing.fetching.verify import differences, digests_below, verify_bundle, verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
@@ -20,7 +19,7 @@ from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Statement
 from sharing.examples import bundle
-from sharing.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, READ, REVISION, SBOM, SIGNED, TRUST
+from sharing.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, READ, SBOM, SIGNED, TRUST
 
 NAMED = Trust.of(replace(KEY.public, name="release"))
 
@@ -45,20 +44,6 @@ def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
         in verify_bundle(BERT, MADE.to_bytes(), NOBODY, what="x").describe()
     )
     assert "it has no provenance" in verify_bundle(BERT, None, NOBODY, what="x").describe()
-
-
-def test_changes_that_were_not_committed_are_said() -> None:
-    made = Statement.of(BERT, INPUTS, Revision(commit=REVISION.commit, changed=frozenset(INPUTS)))
-    assert made.source
-    assert made.source.dirty
-    assert "with changes that are not committed" in verify_bundle(BERT, made.to_bytes(KEY), TRUST, what="x").describe()
-
-
-def test_a_bundle_without_provenance_is_refused_where_a_signature_is_required() -> None:
-    with pytest.raises(IntegrityError, match=r"x: has no provenance that a key you trust has signed"):
-        verify_bundle(BERT, None, TRUST, what="x")
-    with pytest.raises(IntegrityError, match=r"x: has no provenance"):
-        verify_bundle(BERT, None, TRUST, what="x", listed_by=[])
 
 
 def test_a_signed_index_that_lists_it_proves_it_without_signed_provenance() -> None:
