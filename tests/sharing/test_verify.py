@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from packyard.core.errors import InputError, IntegrityError
-from packyard.sharing.fetching.verify import differences, digests_below, verify_bundle, verify_listed, with_sbom
+from packyard.sharing.fetching.verify import changes, verify_bundle, verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
@@ -119,16 +119,16 @@ def test_a_channel_without_provenance_is_no_error_where_the_index_is_signed(tmp_
 def test_names_the_files_of_a_folder_that_differ(tmp_path: Path) -> None:
     folder = bundle(text="read me").unpack(tmp_path)
     described = bundle(text="read me").manifest
-    assert differences(described, digests_below(folder, described)) == []
+    assert changes(folder, described) == []
     (folder / "README.md").write_text("changed")
     (folder / "sub").mkdir()
     (folder / "sub" / "more").touch()
     (folder / "link").symlink_to("/")
     (folder / ".packyard-journal").touch()
-    found = differences(described, digests_below(folder, described))
+    found = changes(folder, described)
     assert found == [("README.md", "changed"), ("link", "extra"), ("sub/more", "extra")]
     (folder / "README.md").unlink()
-    assert differences(described, digests_below(folder, described))[0] == ("README.md", "missing")
+    assert changes(folder, described)[0] == ("README.md", "missing")
 
 
 def test_a_link_in_the_place_of_a_file_is_changed_whatever_it_leads_to(tmp_path: Path) -> None:
@@ -136,11 +136,11 @@ def test_a_link_in_the_place_of_a_file_is_changed_whatever_it_leads_to(tmp_path:
     described = bundle(text="read me").manifest
     (folder / "README.md").rename(tmp_path / "same")
     (folder / "README.md").symlink_to(tmp_path / "same")
-    assert differences(described, digests_below(folder, described)) == [("README.md", "changed")]
+    assert changes(folder, described) == [("README.md", "changed")]
 
 
 def test_a_folder_with_very_many_files_is_refused(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / str(number)).touch()
     with pytest.raises(InputError, match="has more than 3 files"):
-        digests_below(tmp_path, BERT.manifest, most=3)
+        changes(tmp_path, BERT.manifest, most=3)

@@ -34,7 +34,7 @@ from packyard.core.files import regular
 from packyard.sharing.entry import SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.fetching.cache import digest_of
 from packyard.sharing.fetching.fetch import Fetching, opened_entry
-from packyard.sharing.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
+from packyard.sharing.fetching.verify import Proof, changes, verify_bundle, verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index
@@ -135,7 +135,7 @@ def _directory(folder: Path, flag: str | None, form: str) -> int:
     package = untarred.read(folder)
     described = package.described
     is_published, text, *seen = _compared(package, flag)
-    different = differences(described, digests_below(folder, described))
+    different = changes(folder, described)
     row = (described.name, described.version, different, is_published, *seen)
     if DIRECTORY.show([row], form):
         for path, state in different:
