@@ -60,7 +60,7 @@ def store(tmp_path: Path) -> Store:
 
 def ran(store: Store, policy: Policy, *names: str, **rest: Any) -> dict[str, str]:
     found, _ = gc(store, policy, names, by=Publisher(keys=[KEY], trusted=TRUSTED), **rest)
-    return {each.version: each.status for each in found}
+    return {each.entry.version: each.status for each in found}
 
 
 def versions(store: Store) -> list[str]:
@@ -107,7 +107,7 @@ def test_what_is_pinned_open_or_the_latest_stays(store: Store) -> None:
     found, _ = gc(
         store, Policy(older_than="3", pre_releases=True), locks=locks, by=Publisher(keys=[KEY], trusted=TRUSTED)
     )
-    assert [(f"{each.name}@{each.version}", each.status, each.reason) for each in found] == [
+    assert [(str(each.entry), each.status, each.reason) for each in found] == [
         ("bert@1.0", "kept", "b.lock pins it"),
         ("bert@1.0.1", "kept", "the release 1.0.1 is open"),
         ("bert@1.1-rc1", "removed", "it is a pre-release"),
