@@ -34,7 +34,7 @@ OBJECTS = (".tar.gz", ".tar.gz.sha256", ".tar.gz.sigstore.json")
 
 def attested(entry: IndexEntry) -> dict[str, bytes]:
     (found,) = (each for each in BUNDLES if (each.name, each.version) == (entry.name, entry.version))
-    return {f"{entry.key}.sigstore.json": Statement.of(found, {}, None).to_bytes(KEY)}
+    return {f"{entry.key}.sigstore.json": Statement(found, {}, None).to_bytes(KEY)}
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_no_room_for_temporary_files_is_said_with_the_variable_that_names_them(
 @pytest.mark.parametrize("texts", [(), ("bert@1.0",)])
 def test_an_sbom_that_is_not_the_one_that_was_signed_is_not_copied(texts: tuple[str, ...], tmp_path: Path) -> None:
     source, made = DirectoryStore(tmp_path / "source"), bundle("bert", "1.0")
-    proved = Statement.of(made, {}, None, sbom=b"{}")
+    proved = Statement(made, {}, None, sbom=b"{}")
     name, proof = f"{IndexEntry.of(made).key}.spdx.json", f"{IndexEntry.of(made).key}.sigstore.json"
     beside = {name: b"{}", proof: proved.to_bytes(KEY)}
     publish(source, [made], attest=lambda _: beside, by=Publisher(keys=[KEY]))

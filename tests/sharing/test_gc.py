@@ -41,7 +41,7 @@ VERSIONS = ("1.0", "1.1-rc1", "1.1", "1.2", "2.0-rc1")
 
 
 def proved(entry: IndexEntry, keys: Sequence[SigningKey] = (KEY,)) -> dict[str, bytes]:
-    made = Statement.of(entry, {"a": Digest.of(b"")}, None)
+    made = Statement(entry, {"a": Digest.of(b"")}, None)
     return {entry.beside(SIGSTORE if keys else PROVENANCE): made.to_bytes(keys[0] if keys else None)}
 
 

@@ -105,7 +105,7 @@ def test_a_signed_statement_with_any_value_is_refused_or_about_the_same_bundle(
     except IntegrityError:
         return
     assert found
-    assert (found.name, found.version, found.file, found.tar) == (MADE.name, MADE.version, MADE.file, MADE.tar)
+    assert (found.name, found.version, found.file, found.tar) == (READ.name, READ.version, READ.file, READ.tar)
 
 
 @fuzzed

@@ -72,7 +72,7 @@ def test_provenance_by_a_key_that_was_stolen_is_refused_unless_a_signed_index_li
 def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:
     with pytest.raises(IntegrityError, match=r"x\.spdx\.json: is not the SBOM that the provenance names"):
         with_sbom(verify_bundle(BERT, SIGNED, TRUST, what="x"), SBOM + b" ", what="x")
-    without = Statement.of(BERT, INPUTS, None).to_bytes(KEY)
+    without = Statement(BERT, INPUTS, None).to_bytes(KEY)
     with pytest.raises(IntegrityError, match=r"expected none"):
         with_sbom(verify_bundle(BERT, without, TRUST, what="x"), SBOM, what="x")
 
