@@ -26,7 +26,7 @@ from packyard.sharing.trust.keyring import TrustedChannel
 from packyard.sharing.trust.keys import NOBODY, PublicKey, SigningKey
 from packyard.sharing.trust.provenance import PAYLOAD_TYPE
 from sample import tries
-from sharing.test_provenance import BERT, KEY, MADE, OTHER, SIGNED, TRUST
+from sharing.test_provenance import BERT, KEY, MADE, OTHER, READ, SIGNED, TRUST
 
 EXAMPLES = tries(300)
 fuzzed = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
