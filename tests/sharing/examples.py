@@ -59,6 +59,11 @@ def large_bundle() -> Bundle:
     return build(Manifest(name="large", version="1.0", use_cases={}, model={}), members)
 
 
+def versions(index: Index, name: str) -> list[str]:
+    """Return the versions of a package, the oldest first."""
+    return [entry.version for entry in index.known(name).entries]
+
+
 def lose_index(folder: Path) -> None:
     """Remove the index of a channel in a folder."""
     shutil.rmtree(folder / "index")

@@ -24,7 +24,7 @@ from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, compressed_otherwise, fetch
+from sharing.examples import bundle, close, compressed_otherwise, fetch, versions
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
 TRUST = Trust.of(KEY.public)
@@ -162,7 +162,7 @@ def test_a_channel_with_something_else_under_a_name_is_refused(source: Directory
     publish(target, [bundle("bert", "1.1", "other")])
     with pytest.raises(ConflictError, match=r"bert@1\.1 is published with other content"):
         statuses(source, target)
-    assert access.read(target).versions("bert") == ("1.1",)
+    assert versions(access.read(target), "bert") == ["1.1"]
 
 
 def test_what_was_altered_in_the_source_is_not_copied(source: DirectoryStore, target: DirectoryStore) -> None:
