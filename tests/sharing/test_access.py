@@ -44,10 +44,10 @@ def memory(tmp_path: Path) -> Memory:
     return Memory(file=tmp_path / "memory" / "channel.json")
 
 
-def forge(store: DirectoryStore) -> None:
+def forge(store: DirectoryStore, name: str = "evil") -> None:
     """Let the index list what nobody signed, under the number that follows."""
     before = access.read(store)
-    after = before.add(IndexEntry.of(bundle("evil", "6.6.6")))
+    after = before.add(IndexEntry.of(bundle(name, "6.6.6")))
     for key, data in after.files.items():
         store.put(key, data)
     (store.root_dir / INDEX).write_bytes(replace(after, number=before.number + 1).payload())
@@ -152,12 +152,12 @@ def test_a_job_without_memory_or_trust_does_not_sign_what_lost_its_signature_unt
     store, job = DirectoryStore(tmp_path), Publisher(keys=[KEY])
     signed = Statement(IndexEntry.of(bundle()), {}, None, libraries={}).to_bytes(KEY)
     publish(store, [bundle()], by=job, attest=lambda entry: {entry.beside(SIGSTORE): signed})
-    forge(store)
+    forge(store, "bert")
     for act in changes(store, job):
         with pytest.raises(IntegrityError, match=r"bert@1\.0 has your signature, and .* fsck CHANNEL --repair --key"):
             act()
     fsck.repair(store, job)
-    yank(store, "evil@6.6.6", "forged", by=job)
+    yank(store, "bert@6.6.6", "forged", by=job)
     assert access.read(store, TRUST).signers == (KEY.public.id,)
 
 
