@@ -28,7 +28,7 @@ from packyard.sharing.trust.provenance import PAYLOAD_TYPE
 from sample import tries
 from sharing.test_provenance import BERT, KEY, MADE, OTHER, READ, SIGNED, TRUST
 
-EXAMPLES = tries(300)
+EXAMPLES = tries(100)
 fuzzed = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
