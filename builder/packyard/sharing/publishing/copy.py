@@ -151,10 +151,11 @@ def _fetched(
 ) -> Iterator[tuple[list[Packed], Attest, dict[str, Proof]]]:
     """Fetch bundles to this disk; yield them, what the source knows of them, and their proofs."""
     known, proofs, packed = dict[str, Mapping[str, bytes]](), dict[str, Proof](), []
-    with TemporaryDirectory(prefix="packyard-") as folder, pointing_to_fsck(store):
-        for entry in entries:
-            known[entry.key], proofs[str(entry)] = _known(store, listed, entry, how)
-            packed.append(Packed(entry=entry, file=keep(store, entry, Path(folder), how)))
+    with TemporaryDirectory(prefix="packyard-") as folder:
+        with pointing_to_fsck(store):
+            for entry in entries:
+                known[entry.key], proofs[str(entry)] = _known(store, listed, entry, how)
+                packed.append(Packed(entry=entry, file=keep(store, entry, Path(folder), how)))
         same = {entry.key: entry.digest for entry in entries}
         yield packed, lambda each: known[each.key] if same[each.key] == each.digest else {}, proofs
 
