@@ -139,8 +139,8 @@ def test_refuses_to_move_a_comment_to_another_item() -> None:
     )
     item = node.children[1]
     for replacement in ("- x\n", "# new\n- x\n"):  # between a comment and its item, and with a comment of its own
-        text.refused(Edit(text.at("- b"), text.at("- b"), replacement, node, new=["x"]), lines=range(2, 3))
-    text.refused(Edit(text.at("- b"), text.at("- b") + 3, "- x", node, new=["x"], gone=[item]), lines=range(2, 3))
+        text.refused(Edit(text.at("- b"), text.at("- b"), replacement, node, new=["x"]), lines=range(2, 5))
+    text.refused(Edit(text.at("- b"), text.at("- b") + 3, "- x", node, new=["x"], gone=[item]), lines=range(2, 5))
 
 
 @pytest.mark.parametrize(

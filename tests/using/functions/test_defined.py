@@ -1,4 +1,4 @@
-"""apply-setters and list-setters on what a Krmfile defines: one of the list, or of a folder."""
+"""apply-setters on what a Krmfile defines: one of the list, or of a folder."""
 
 from __future__ import annotations
 
@@ -207,19 +207,19 @@ def test_a_setter_that_has_fields_in_objects_that_are_not_in_the_list_is_an_erro
     assert messages(outcome)[0].startswith("WORKERS also sets 1 field of objects that are not in the list (")
 
 
-@pytest.mark.parametrize("name", ["apply-setters", "list-setters"])
-def test_comments_without_a_krmfile_are_an_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comments_without_a_krmfile_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    outcome = function.run(name, resource_list({"sub/r.yaml": OBJECTS}, config(WORKERS="4")))
-    assert outcome.failed
-    assert "the comments of these objects refer to a Krmfile" in messages(outcome)[0]
-    outcome = function.run(name, resource_list({"sub/r.yaml": OBJECTS}, config(WORKERS="4")), tmp_path / "absent")
-    assert messages(outcome)[0].endswith("absent: is not a directory")
-    write(tmp_path / "other", {**FILES, "sub/r.yaml": OBJECTS.replace("nginx:1.7", "nginx:1.8")})
-    outcome = function.run(name, resource_list({"sub/r.yaml": OBJECTS}, config(WORKERS="4")), tmp_path / "other")
-    assert "other does not have these objects" in messages(outcome)[0]
+    listed = {"sub/r.yaml": OBJECTS}
+    for folder, files, says in (
+        (None, {}, "the comments of these objects refer to a Krmfile, and "),
+        ("other", {"Krmfile": KRMFILE}, "other has no file sub/r.yaml"),
+        ("none", listed, "none has none"),
+    ):
+        outcome = apply(folder and write(tmp_path / folder, files), listed, WORKERS="4")
+        assert outcome.failed
+        assert says in messages(outcome)[0]
     monkeypatch.chdir(write(tmp_path / "one", FILES))
-    assert not apply(None, {"sub/r.yaml": OBJECTS}, WORKERS="4").failed
+    assert not apply(None, listed, WORKERS="4").failed
 
 
 def test_a_path_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
@@ -240,17 +240,6 @@ def test_each_package_below_the_folder_has_its_own_krmfile(tmp_path: Path) -> No
     assert found["b/r.yaml"] == (tmp_path / "b/r.yaml").read_text()
     assert found["a/Krmfile"].startswith((tmp_path / "a/Krmfile").read_text())
     assert len(found) == 4
-
-
-def test_setters_are_listed_with_those_of_the_krmfile(tmp_path: Path) -> None:
-    write(tmp_path, {**FILES, "Krmfile": KRMFILE.replace('value: "1.7"', 'value: ""')})
-    outcome = function.run("list-setters", resource_list({"sub/r.yaml": OBJECTS}), tmp_path)
-    assert messages(outcome) == [
-        "Name: app, Value: web, Type: str, Count: 1",
-        "Name: ARGS, Value: [a], Type: array, Count: 1",
-        "Name: TAG, Value: , Type: str, Count: 2, Required: true",
-        "Name: WORKERS, Value: 2, Type: int, Count: 1",
-    ]
 
 
 def test_a_krmfile_of_any_form_can_be_put_into_the_list(tmp_path: Path) -> None:

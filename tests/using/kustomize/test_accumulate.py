@@ -22,7 +22,7 @@ def drawn(thing: object) -> object:
     if isinstance(thing, Comment):
         return ("comment", thing.text, thing.start, thing.column, thing.own_line)
     if isinstance(thing, Child):
-        return (drawn(getattr(thing, "key", None)), drawn(thing.value), thing.start, thing.index, drawn(thing.head),
+        return (drawn(getattr(thing, "key", None)), drawn(thing.value), thing.start, drawn(thing.head),
                 drawn(thing.foot), drawn(thing.comment))  # fmt: skip
     if isinstance(thing, Node):
         inside = (

@@ -92,7 +92,7 @@ def _shape(objects: Sequence[Object], options: Sequence[str]) -> str:
     return repr((sorted(repr(_outline(item)) for item in objects if item["kind"] in _KINDS), options))
 
 
-_KINDS = ("Deployment", "Job", "JobSet", "MPIJob", "Pod", "PyTorchJob", "TrainJob", "TrainingRuntime", "Workflow")
+_KINDS = ("Deployment", "Job", "JobSet", "MPIJob", "Pod", "TrainJob", "TrainingRuntime", "Workflow")
 _NAMED = ("containers", "initContainers", "templates", "replicatedJobs")
 _FIELDS = ("affinity", "tolerations", "envFrom", "initContainers", "completionMode", "nvidia.com/gpu")
 

@@ -12,7 +12,6 @@ import tiny
 from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo
 from packyard.writing.build.readme import render
-from packyard.writing.build.readme_facts import abbreviate
 
 
 def test_joins_rendered_fragments_with_one_blank_line() -> None:
@@ -109,20 +108,6 @@ def test_jinja_is_not_imported_before_it_is_needed() -> None:
     program = "import packyard.writing.build.readme, packyard.sharing, sys\n"
     program += "sys.exit(bool({'jinja2', 'requests'} & {*sys.modules}))"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("paths", "expected"),
-    [
-        (["a/pvc", "a/nfs", "b/pvc"], ["a/*", "b/pvc"]),
-        (["a/pvc", "b/pvc"], ["*/pvc"]),
-        (["a/pvc", "claim"], ["a/pvc", "claim"]),
-        (["a/pvc", "a/nfs"], ["a/*"]),
-        (["b/nfs"], ["b/nfs"]),
-    ],
-)
-def test_use_cases_are_written_as_few_patterns_that_stand_for_no_other(paths: list[str], expected: list[str]) -> None:
-    assert abbreviate(paths, ["a/pvc", "a/nfs", "b/pvc", "b/nfs", "claim"]) == expected
 
 
 FOREIGN = """\

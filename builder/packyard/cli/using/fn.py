@@ -12,8 +12,8 @@ kpt and kustomize run them:
   kpt fn render DIR --allow-exec  with exec: packyard fn apply-setters in the
                                   Kptfile's pipeline
 
-Setters are those of kpt-set comments and those of the package's Krmfile. It is in the list, or in DIR, the folder that
-kpt was given; without DIR that is the one that kpt fn render names, or the working directory.
+Setters are those of kpt-set comments; apply-setters takes those of the package's Krmfile, too. It is in DIR, the folder
+that kpt was given; without DIR that is the one that kpt fn render names, or the working directory.
 """
 
 from __future__ import annotations

@@ -28,9 +28,6 @@ class Memo:
     def __reduce__(self) -> tuple[type[Memo], tuple[int]]:
         return Memo, (self.limit,)
 
-    def __contains__(self, key: Hashable) -> bool:
-        return key in self._made
-
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what ``make`` returned for an equal key, or what it returns now."""
         result: Made

@@ -1,18 +1,15 @@
-"""Comments of a text: where they are, which node each belongs to, and which part of a text matters to some of them.
+"""Comments of a text: where they are, and which node each belongs to.
 
 A comment belongs to what stands before it on its line, or to what follows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from packyard.core.yaml.node import Child, Comment, Document, Entry, Node, Scalar, Source
 
 _BREAKS = "\n\r\x85\u2028\u2029"
-#: So many tokens behind a comment may say what it binds: an item, its first key and that key's value, with their own
-#: comments, are three; the rest is margin.
-_TOKENS_BEHIND = 6
 
 
 class Token:
@@ -31,68 +28,11 @@ class Token:
         self.owner = owner  # the innermost child that began here or before
 
 
-class Around:
-    """Tells, as the tokens of a text come by, up to where they have nothing to do with a comment asked for.
-
-    A comment is asked for that holds one of ``marks``. It belongs to the last token before it or to the first ones
-    behind it; so every token that ends before the last line with content above the comment is without meaning to it.
-    Taking more text for a comment than is one, for example a ``#`` in quoted text, only leaves out less.
-    """
-
-    def __init__(self, text: str, marks: Sequence[str]) -> None:
-        self._text = text
-        self._marks = marks
-        self._behind = 0  # tokens still to come that the last comment may bind
-        self._next = self._find(0)
-        #: Tokens that end here or before may be left out.
-        self.quiet_end = self._content_above(self._next)
-
-    def wants(self, comment: str) -> bool:
-        """Say whether a comment is asked for."""
-        return any(mark in comment for mark in self._marks)
-
-    def pass_token(self, start: int) -> None:
-        """Take notice of a token that was not left out."""
-        if start > self._next:
-            self._next = self._find(start)
-            self._behind = _TOKENS_BEHIND
-            self.quiet_end = -1
-        elif self._behind:
-            self._behind -= 1
-            if not self._behind:
-                self.quiet_end = self._content_above(self._next)
-
-    def _find(self, position: int) -> int:
-        text = self._text
-        while (start := text.find("#", position)) >= 0:
-            end = text.find("\n", start)
-            position = end if end >= 0 else len(text)
-            if self.wants(text[start:position]):
-                return start
-        return len(text)
-
-    def _content_above(self, position: int) -> int:
-        """Return the start of the last line above that of ``position`` which holds more than a comment."""
-        text = self._text
-        start = text.rfind("\n", 0, position) + 1
-        while start:
-            end, start = start, text.rfind("\n", 0, start - 1) + 1
-            content = text[start:end].strip()
-            if content and not content.startswith("#"):
-                break
-        return start
-
-
-def place(
-    source: Source, before: Token | None, after: Token | None, documents: list[Document], around: Around | None = None
-) -> int:
-    """Give the comments between two tokens to the nodes that they belong to; return how many are asked for."""
-    count = 0
+def place(source: Source, before: Token | None, after: Token | None, documents: list[Document]) -> None:
+    """Give the comments between two tokens to the nodes that they belong to."""
     for comment in _find(source, before.end if before else 0, after.start if after else len(source.text)):
         if comment.own_line or not before or not _belongs_before(source.text, before, comment):
             _give_to_next(before, after, comment, documents)
-        count += around is not None and around.wants(comment.text)
-    return count
 
 
 def _find(source: Source, position: int, limit: int) -> Iterator[Comment]:

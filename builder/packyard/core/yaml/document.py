@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import yaml
 
-from packyard.core.work.memo import Memo
+from packyard.core.work.memo import Memo, once
 
 try:  # libyaml's parser alone: a loader makes as many objects again before the first event
     from yaml._yaml import CParser as Parser
@@ -85,26 +85,25 @@ def only(documents: Iterable[Document], name: str) -> Document:
     return filled[0]
 
 
-def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = False) -> list[Document]:
+def parse_text(source: Source, *, is_part: bool = False) -> list[Document]:
     """Parse every document of a text and place its comments.
 
-    With ``around`` entries and items without a comment that holds one of these texts are left out, but for apiVersion
-    and kind of the root: then a large file with few such comments takes little memory. An alias of what does not stand
-    before it is refused, but in what ``is_part`` of a text, whose anchors may stand in the rest.
+    An alias of what does not stand before it is refused, but in what ``is_part`` of a text, whose anchors may stand in
+    the rest.
     """
     try:
         get_event = Parser(source.text).get_event
-        if not around and len(source.text) >= _LONG:
+        if len(source.text) >= _LONG:
             get_event = _bounded(get_event, source)
         if not is_part and has_aliases(source):
             get_event = _checked(get_event, source)
-        return Builder(source, around).build(get_event)
+        return Builder(source).build(get_event)
     except yaml.MarkedYAMLError as error:
         if problem := unmerged(source.name, source.text):
             raise InputError(problem) from error
         mark = error.problem_mark or error.context_mark
         if error.problem == _TOO_DEEP and mark:  # the builder names the level that is one too many
-            return parse_text(Source(source.name, source.text[: mark.index]), around=around, is_part=is_part)
+            return parse_text(Source(source.name, source.text[: mark.index]), is_part=is_part)
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         message = error.problem or error.context or "is not YAML"
         raise InputError(Problem(message, file=source.name, line=line, column=column)) from error
@@ -169,12 +168,9 @@ def _checked(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
     return get
 
 
-def parse_shared(source: Source, memo: Memo | None = None, *, around: Sequence[str] = ()) -> list[Document]:
-    """Parse as `parse_text` does, for a caller who changes no node; a whole text is parsed once for a memo."""
-    key = ("documents", source.name, source.text)
-    if memo is None or (around and key not in memo):
-        return parse_text(source, around=around)
-    return memo.once(key, lambda: parse_text(source))
+def parse_shared(source: Source, memo: Memo | None = None) -> list[Document]:
+    """Parse as `parse_text` does, for a caller who changes no node; once for a memo."""
+    return once(memo, ("documents", source.name, source.text), lambda: parse_text(source))
 
 
 def check_keys(document: Document) -> None:

@@ -15,10 +15,9 @@ from collections.abc import Sequence
 
 from packyard.core.errors import InputError
 from packyard.core.yaml.content import Tree, block, flow, reading
-from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Child, Comment, Entry, Item, Node, Scalar, SequenceNode, Source
-from packyard.core.yaml.span import children_below, end_of_lines, expanded, line_break, line_end, lines, next_line
+from packyard.core.yaml.node import Child, Comment, Entry, Item, Node, Scalar, SequenceNode
+from packyard.core.yaml.span import children_below, expanded, line_break, line_end, lines
 from packyard.core.yaml.values import is_plain_text
 
 
@@ -82,41 +81,11 @@ def _longest(old: Sequence[object], new: Sequence[object]) -> list[int | None]:
     return [place if number in chain else None for number, place in enumerate(matches)]
 
 
-def complete(node: SequenceNode) -> SequenceNode:
-    """Return a list with all items and comments, of which a parse around others left some out.
-
-    Its lines are parsed alone, up to the next one with content.
-    """
-    if node.flow:
-        return node
-    source = node.source
-    shares_its_line = bool(node.anchor or node.tag)
-    start = node.start if shares_its_line else source.line_start(node.start)
-    if source.text[start : node.start].strip(" "):
-        raise InputError(node.problem("this list cannot be replaced exactly", "give it lines of its own"))
-    while not shares_its_line and start and _is_remark(source, above := source.line_start(start - 1)):
-        start = above
-    end = end_of_lines(node)
-    while (below := next_line(source, end)) < len(source.text) and _is_remark(source, below):
-        end = line_end(source, below)
-    alone = source.excerpt(start, end)
-    whole = parse_text(alone, is_part=True)[0].root
-    assert isinstance(whole, SequenceNode)
-    alone.text = source.text  # the lines around it are looked at where it is changed
-    return whole
-
-
 def _text_of(node: Node) -> str | None:
     """Return the text of a scalar that every reader takes for text, without a tag; None for others."""
     if not isinstance(node, Scalar) or node.tag is not None:
         return None
     return node.value if node.style != "plain" or is_plain_text(node.value) else None
-
-
-def _is_remark(source: Source, line_start: int) -> bool:
-    """Say whether a line holds nothing, or nothing but a comment."""
-    content = source.text[line_start : line_end(source, line_start)].strip(" \t")
-    return not content or content[0] == "#"
 
 
 def _in_brackets(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None]) -> list[Edit]:

@@ -181,16 +181,14 @@ class Child:
     """One entry of a mapping or one item of a sequence, with the comments around it.
 
     ``head`` are the comment lines directly above, ``foot`` those below that are indented deeper than what follows;
-    ``comment`` stands behind a key, or behind a dash, whose block collection begins on the next line. ``index`` counts
-    from 0 in the text that was parsed.
+    ``comment`` stands behind a key, or behind a dash, whose block collection begins on the next line.
     """
 
-    __slots__ = ("comment", "foot", "head", "index", "start", "value")
+    __slots__ = ("comment", "foot", "head", "start", "value")
 
-    def __init__(self, value: Node, start: int, index: int = 0) -> None:
+    def __init__(self, value: Node, start: int) -> None:
         self.value = value
         self.start = start
-        self.index = index
         self.head: list[Comment] = []
         self.foot: list[Comment] = []
         self.comment: Comment | None = None
@@ -209,8 +207,8 @@ class Entry(Child):
 
     __slots__ = ("key",)
 
-    def __init__(self, key: Node, value: Node, start: int, index: int = 0) -> None:
-        super().__init__(value, start, index)
+    def __init__(self, key: Node, value: Node, start: int) -> None:
+        super().__init__(value, start)
         self.key = key
 
     @property
@@ -231,17 +229,16 @@ class Item(Child):
 
 
 class Collection(Node):
-    """A mapping or a sequence; ``flow`` ones are written in brackets. ``size`` is that in the text that was parsed.
+    """A mapping or a sequence; ``flow`` ones are written in brackets.
 
     Its children are named for its kind: the entries of a mapping, the items of a sequence.
     """
 
-    __slots__ = ("anchor", "children", "flow", "size", "tag")
+    __slots__ = ("anchor", "children", "flow", "tag")
 
     def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
         super().__init__(source, start, end)
         self.flow = flow
-        self.size = 0
         self.tag = tag
         self.anchor = anchor
         self.children: list[Any] = []

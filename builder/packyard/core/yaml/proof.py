@@ -16,18 +16,14 @@ import re
 from bisect import bisect_right
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from packyard.core.errors import InputError
-from packyard.core.work.memo import Memo
 from packyard.core.yaml.compare import Comparison, Planned, refused, shows, unread
-from packyard.core.yaml.document import parse_shared, parse_text, source_of
+from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Child, Collection, Document, Node, Scalar, Source
 from packyard.core.yaml.span import aliased, begins_its_line, children_below, has_alias
-from packyard.core.yaml.values import meaning
-
-#: Lines that follow each other are parsed together up to so many characters.
-_TOGETHER = 1 << 16
 
 
 def rewrite(data: bytes, name: str, change: Callable[[Document], Iterable[Edit]]) -> bytes:
@@ -39,50 +35,33 @@ def rewrite(data: bytes, name: str, change: Callable[[Document], Iterable[Edit]]
 
 
 def apply_to_file(
-    data: bytes,
-    source: Source,
-    edits: Iterable[Edit],
-    documents: Sequence[Document] = (),
-    proved: set[object] | None = None,
-    memo: Memo | None = None,
-    planned: Planned = (),
+    data: bytes, source: Source, edits: Iterable[Edit], documents: Sequence[Document] = (), planned: Planned = ()
 ) -> bytes | None:
     """Return a file's bytes with edits made in its text, behind the same mark; None where it stays as it is.
 
     Raises `InputError` where they would do more or less than they mean, or a node would not show what is ``planned`` of
-    it, which its edits may not be asked for. ``documents`` are those of the file, whole or
-    in part: with them only the lines around the edits are parsed again. ``proved`` remembers what was proved, for the
-    next files: the same edits of the same lines are proved once. With a ``memo`` the whole text is parsed, before and
-    after, for those who read it next.
+    it, which its edits may not be asked for. With the ``documents`` of the file only the lines around the edits are
+    parsed again.
     """
-    new = apply_to_text(source, edits, documents, proved, memo, planned)
+    new = apply_to_text(source, edits, documents, planned)
     if new == source.text:
         return None
     return (BOM_UTF8 if data.startswith(BOM_UTF8) else b"") + new.encode()
 
 
 def apply_to_text(
-    source: Source,
-    edits: Iterable[Edit],
-    documents: Sequence[Document] = (),
-    proved: set[object] | None = None,
-    memo: Memo | None = None,
-    planned: Planned = (),
+    source: Source, edits: Iterable[Edit], documents: Sequence[Document] = (), planned: Planned = ()
 ) -> str:
     """Return a text with edits made, proved as `apply_to_file` does it."""
     whole = [Edit(node.start, node.start, "", node) for node, plan in planned if isinstance(plan, Mapping)]  # its lines
     ordered = sorted([*whole, *edits], key=lambda edit: (edit.start, edit.end))
     new = _apply(source, ordered)
+    shows_aliases = any(has_alias(node) for node, _ in planned)
     stretches: list[_Stretch] = []
-    if any(has_alias(node) for node, _ in planned) or (memo is not None and new != source.text):
-        stretches = [_Stretch(source, 0, len(source.text), ordered, planned, memo)]
-    elif new != source.text:
-        stretches = _stretches(source, ordered, documents, planned)
-    keys = set() if proved is None else proved
+    if new != source.text or shows_aliases:
+        stretches = _stretches(source, ordered, () if shows_aliases else documents)
     for stretch in stretches:
-        if stretch.key not in keys:
-            _prove(source, stretch)
-            keys.add(stretch.key)
+        _prove(source, stretch, [each for each in planned if stretch.holds(each[0])])
     if new != source.text:
         _check_aliases(source, new, ordered)
     for node, plan in planned:
@@ -109,97 +88,63 @@ def _apply(source: Source, edits: Sequence[Edit], start: int = 0, end: int | Non
     return "".join(pieces)
 
 
-def _prove(source: Source, stretch: _Stretch) -> None:
-    start, edits = stretch.start, stretch.edits
-    new = _apply(source, edits, start, stretch.end)
-    if stretch.end < len(source.text) and new[-1:] not in ("\r", "\n"):
-        raise refused(source, edits[0].start, "the line below would run into it")
-    try:
-        after = _parse(Source(source.name, new), stretch.memo)
-    except InputError as error:
-        reason = error.problems[0].message
-        raise refused(source, edits[0].start, f"the file could not be read afterwards: {reason}") from error
-    Comparison(source, start, edits, stretch.planned).compare(stretch.documents, after)
-    roots = [documents[0].root for documents in (stretch.documents, after) if documents]
-    if not stretch.is_whole and len({root.start for root in roots if root}) > 1:
-        raise refused(source, edits[0].start, "its lines would move")
+class _Stretch(NamedTuple):
+    """Lines with the edits in them, and what they hold when they are read alone."""
 
-
-def _parse(source: Source, memo: Memo | None) -> list[Document]:
-    return parse_text(source, is_part=True) if memo is None else parse_shared(source, memo)
-
-
-# Which lines are parsed again.
-
-
-class _Stretch:
-    """Lines with the edits in them and what is planned there; ``is_whole`` says that they are all of the text."""
-
-    __slots__ = ("_documents", "edits", "end", "is_whole", "key", "memo", "planned", "source", "start")
-
-    def __init__(
-        self, source: Source, start: int, end: int, edits: list[Edit], planned: Planned, memo: Memo | None = None
-    ) -> None:
-        self.memo = memo
-        self.start = start
-        self.end = end
-        self.edits = edits
-        self.is_whole = start == 0 and end == len(source.text)
-        self.planned = [each for each in planned if self.holds(each[0])]
-        self.source = Source(source.name, source.text[start:end])
-        self._documents: list[Document] | None = None
-        #: The lines, and what the edits do to them and mean there.
-        wanted = [
-            (node.start - start, repr(meaning(plan) if isinstance(plan, Node) else plan)) for node, plan in self.planned
-        ]
-        self.key = (self.source.text, end == len(source.text), *(_sense(edit, start) for edit in edits), *wanted)
+    start: int
+    end: int
+    edits: list[Edit]
+    documents: list[Document]
 
     def holds(self, node: Node) -> bool:
         """Say whether a node of the text begins in these lines."""
-        return self.is_whole or self.start <= node.start < self.end
-
-    @property
-    def documents(self) -> list[Document]:
-        """The documents of the lines alone."""
-        if self._documents is None:
-            self._documents = _parse(self.source, self.memo)
-        return self._documents
-
-    @property
-    def is_sound(self) -> bool:
-        """Whether they are children of one block collection, and nothing else, when they are read alone."""
-        try:
-            documents = self.documents
-        except InputError:
-            return False
-        root = documents[0].root if len(documents) == 1 else None
-        return isinstance(root, Collection) and not root.flow and root.anchor is None and root.tag is None
+        return self.start <= node.start and (node.start < self.end or self.end == len(node.source.text))
 
 
-def _sense(edit: Edit, start: int) -> object:
-    node = (type(edit.node), edit.node.start - start) if edit.node is not None else None
-    gone = tuple((type(one), one.start - start) for one in edit.gone)
-    meaning = repr((edit.reads, edit.new, edit.comments))
-    return edit.start - start, edit.end - start, edit.replacement, node, gone, meaning
+def _prove(source: Source, stretch: _Stretch, planned: Planned) -> None:
+    start, end, edits, before = stretch
+    new = _apply(source, edits, start, end)
+    if end < len(source.text) and new[-1:] not in ("\r", "\n"):
+        raise refused(source, edits[0].start, "the line below would run into it")
+    try:
+        after = parse_text(Source(source.name, new), is_part=True)
+    except InputError as error:
+        reason = error.problems[0].message
+        raise refused(source, edits[0].start, f"the file could not be read afterwards: {reason}") from error
+    Comparison(source, start, edits, planned).compare(before, after)
+    roots = [documents[0].root for documents in (before, after) if documents]
+    if end - start < len(source.text) and len({root.start for root in roots if root}) > 1:
+        raise refused(source, edits[0].start, "its lines would move")
 
 
-def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document], planned: Planned) -> list[_Stretch]:
+def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document]) -> list[_Stretch]:
     """Return the lines to prove: all of the text where it cannot be less."""
     spans: list[tuple[int, int, list[Edit]]] = []
     for edit in edits:
         lines = _lines_around(source, edit, documents)
         if lines is None:
             break
-        start, end, inside = spans[-1] if spans else (0, -1, [])
-        if lines[0] < end or (lines[0] == end and end - start < _TOGETHER):
+        start, end, inside = spans[-1] if spans else (0, 0, [])
+        if lines[0] < end:
             spans[-1] = (min(start, lines[0]), max(end, lines[1]), [*inside, edit])
         else:
             spans.append((*lines, [edit]))
     else:
-        stretches = [_Stretch(source, *one, planned) for one in spans]
-        if all(one.is_whole or one.is_sound for one in stretches):
+        stretches = [_Stretch(*span, _alone(source, *span[:2])) for span in spans]
+        if all(stretch.documents for stretch in stretches):
             return stretches
-    return [_Stretch(source, 0, len(source.text), edits, planned)]
+    return [_Stretch(0, len(source.text), edits, parse_text(Source(source.name, source.text), is_part=True))]
+
+
+def _alone(source: Source, start: int, end: int) -> list[Document]:
+    """Parse lines alone; nothing where they are more than children of one block collection."""
+    try:
+        documents = parse_text(Source(source.name, source.text[start:end]), is_part=True)
+    except InputError:
+        return []
+    root = documents[0].root if len(documents) == 1 else None
+    is_sound = isinstance(root, Collection) and not root.flow and root.anchor is None and root.tag is None
+    return documents if is_sound else []
 
 
 def _lines_around(source: Source, edit: Edit, documents: Sequence[Document]) -> tuple[int, int] | None:

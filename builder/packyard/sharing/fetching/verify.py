@@ -139,6 +139,7 @@ def changes(folder: Path, described: Manifest, *, most: int = _MOST) -> list[tup
         if paths.is_rendered(below, names, described.files):
             folders.clear()
             continue
+        folders[:] = [name for name in folders if name != ".git"]
         for file in (Path(place, name) for name in (*names, *folders)):
             path = file.relative_to(folder).as_posix()
             if file.is_dir() and not file.is_symlink():
@@ -153,7 +154,9 @@ def changes(folder: Path, described: Manifest, *, most: int = _MOST) -> list[tup
 
 
 def _is_theirs(name: str) -> bool:
-    return not (name.startswith(".packyard-") or name.endswith(".packyard-new") or name == paths.RECEIPT)
+    return not (
+        name == ".git" or name.startswith(".packyard-") or name.endswith(".packyard-new") or name == paths.RECEIPT
+    )
 
 
 def _has(file: Path, digest: str) -> bool:

@@ -1,9 +1,8 @@
-"""Setting and listing what Krmfiles define, in the objects of a list, as `packyard set` and `packyard setters` do."""
+"""Setting what Krmfiles define in the objects of a list, as `packyard set` does."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,11 +20,9 @@ from packyard.using.functions.resourcelist import ResourceItem, Result
 from packyard.using.options import folder, option_setters
 from packyard.using.setters import fields
 from packyard.using.setters.change import check_rules
-from packyard.using.setters.check import ValuesError
-from packyard.using.setters.definition import Definitions, Setter, full_type
+from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.fields import FieldEdits
 from packyard.using.setters.kpt.apply import roots_of
-from packyard.using.setters.kpt.kptfile import TAGS
 from packyard.using.setters.krmfile import NAME, Krmfile
 from packyard.using.setters.listing import count_fields
 from packyard.using.setters.packages import PackageFiles, read_krmfile, read_resources
@@ -68,37 +65,14 @@ def apply(package: ListedPackage, values: Mapping[str, str], packages: Sequence[
         results = [result for item in package.objects for result in _set(edits, item)]
         check_rules(krmfile, planned._replace(counts=edits.counts))
     except InputError as error:
-        return Applied(package, results=list(_refused(package, krmfile, error)))
+        refused = [Result(str(problem), "error", file=_file(package)) for problem in error.problems]
+        return Applied(package, results=refused)
     results += (_recorded(package, planned, name, count) for name, count in edits.counts.items())
     if unbound := [each for item in package.objects for each in _behind_headers(item, krmfile.definitions, texts)]:
         return Applied(package, results=unbound)
     outside = [*_options_outside(package, texts, packages), *_fields_outside(package, edits.counts)]
     results = [Result(message, "error", file=_file(package)) for message in outside] or results
     return Applied(package, edits.edits, edits.planned, planned.files.get(NAME), results, edits.counts)
-
-
-def listed(package: ListedPackage) -> Iterator[Result]:
-    """Yield a result for each setter of a package, in the form that kpt's list-setters has."""
-    definitions = _krmfile(package).definitions
-    counts: Counter[str] = Counter()
-    for item in package.objects:
-        for _, _, definition in fields.defined([item.document], definitions):
-            counts.update(definitions.setters_of(definition))
-    for name, setter in sorted(definitions.setters.items()):
-        kind = "array" if setter.is_list else TAGS.get(full_type(setter.type), "str")
-        text = f"Name: {name}, Value: {setter.shown}, Type: {kind}, Count: {counts[name]}"
-        yield Result(text + ", Required: true" * setter.must_be_set, file=_file(package))
-
-
-def elsewhere(packages: Sequence[ListedPackage], name: str) -> str:
-    """Say which option has a setter that no package of the list has; an empty text where none has it."""
-    for package in packages:
-        if package.directory:
-            outside = next(_options_outside(package, [name], packages), "")
-            off = option_setters.switched_off(package.directory, name)
-            if outside or off:
-                return outside or str(off)
-    return ""
 
 
 def _files(package: ListedPackage) -> PackageFiles:
@@ -143,35 +117,6 @@ def _recorded(package: ListedPackage, planned: Plan, name: str, count: int) -> R
     shown = planned.definitions.setters[name].shown
     message = f"{name} is {double_quoted(shown)} in {count} field{'s' * (count != 1)}"
     return Result(message, file=_file(package))
-
-
-def _refused(package: ListedPackage, krmfile: Krmfile, error: InputError) -> Iterator[Result]:
-    """Yield the problems, those of values with the first field that each would be written into."""
-    refused = dict(zip(error.problems, error.refused, strict=True)) if isinstance(error, ValuesError) else {}
-    for problem in error.problems:
-        setter, texts = refused.get(problem, (None, ()))
-        item, bound = _first(package, krmfile, setter.name) if setter else (None, None)
-        if item is None or bound is None:
-            yield Result(str(problem), "error", file=_file(package))
-            continue
-        values = {"currentValue": _shown(bound), "proposedValue": ", ".join(texts)}
-        path = fields.path_text(bound.path)
-        yield Result(str(problem), "error", item=item, field_path=path, values=values)
-
-
-def _first(
-    package: ListedPackage, krmfile: Krmfile, name: str
-) -> tuple[ResourceItem, fields.Binding] | tuple[None, None]:
-    definitions = krmfile.definitions
-    for item in package.objects:
-        for _, bound, definition in fields.defined([item.document], definitions):
-            if name in definitions.setters_of(definition):
-                return item, bound
-    return None, None
-
-
-def _shown(bound: fields.Binding) -> str:
-    return bound.node.lexeme if isinstance(bound.node, SequenceNode) else bound.node.value
 
 
 def _options_outside(

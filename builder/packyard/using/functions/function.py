@@ -1,8 +1,8 @@
 """The KRM functions apply-setters, create-setters and list-setters: a ResourceList's bytes in, its bytes out.
 
-apply-setters and list-setters know both spellings of a comment: kpt's, and kustomize's, whose setters a Krmfile
-defines. Everything is decided before anything is returned, for an empty answer makes kpt delete the package. What fails
-gives the items as they came, with the errors as results; the caller has to exit with 1.
+apply-setters knows both spellings of a comment: kpt's, and kustomize's, whose setters a Krmfile defines. Everything is
+decided before anything is returned, for an empty answer makes kpt delete the package. What fails gives the items as
+they came, with the errors as results; the caller has to exit with 1.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from packyard.core.errors import InputError, suggest
 from packyard.core.yaml.compare import Planned
+from packyard.core.yaml.document import entries
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Collection, Node
 from packyard.core.yaml.splice import remove
@@ -21,6 +22,7 @@ from packyard.using.functions import defined, listedpackages
 from packyard.using.functions.defined import Applied
 from packyard.using.functions.listedpackages import ListedPackage
 from packyard.using.functions.resourcelist import ID_ANNOTATIONS, NAME, ResourceItem, ResourceList, Result
+from packyard.using.setters import fields
 from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import apply, config_text
 from packyard.using.setters.kpt.derived import derive
@@ -79,7 +81,7 @@ def _apply_setters(resources: ResourceList, directory: Path | None) -> _Answer:
     values = resources.values()
     packages = listedpackages.find(resources, directory)
     tagged = {name for item in resources.items for field in find(item.root) for name in field.pattern.names}
-    unknown = _unknown(values, {*tagged, *defined.names(packages)}, packages)
+    unknown = _unknown(values, {*tagged, *defined.names(packages)})
     if unknown or not values:
         return _Answer(results=[*(unknown or [_error("there are no values to set")]), *_blind(resources)])
     by_comments = _apply_tagged(resources, {name: text for name, text in values.items() if name in tagged})
@@ -92,15 +94,10 @@ def _apply_setters(resources: ResourceList, directory: Path | None) -> _Answer:
     )
 
 
-def _unknown(values: Iterable[str], known: set[str], packages: Sequence[ListedPackage]) -> list[Result]:
+def _unknown(values: Iterable[str], known: set[str]) -> list[Result]:
     """Return what is to be said of values for setters that neither a comment nor a Krmfile knows."""
-    results = []
-    for name in values:
-        if name not in known:
-            hint = suggest(name, known) or "packyard fn list-setters lists the names"
-            message = defined.elsewhere(packages, name) or f'setter "{name}" is not found ({hint})'
-            results.append(_error(message))
-    return results
+    hints = ((name, suggest(name, known) or "packyard fn list-setters lists the names") for name in values)
+    return [_error(f'setter "{name}" is not found ({hint})') for name, hint in hints if name not in known]
 
 
 def _without_fields(applied: Iterable[Applied]) -> list[Result]:
@@ -183,28 +180,27 @@ def _is_config(resources: ResourceList, item: ResourceItem) -> bool:
     return (config.reference, config.path) == (item.reference, item.path)
 
 
-def _list_setters(resources: ResourceList, directory: Path | None) -> _Answer:
+def _list_setters(resources: ResourceList, _: Path | None) -> _Answer:
     setters = derive((item.root for item in resources.items), _given(resources.items))
     results = [Result(message=setter.text) for setter in setters]
-    results += (result for package in listedpackages.find(resources, directory) for result in defined.listed(package))
     if not results:
-        results = [Result(message="no setters found", severity="warning"), *_blind(resources)]
+        notes = ["no setters found"]
+        if any(fields.find(item.document) for item in resources.items):
+            notes.append("packyard setters DIR lists those of a Krmfile")
+        results = [*(Result(message=note, severity="warning") for note in notes), *_blind(resources)]
     return _Answer(results=results)
 
 
 def _given(items: Iterable[ResourceItem]) -> dict[str, str]:
     """Return what the root's Kptfile gives setters: nothing at all where one of its functions has no values."""
-    files = {item.path: item for item in reversed(list(items))}
-    root = files.get(KPTFILE)
-    if root is None:
-        return {}
+    files = {item.path: item.root for item in reversed(list(items))}
     values: dict[str, str] = {}
-    for mutator in kptfile.find_mutators(root.root):
+    for mutator in kptfile.find_mutators(files.get(KPTFILE)):
         config = files.get(mutator.config_path) if mutator.config_path else None
+        data = mutator.config_map or (config.mapping("data") if config else None)
         if mutator.config_map is None and config is None:
             return {}
-        data = mutator.config_map or (config.root.mapping("data") if config else None)
-        values |= {entry.name: config_text(entry.value) for entry in data.entries} if data else {}
+        values |= {entry.name: config_text(entry.value) for entry in entries(data)}
     return values
 
 

@@ -9,7 +9,7 @@ of the list, so that whoever started it writes it, or does not.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.core.yaml import content, splice
 from packyard.core.yaml.content import Text, double
-from packyard.core.yaml.document import decode, parse_file, parse_one
+from packyard.core.yaml.document import decode, parse_one
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Document, MappingNode, Node
 from packyard.core.yaml.proof import rewrite
@@ -54,21 +54,46 @@ class ListedPackage:
 
 
 def find(resources: ResourceList, directory: Path | None = None) -> list[ListedPackage]:
-    """Return the packages of the objects that have comments of kustomize, in the order of the list.
+    """Return the packages of the objects that have comments of kustomize, by the nearest Krmfile above each.
 
     ``directory`` is the folder that the paths of the objects begin at, where the caller knows it. Raises `InputError`
     where a Krmfile is needed and cannot be found.
     """
-    bound = [item for item in resources.items if fields.find(item.document)]
-    krmfiles = {_place(item): item for item in resources.items if _is_krmfile(item)}
-    if krmfiles:
-        return [_held(krmfile, place, _of(bound, krmfiles, place)) for place, krmfile in krmfiles.items()]
-    packages: list[ListedPackage] = []
-    for base in dict.fromkeys(item.base for item in bound):
-        objects = [item for item in bound if item.base == base]
-        root = directory or (Path(base) if base and Path(base).is_dir() else Path())
-        packages += _of_folder(objects, root)
-    return packages
+    held = {_place(item): item for item in resources.items if _is_krmfile(item)}
+    objects: dict[tuple[str, str], list[ResourceItem]] = {place: [] for place in held}
+    trees: dict[str, Tree] = {}
+    for item in (each for each in resources.items if fields.find(each.document)):
+        above = _above(_place(item))
+        if held:
+            place = next((each for each in above if each in held), None)
+        else:
+            root = directory or (Path(item.base) if item.base and Path(item.base).is_dir() else Path())
+            tree = trees.setdefault(item.base, Tree(root))
+            if not (item.path and tree.has_file(item.path)):
+                raise _missing(f"{root.absolute()} has no file {item.path}".rstrip())
+            place = next((each for each in above if tree.has_file(_join(each[1], NAME))), (item.base, ""))
+        if place:
+            objects.setdefault(place, []).append(item)
+    return [_package(place, items, held.get(place), trees.get(place[0])) for place, items in objects.items()]
+
+
+def _package(
+    place: tuple[str, str], items: Sequence[ResourceItem], held: ResourceItem | None, tree: Tree | None
+) -> ListedPackage:
+    if held:
+        text = "".join(_moved(held.root.lexeme, -_column(held.root)))
+        return ListedPackage(path=place[1], krmfile=text.encode(), objects=tuple(items), held=held)
+    assert tree is not None
+    if not tree.has_file(file := _join(place[1], NAME)):
+        raise _missing(f"{tree.root_dir} has none")
+    folder = Path(tree.root_dir) / place[1]
+    return ListedPackage(path=place[1], krmfile=tree.read(file), objects=tuple(items), directory=folder)
+
+
+def _missing(why: str) -> InputError:
+    message = f"the comments of these objects refer to a Krmfile, and {why}"
+    hint = "name the folder that kpt or kustomize is given: packyard fn apply-setters FOLDER"
+    return InputError(Problem(message, hint=hint))
 
 
 def with_krmfiles(data: bytes, changed: Sequence[tuple[ListedPackage, bytes]]) -> bytes:
@@ -101,85 +126,8 @@ def _above(place: tuple[str, str]) -> Iterator[tuple[str, str]]:
     yield base, ""
 
 
-def _of(
-    objects: Iterable[ResourceItem], krmfiles: dict[tuple[str, str], ResourceItem], place: tuple[str, str]
-) -> list[ResourceItem]:
-    """Return the objects whose nearest Krmfile is that of a place."""
-    nearest = ((item, next((above for above in _above(_place(item)) if above in krmfiles), None)) for item in objects)
-    return [item for item, above in nearest if above == place]
-
-
-def _held(krmfile: ResourceItem, place: tuple[str, str], objects: Sequence[ResourceItem]) -> ListedPackage:
-    text = "".join(_moved(krmfile.root.lexeme, -_column(krmfile.root)))
-    return ListedPackage(path=place[1], krmfile=text.encode(), objects=tuple(objects), held=krmfile)
-
-
-# On disk.
-
-
-def _of_folder(objects: Sequence[ResourceItem], root: Path) -> list[ListedPackage]:
-    """Return the packages of a folder; it must have the objects as they are in the list."""
-    tree = Tree(root)
-    if not root.is_dir():
-        raise InputError(Problem("is not a directory", file=str(root)))
-    if not _has(tree, objects):
-        raise _missing(f"{root.absolute()} does not have these objects")
-    packages = _packages(tree, objects)
-    if not packages:
-        raise _missing(f"{root} has none")
-    return packages
-
-
-def _missing(why: str) -> InputError:
-    message = f"the comments of these objects refer to a Krmfile, and {why}"
-    hint = "name the folder that kpt or kustomize is given: packyard fn apply-setters FOLDER"
-    return InputError(Problem(message, hint=hint))
-
-
-def _has(tree: Tree, objects: Sequence[ResourceItem]) -> bool:
-    files: dict[str, list[Document]] = {}
-    for item in objects:
-        if item.path not in files:
-            data = tree.read(item.path) if item.path and tree.has_file(item.path) else b""
-            documents = parse_file(data, item.path)
-            files[item.path] = [document for document in documents if document.root is not None]
-        documents = files[item.path]
-        if item.index >= len(documents) or _told(documents[item.index]) != _told(item.document):
-            return False
-    return True
-
-
-def _told(document: Document) -> list[object]:
-    """Return what tells an object from others: its name, and the fields that comments bind, with what they show."""
-    root = document.root
-    reference = ResourceItem(root).reference if isinstance(root, MappingNode) else {}
-    return [reference, *((each.path, each.reference, to_value(each.node)) for each in fields.find(document))]
-
-
-def _packages(tree: Tree, objects: Sequence[ResourceItem]) -> list[ListedPackage]:
-    """Return the packages that the objects are of, by the nearest Krmfile on the way to each."""
-    by_package: dict[str, list[ResourceItem]] = {}
-    for item in objects:
-        nearest = (folder for _, folder in _above(_place(item)) if tree.has_file(_join(folder, NAME)))
-        folder = next(nearest, None)
-        if folder is not None:
-            by_package.setdefault(folder, []).append(item)
-    return [
-        ListedPackage(
-            path=folder,
-            krmfile=tree.read(_join(folder, NAME)),
-            objects=tuple(items),
-            directory=Path(tree.root_dir) / folder,
-        )
-        for folder, items in by_package.items()
-    ]
-
-
 def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
-
-
-# In the list.
 
 
 def _is_same(item: ResourceItem, held: ResourceItem | None) -> bool:

@@ -28,7 +28,7 @@ from packyard.core.yaml.node import Child, Comment, Document, Entry, Item, Mappi
 from packyard.core.yaml.span import header_comment
 from packyard.core.yaml.values import implicit_type, type_of
 from packyard.using.setters import numbers
-from packyard.using.setters.comment import MARKS, DefinitionRef, is_marked, parse
+from packyard.using.setters.comment import DefinitionRef, is_marked, parse
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 
 #: What a file must hold for a setter comment to stand behind the header of a block scalar: a search before a walk.
@@ -110,7 +110,7 @@ def defined(
 def defined_in(data: bytes, name: str, definitions: Definitions) -> Iterator[tuple[Binding, Setter | Substitution]]:
     """Yield the fields of a file that get their values from definitions, each with its own."""
     if is_marked(data):
-        documents = parse_text(source_of(data, name), around=MARKS)
+        documents = parse_text(source_of(data, name))
         yield from ((bound, definition) for _, bound, definition in defined(documents, definitions))
 
 
@@ -147,10 +147,10 @@ class FieldEdits:
         self.edits += set_text(old, new, read_as, flow=bound.flow)
 
     def _list(self, bound: Binding, old: SequenceNode, definition: Setter) -> None:
-        node, values = items.complete(old), list(definition.values or ())
-        self.planned.append((node, values))
-        self._note(bound, definition, node.lexeme, ",".join(values) or "[]")
-        self.edits += items.exchange(node, [*map(double, values)], bound.part)
+        values = list(definition.values or ())
+        self.planned.append((old, values))
+        self._note(bound, definition, old.lexeme, ",".join(values) or "[]")
+        self.edits += items.exchange(old, [*map(double, values)], bound.part)
 
     def _note(
         self, bound: Binding, definition: Setter | Substitution, old: str, new: str, *, is_misread: bool = False
@@ -204,8 +204,8 @@ def _find(node: Node, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
         for entry in node.entries:
             yield from _of_part(entry, (*path, entry.name), node.flow or flow)
     elif isinstance(node, SequenceNode):
-        for item in node.items:
-            yield from _of_part(item, (*path, item.index), node.flow or flow)
+        for index, item in enumerate(node.items):
+            yield from _of_part(item, (*path, index), node.flow or flow)
 
 
 def _of_part(part: Child, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
@@ -222,9 +222,9 @@ def _of_part(part: Child, path: tuple[Step, ...], flow: bool) -> Iterator[Bindin
         if chosen and isinstance(part, Entry):
             yield Binding(value, path, *chosen, flow, True, part)
         if behind and value.flow:
-            for item in value.items:
+            for index, item in enumerate(value.items):
                 if isinstance(item.value, Scalar) and item.value.comment is None:
-                    yield Binding(item.value, (*path, item.index), *behind, True, False, item)
+                    yield Binding(item.value, (*path, index), *behind, True, False, item)
     if isinstance(part, Item) and above:
         yield from _first_in(value, path, above, flow)
     yield from _find(value, path, flow)

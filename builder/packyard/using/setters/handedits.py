@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from packyard.core.errors import InputError
-from packyard.core.yaml import items
 from packyard.core.yaml.document import scalars
 from packyard.core.yaml.node import Scalar
 from packyard.core.yaml.span import expanded
@@ -40,7 +39,7 @@ def find(package: PackageFiles) -> Iterator[HandEdit]:
     for path, data in package.resources.items():
         for bound, definition in defined_in(data, package.where + path, definitions):
             node, value = bound.node, expected(definition, definitions)
-            listed = [] if isinstance(node, Scalar) else scalars(expanded(items.complete(node)))
+            listed = [] if isinstance(node, Scalar) else scalars(expanded(node))
             text = node.value if isinstance(node, Scalar) else [each.value for each in listed]
             if value is not None and text != value and not _is_open(definition, definitions):
                 line, _ = node.source.locate(node.start)

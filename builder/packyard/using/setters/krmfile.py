@@ -80,9 +80,7 @@ class Krmfile:
             raise InputError(Problem(f'setter "{name}" is not found', file=self.source.name))
         return definition, setter
 
-    def recorded(
-        self, data: bytes, setters: Iterable[Setter], descriptions: Mapping[str, str], proved: set[object] | None
-    ) -> bytes | None:
+    def recorded(self, data: bytes, setters: Iterable[Setter], descriptions: Mapping[str, str]) -> bytes | None:
         """Return the file with values and descriptions of setters; None where it stays as it is."""
         edits: list[Edit] = []
         planned: list[tuple[Node, Mapping[str, Reading | None]]] = []
@@ -90,7 +88,7 @@ class Krmfile:
             edits += self._record(setter, description=descriptions.get(setter.name, ""))
             value = {"listValues": [*(setter.values or ())]} if setter.is_list else {"value": setter.value}
             planned.append((self.setter_entry(setter.name)[1], {**value, "setBy": setter.set_by or None}))
-        return apply_to_file(data, self.source, edits, self.documents, proved, planned=planned)
+        return apply_to_file(data, self.source, edits, self.documents, planned)
 
     def _record(self, setter: Setter, *, description: str = "") -> list[Edit]:
         """Return the edits that make the entry state ``setter``: its value, isSet, setBy and, if given, description.
@@ -111,9 +109,9 @@ class Krmfile:
             edits += change(definition, {"description": Text(description)})
         return edits
 
-    def edited(self, data: bytes, edits: Iterable[Edit], proved: set[object] | None = None) -> bytes | None:
+    def edited(self, data: bytes, edits: Iterable[Edit]) -> bytes | None:
         """Return the file's bytes with edits made and proved; None where it stays as it is."""
-        return apply_to_file(data, self.source, edits, self.documents, proved)
+        return apply_to_file(data, self.source, edits, self.documents)
 
     def _check_not_shared(self, name: str, definition: MappingNode, entry: MappingNode) -> None:
         """Refuse to record a value in what an alias repeats elsewhere."""

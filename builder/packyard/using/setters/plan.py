@@ -110,10 +110,9 @@ def plan(
     accepted = _accept(krmfile.definitions, assignment, package)
     changed |= {name: setter._replace(is_set=True, set_by=assignment.set_by) for name, setter in accepted.items()}
 
-    proved = once(memo, "proved", set[object])
     descriptions = dict.fromkeys(accepted, assignment.description)
-    recorded = krmfile.recorded(package.krmfile, changed.values(), descriptions, proved)
-    fields = _set_fields(package, krmfile.definitions, changed, proved, memo)
+    recorded = krmfile.recorded(package.krmfile, changed.values(), descriptions)
+    fields = _set_fields(package, krmfile.definitions, changed, memo)
     if not assignment.as_kustomize:
         _check_numbers(fields, accepted, package, assignment.command)
     files = {} if recorded is None else {package.name: recorded}
@@ -146,7 +145,7 @@ def set_fields(
     resources: Mapping[str, bytes], definitions: Definitions, changed: Mapping[str, Setter], memo: Memo | None = None
 ) -> Plan:
     """Plan to write changed setters into the fields of files; their definitions are recorded elsewhere."""
-    return _set_fields(PackageFiles(b"", resources), definitions, changed, set(), parsed=memo)
+    return _set_fields(PackageFiles(b"", resources), definitions, changed, parsed=memo)
 
 
 def unknown(
@@ -230,7 +229,6 @@ def _set_fields(
     package: PackageFiles,
     before: Definitions,
     changed: Mapping[str, Setter],
-    proved: set[object],
     planned: Memo | None = None,
     parsed: Memo | None = None,
 ) -> Plan:
@@ -249,9 +247,9 @@ def _set_fields(
         """Return the file with its fields set (None where it stays as it is), these, and each setter's number."""
         fields = FieldEdits(definitions, changed, names)
         source = source_of(data, name)
-        documents = parse_shared(source, parsed, around=names)
+        documents = parse_shared(source, parsed)
         fields.visit(documents)
-        new = apply_to_file(data, source, fields.edits, documents, proved, parsed, fields.planned)
+        new = apply_to_file(data, source, fields.edits, documents, fields.planned)
         return new, fields.changes, fields.counts
 
     for path, data in package.resources.items():

@@ -18,17 +18,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for root in parsed.objects:
         if not is_kind(root, POLICY, "PodDisruptionBudget"):
             continue
-        least, most = root.scalar("spec", "minAvailable"), root.scalar("spec", "maxUnavailable")
-        message = ""
-        if most and most.value in ("0", "0%"):
-            message = "maxUnavailable is 0"
-        elif least and least.value == "100%":
-            message = "minAvailable is 100%"
-        elif least and least.value.isdecimal() and 0 < (replicas := _replicas(root, parsed)) <= int(least.value):
-            message = f"minAvailable is {least.value}, and there are {replicas} pods"
-        if message:
-            hint = "let one of them go: maxUnavailable: 1"
-            yield breach("never-evicted", most or least or root, f"{message}: none may be evicted", hint)
+        least = root.scalar("spec", "minAvailable")
+        if least and least.value.isdecimal() and 0 < (replicas := _replicas(root, parsed)) <= int(least.value):
+            message = f"minAvailable is {least.value}, and there are {replicas} pods: none may be evicted"
+            yield breach("never-evicted", least, message, "let one of them go: maxUnavailable: 1")
 
 
 def _replicas(budget: MappingNode, parsed: Parsed) -> int:

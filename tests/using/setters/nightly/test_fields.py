@@ -7,16 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from core.files.krmfiles import one_setter
-from packyard.core.errors import InputError
-from packyard.core.yaml.document import parse_text
-from packyard.core.yaml.node import Source
-from packyard.using.setters import fields
 from real import Cfg, Served
-from sample import tries
 from tiny import done
 
 pytestmark = pytest.mark.oracle
@@ -163,65 +156,3 @@ def test_a_comment_binds_a_list_where_the_real_program_lets_it(cfg3: Cfg, tmp_pa
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_comment_is_read_as_the_real_program_reads_it(cfg3: Cfg, tmp_path: Path, spelling: str) -> None:
     judge(cfg3.done, tmp_path, f"{HEADER}x: 3 {spelling}\n")
-
-
-NOTES = st.sampled_from(["", "", "", " # note", ' # {"$openapi":"V"}', ' # {"$openapi":"W"}'])
-LEAVES = st.sampled_from(
-    ["a", "''", "", "[]", "[a, b]", "{a: 1}", "*x", "&x a", "!!str a", '"a\n\n  b"', "[a, C\n  b]"]
-)
-
-
-@st.composite
-def texts(draw: st.DrawFn) -> str:
-    """Lines of YAML with comments behind and above anything; some are none that a parser takes."""
-    lines: list[str] = []
-
-    def above(indent: str) -> None:
-        for note in draw(st.lists(NOTES, max_size=2)):
-            lines.append(draw(st.sampled_from(["", indent, indent + "  "])) + note.strip())  # noqa: PERF401
-
-    def collection(indent: str, first: str, depth: int) -> None:
-        """Add the lines of a mapping or a list; ``first`` is what stands before it on its first line."""
-        listed = draw(st.booleans())
-        for number in range(draw(st.integers(1, 4))):
-            start = first if number == 0 else indent
-            if not first.strip() or number:
-                above(indent)
-            key = "- " if listed else draw(st.sampled_from(["k", "apiVersion", "kind", "'k'"])) + ": "
-            shape = draw(st.sampled_from(["leaf", "leaf", "block", "below", "beside"] if depth < 4 else ["leaf"]))
-            if shape == "leaf":
-                lines.append(start + key + draw(LEAVES) + draw(NOTES))
-            elif shape == "block":
-                lines.extend((start + key + "|" + draw(NOTES), indent + "    # text", ""))
-            elif shape == "beside" and listed:
-                collection(indent + "  ", start + key, depth + 1)
-            else:
-                lines.append(start + key.rstrip() + draw(NOTES))
-                collection(indent + "  ", indent + "  ", depth + 1)
-
-    for _ in range(draw(st.integers(1, 2))):
-        collection("", "", 0)
-        lines.append(draw(st.sampled_from(["", "# note", '--- # {"$openapi":"V"}', "---", "...\n---"])))
-    return "\n".join(lines).replace("C", '# {"$openapi":"V"}') + draw(st.sampled_from(["", "\n"]))
-
-
-def bound(text: str, around: list[str], name: str) -> list[tuple[object, ...]] | str:
-    """Return what setters whose name contains ``name`` bind, or the error."""
-    try:
-        documents = parse_text(Source("r.yaml", text), around=around)
-    except InputError as error:
-        return str(error)
-    return [
-        (number, found.path, found.node.start, found.node.end, found.comment.start, found.flow, found.from_key)
-        for number, document in enumerate(documents)
-        for found in fields.find(document)
-        if name in found.reference.name
-    ]
-
-
-@pytest.mark.nightly
-@settings(max_examples=tries(300))
-@given(text=texts())
-def test_reading_around_a_setter_binds_what_reading_all_of_it_binds(text: str) -> None:
-    assert bound(text, ["V"], "V") == bound(text, [], "V")
-    assert bound(text, ["$openapi"], "") == bound(text, [], "")
