@@ -99,6 +99,13 @@ def test_an_edited_package_is_compared_with_its_bundle(channel: Path, tmp_path: 
     assert done("diff", tmp_path / "p", "--from", channel) == (
         'p/uses/one\n  setter A: value 1 → 7\n  ConfigMap x: data.a "1" → "7" (set by A)\n'
     )
+    (tmp_path / "p/.git").mkdir()
+    (tmp_path / "p/.git/HEAD").touch()
+    verified = packyard("verify", tmp_path / "p")
+    assert (verified.returncode, verified.stdout) == (0, ""), verified.stderr
+    assert "2 as you set them (A)" in verified.stderr
+    tiny.replace(tmp_path / "p/uses/one/config-map.yaml", '"7"', '"8"')
+    assert packyard("verify", tmp_path / "p").stdout == "changed  uses/one/config-map.yaml\n"
 
 
 def test_an_option_that_was_enabled_was_not_edited_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
