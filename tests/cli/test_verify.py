@@ -65,7 +65,7 @@ def file(tmp_path: Path, channel: Path) -> Path:
 def _attest(file: Path, at: Revision | None, **changes: object) -> None:
     bundle = Bundle.open(file.read_bytes())
     described = sbom.to_bytes(bundle)
-    made = Statement.of(bundle, {}, at, sbom=described)
+    made = Statement(bundle, {}, at, sbom=described)
     for name, value in changes.items():
         object.__setattr__(made, name, value)
     file.with_name("p.tar.gz.sigstore.json").write_bytes(made.to_bytes(KEY))

@@ -8,7 +8,7 @@ packyard keys untrust CHANNEL     require no signature of it any more, and
                                   forget what it had
 
 packyard keys trust IDENTITY CHANNEL --issuer URL
-                                  of who signs without a key, as jobs of CI do
+                                  the same of a job of CI, which has no key
 
 Several keys are given as KEY KEY CHANNEL: one of them has to have signed. They take the place of those before.
 """

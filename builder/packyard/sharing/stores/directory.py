@@ -14,8 +14,8 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -69,19 +69,6 @@ class DirectoryStore:
             if file.is_file() or not self._create(file, data):
                 there = regular.read(file, limit=max(LIMIT, len(data)))
                 check_same(str(file), Digest.of(there), Digest.of(data))
-
-    def put_together(self, objects: Iterable[tuple[str, bytes]]) -> None:
-        """Create objects as `put` does, which wait for the disk together and not each for itself.
-
-        They wait twice: for all bytes before the first has its name, so that a crash leaves no object with other bytes,
-        and for the names.
-        """
-        with _translated(self.root_dir), ExitStack() as left:
-            staged = [(key, data, self._stage(key, data, left)) for key, data in objects]
-            os.sync()
-            for key, data, file in staged:
-                self._name(key, data, file)
-            os.sync()
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
@@ -164,23 +151,6 @@ class DirectoryStore:
         with _translated(file):
             paths.inside(self.root_dir, key)
         return file
-
-    def _stage(self, key: str, data: bytes, left: ExitStack) -> str:
-        """Write an object's bytes beside its file; ``left`` removes them."""
-        file = self._file(key)
-        _make_dir(file.parent)
-        staged = atomic.stage(str(file), data, mode=0o644, durable=False)
-        left.callback(os.unlink, staged)
-        return staged
-
-    def _name(self, key: str, data: bytes, staged: str) -> None:
-        """Give bytes that are on the disk the name of an object."""
-        try:
-            os.link(staged, self._file(key))
-        except OSError as error:
-            if not isinstance(error, FileExistsError) and error.errno not in _NO_HARD_LINKS:
-                raise
-            self.put(key, data)
 
     def _create(self, file: Path, data: bytes) -> bool:
         """Create a file exclusively; return False if it exists."""
