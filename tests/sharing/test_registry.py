@@ -106,7 +106,7 @@ def test_publishes_lists_yanks_closes_copies_and_removes(odd: Registry, tmp_path
     assert folder.get("1.1/bert.tar.gz.spdx.json") == b"about bert@1.1\n"
 
     outcomes, is_kept = gc(open_store(odd.address), Policy(yanked=True), ["bert"])
-    assert [(each.version, each.status) for each in outcomes] == [("1.1", "removed")]
+    assert [(each.entry.version, each.status) for each in outcomes] == [("1.1", "removed")]
     assert not is_kept
     with pytest.raises(InputError, match=r"bert@1\.1 was removed: it was yanked: diverges"):
         fetch(open_store(odd.address), "bert@1.1")
