@@ -58,16 +58,8 @@ def run(*words: object, cwd: Path) -> Done:
     """Run packyard with a deadline of a second for requests, and return what it took."""
     env = environment(PACKYARD_TIMEOUT="1", NO_PROXY="127.0.0.1", HOME=str(cwd))
     command = [sys.executable, "-c", PROGRAM, *map(str, words)]
-    process = subprocess.run(
-        command,
-        cwd=cwd,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=60,
-    )
+    how = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace", "timeout": 60}
+    process = subprocess.run(command, cwd=cwd, env=env, **how)
     return Done(process.returncode, process.stderr, int((cwd / ".memory").read_text()) * 1024)
 
 
