@@ -30,7 +30,7 @@ from sharing.hostile import Grammar
 from tiny import environment
 
 FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
-CASES = max(150, FUZZ // 250) if FUZZ else 15
+CASES = max(150, FUZZ // 250) if FUZZ else 8
 MUTATIONS = FUZZ // 5 if FUZZ else 250
 
 #: A process that is started begins with the peak of who starts it; that of its own memory it tells itself.

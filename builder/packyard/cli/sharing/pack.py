@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -54,12 +53,16 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[Signing]) -> Attes
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
-        manifest = bundle_digest(entry)
-        origin = Statement.of(
-            entry, inputs, at, sbom=described, built_on=built_on, libraries=libraries, manifest=manifest
+        origin = Statement(
+            entry,
+            inputs,
+            at,
+            sbom=described,
+            built_on=built_on,
+            libraries=libraries,
+            manifest=bundle_digest(entry),
+            is_dirty=at is not None and any(_differs(at, other, place, inputs) for place, other in folders),
         )
-        if origin.source and at and any(_differs(at, other, place, inputs) for place, other in folders):
-            origin = replace(origin, source=replace(origin.source, dirty=True))
         name = (entry.name, entry.version)
         statement = origin.to_bytes(keys[0] if keys else None)
         return {bundle_key(*name, SBOM): described, bundle_key(*name, provenance.end(statement)): statement}

@@ -36,7 +36,7 @@ from packyard.core.files import regular
 from packyard.sharing.entry import SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.fetching.cache import digest_of
 from packyard.sharing.fetching.fetch import Fetching
-from packyard.sharing.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
+from packyard.sharing.fetching.verify import Proof, changes, verify_bundle, verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index
@@ -139,8 +139,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     package = untarred.read(folder)
     described = package.described
     offer, text = _compared(package, flag)
-    listed = differences(described, digests_below(folder, described))
-    different = {path: state for path, state in listed if path.startswith(below)}
+    different = {path: state for path, state in changes(folder, described) if path.startswith(below)}
     base, values = offer.bundle if offer else package.kept(), ""
     if base and different:
         merged = _merged(base, folder)
