@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from using.options.shipped import DATASETS, Catalogue
+from catalogue.usecases import PACKAGES, composed_package
+
+DATASETS = ("dataset-bucket", "dataset-claim", "dataset-host-path")
 
 _ALL = {"do-not-disrupt", "limits", "node-pool", "pull-secret", "queue", "scheduling"}
 _RUN = {*_ALL, *DATASETS, "environment", "writable-root"}
@@ -51,5 +53,7 @@ FITTING = {
 
 
 @pytest.mark.parametrize("name", FITTING)
-def test_a_use_case_has_its_options(name: str, catalogue: Catalogue) -> None:
-    assert {*catalogue.place(name).options} == FITTING[name]
+def test_a_use_case_has_its_options(name: str) -> None:
+    package, _, path = name.partition("/")
+    options = composed_package(next(each for each in PACKAGES if each.name == package)).options
+    assert {each.name for each in options.all if path in each.use_cases} == FITTING[name]

@@ -35,11 +35,12 @@ def test_control_lines_leave_no_trace() -> None:
         ("one\n{{ 'x' | unknown_filter }}\n", 2, "No filter named 'unknown_filter'"),
         ("one\n{% include 'other.md' %}\n", 2, "cannot include"),
         ("one\n{{ ''.__class__.__mro__ }}\n", 2, "unsafe|__class__"),
+        ("one\n{{ model.name }}\n", 2, "this has no value, and would be printed as None"),
     ],
 )
 def test_names_the_file_and_line_of_a_fault(text: str, line: int, message: str) -> None:
     with pytest.raises(InputError, match=rf"^docs/a\.md:{line}: .*({message})"):
-        render([("ok.md", "fine"), ("docs/a.md", text)], {"model": {}}, Memo())
+        render([("ok.md", "fine"), ("docs/a.md", text)], {"model": {"name": None}}, Memo())
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.new is not None:
         declare.alone(arguments, "diff", "beside A and B", "base")
     arguments.old = arguments.old or "."
+    below = ""
+    if arguments.new is None:
+        top, below = untarred.within(arguments.old)
+        arguments.old = str(top)
     before = _origin(arguments) if arguments.new is None else compared.read(arguments.old, arguments)
     after = compared.read(arguments.new or arguments.old, arguments)
     if len(before) == len(after) == 1:  # whatever they are called
@@ -63,10 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     by_package = compare_all(before, after)
     if arguments.new is None:
-        top = Path(arguments.old).resolve()
-        by_package = {
-            name: tuple(_with_edited(by_package.get(name, ()), before[name], after[name], top)) for name in after
-        }
+        ((name, files),) = after.items()
+        changes = _with_edited(by_package.get(name, ()), before[name], files, top.resolve())
+        by_package = {name: tuple(each for each in changes if f"{each.where}/".startswith(below))}
     show(by_package, arguments.output)
     changes = [(name, each) for name, changes in by_package.items() for each in changes]
     places = output.counted(len({(name, each.where) for name, each in changes}), "place")
