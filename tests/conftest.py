@@ -321,7 +321,7 @@ def api_server(shared_dir: Path) -> Iterator[Api]:
 @pytest.fixture(scope="session")
 def cluster(api_server: Api) -> Iterator[Api]:
     """The same server with all that acts on it: Kubernetes' own controllers, the operators, Kueue and kwok."""
-    for name in ("mpi-operator", "jobset", "lws", "trainer", "training-operator", "kueue", "kwok"):
+    for name in ("mpi-operator", "jobset", "lws", "trainer", "kueue", "kwok"):
         real.pinned_program(name)
     folder = api_server.folder / "controllers"
     with shared.use(folder, "-m", "controlplane.service", "controllers", str(folder)):

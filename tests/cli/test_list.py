@@ -75,6 +75,11 @@ def test_words_choose_among_packages_of_the_catalogue_and_of_a_channel(
     ]
 
 
+@pytest.mark.parametrize(("word", "name"), [("mpijob", "resnet50v1-5-fp32-training-k8s"), ("nvidia", "llm-serving")])
+def test_a_word_finds_kinds_and_images_of_the_catalogue(word: str, name: str) -> None:
+    assert name in [each["name"] for each in json.loads(done("list", word, "-o", "json"))]
+
+
 @pytest.mark.parametrize("words", ["nothing", "nothing at all"])
 def test_words_that_no_package_has_print_a_sentence_instead_of_a_table(words: str, channel: Path) -> None:
     for source in ((), ("--from", channel)):
@@ -160,6 +165,6 @@ def test_completion_offers_use_cases_behind_the_name_of_a_package(
         entry = IndexEntry(name="llm-serving", version="1", tar=DIGEST, digest=DIGEST, size=0, use_cases=use_cases)
         add_to_index(stores.open_store(str(tmp_path)), [entry])
         monkeypatch.setenv("PACKYARD_CHANNEL", str(tmp_path))
-    for verb, found in (("show", b"llm-serving/one-node/"), ("run", b"llm-serving/one-node/"), ("get", b"")):
+    for verb, found in (("show", b"llm-serving/one-node\n"), ("run", b"llm-serving/one-node\n"), ("get", b"")):
         assert complete.main([verb, "llm-serving/one"]) == 0
         assert capfdbinary.readouterr().out.startswith(found)

@@ -130,8 +130,12 @@ def test_says_what_each_use_case_is_for(package: Path) -> None:
     ).to_bytes()
     (package.parent / "packyard.json").write_bytes(described)
     assert done("setters", package).startswith("Holds settings.\nNAME")
-    assert "pkg:\n    Holds settings.\nNAME" in done("setters", package.parent)
     assert "Holds" not in done("setters", package, "--set")
+    (package.parent / "other").mkdir()
+    required = DEFINITION.format(name="A").replace('""', '"", required: true')
+    (package.parent / "other/Krmfile").write_text(HEAD + required)
+    lines = [line.split() for line in done("setters", package.parent).splitlines()]
+    assert lines == [["USE", "CASE", "TO", "BE", "SET"], ["other", "A"], ["pkg"]]
     (row,) = json.loads(done("setters", package, "-o", "json"))
     assert row["description"] == "Holds settings."
     (package.parent / "packyard.json").write_text("{")

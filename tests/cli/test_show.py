@@ -47,6 +47,7 @@ def test_shows_one_use_case_with_the_command_that_sets_it() -> None:
     shown = done("show", ONE)
     assert "set PVC_NAME\n    Name of the claim. Example: workdisk.\n" in shown
     assert f"packyard set {NAME}/one-node PVC_NAME=workdisk\n" in shown
+    assert done("show", NAME, "one-node") == shown
 
 
 def test_lists_the_images_of_a_package_by_their_whole_names_for_programs_that_copy_them(tmp_path: Path) -> None:

@@ -51,12 +51,10 @@ FATES: Mapping[str, tuple[Object, Object]] = {
 def spare(stage: Object) -> Object:
     """Return a stage of kwok's own; it leaves pods with a fate alone, until they are deleted.
 
-    Pods of a PyTorchJob complete as those of a Job do. One that Kueue holds has to fail before it is gone.
+    One that Kueue holds has to fail before it is gone.
     """
     spec = stage["spec"]
     expressions = spec["selector"]["matchExpressions"]
-    for owned in (each for each in expressions if each.get("values") == ["Job"]):
-        owned["values"].append("PyTorchJob")
     if "delete" in spec["next"]:
         expressions.append(_held("NotIn"))
     elif spec["resourceRef"]["kind"] == "Pod":

@@ -3,7 +3,7 @@
 ``bare`` is etcd and kube-apiserver, ``api`` the same with the definitions of custom resources. ``jobs`` works on it:
 Kubernetes' controllers, its scheduler, and kwok, whose nodes only pretend to run pods, do to them what `fates` says,
 and give out what its objects Logs, ClusterLogs and ClusterPortForward say. ``controllers`` is the same with
-mpi-operator, the controllers of JobSets, LeaderWorkerSets, TrainJobs and PyTorchJobs, and Kueue, with their webhooks.
+mpi-operator, the controllers of JobSets, LeaderWorkerSets and TrainJobs, and Kueue, with their webhooks.
 What listens does so on 127.0.0.1, and what is written is written to FOLDER.
 """
 
@@ -37,9 +37,7 @@ KUBERNETES, KWOK, MPI_OPERATOR, MANIFESTS = (
     TOOLS / name for name in ("kubernetes", "kwok", "mpi-operator", "manifests")
 )
 #: Controllers with webhooks.
-JOBSET, LWS, TRAINER, TRAINING_OPERATOR, KUEUE = (
-    TOOLS / name for name in ("jobset", "lws", "trainer", "training-operator", "kueue")
-)
+JOBSET, LWS, TRAINER, KUEUE = (TOOLS / name for name in ("jobset", "lws", "trainer", "kueue"))
 #: The API group of the configuration of those that take no flags.
 _CONFIGURED = {JOBSET: "config.jobset.x-k8s.io", LWS: "config.lws.x-k8s.io"}
 #: The API group of a controller's kinds, and the label of other objects that its webhooks look at.
@@ -200,7 +198,7 @@ def _start_operators(folder: Path, programs: ExitStack, api: Api) -> None:
     for name, of_server in (("tls.crt", "apiserver.crt"), ("tls.key", "apiserver.key")):
         shutil.copy(api.folder / of_server, certificates / name)
     started = []
-    for program in (JOBSET, LWS, TRAINER, TRAINING_OPERATOR, KUEUE):
+    for program in (JOBSET, LWS, TRAINER, KUEUE):
         port = programs.enter_context(_port())
         flags = [f"--webhook-server-port={port}", f"--cert-dir={certificates}"]
         if group := _CONFIGURED.get(program):

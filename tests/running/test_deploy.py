@@ -14,7 +14,7 @@ import pytest
 from controlplane import people
 from controlplane.api import Api, Object, await_quota, wait
 from packyard.core.bundle.record import FaultError
-from packyard.core.errors import ConflictError, InputError, PackyardError
+from packyard.core.errors import PackyardError
 from packyard.running.runs import kubectl, look
 from packyard.running.runs import plan as deploying
 from packyard.running.runs import record as records
@@ -209,11 +209,6 @@ def test_a_value_of_another_type_may_be_a_secret_and_is_not_repeated(client: Kub
     assert ".stringData.password: expected string, found another type: write it in quotes" in said
 
 
-def test_a_kind_that_the_cluster_does_not_know_is_named(client: Kubectl) -> None:
-    with pytest.raises(InputError, match=r"^Engine x: the cluster does not know Engine of example\.org/v1 \("):
-        made(client, config_map(a="1"), item("example.org/v1", "Engine", "x"))
-
-
 def test_objects_that_refer_to_others_of_the_run_are_applied_after_them(
     client: Kubectl, cluster: Api, namespace: str, untarred: Callable[[str], Path]
 ) -> None:
@@ -226,8 +221,15 @@ def test_objects_that_refer_to_others_of_the_run_are_applied_after_them(
     deploying.carry_out(client, plan, applied.append)
     assert [each.kind for each in applied][-1] == "TrainJob"
     assert len(applied) == len(plan.objects) == 5
+    wait(partial(untouched, cluster, namespace))
     there = deploying.plan(client, run, who="ann", when=WHEN)
     assert (there.is_new, there.unseen) == (False, [])
+
+
+def untouched(api: Api, namespace: str) -> list[str]:
+    """Return the runtimes that the controller has not written anew, which leaves out what is empty."""
+    runtimes = api.list("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", namespace)
+    return [each["metadata"]["name"] for each in runtimes if not each["metadata"].get("finalizers")]
 
 
 def test_the_same_run_of_another_namespace_does_not_own_what_has_no_namespace(client: Kubectl, cluster: Api) -> None:
@@ -265,14 +267,6 @@ def test_the_difference_is_what_would_change(client: Kubectl, cluster: Api, name
     assert {'-  a: "1"', '+  a: "2"', "+  name: more"} <= set(shown.splitlines())
     assert cluster.read(config_map(), namespace).body == before
     assert deploying.difference(client, planned(client, config_map(a="1"))) == b""
-
-
-def test_who_deploys_a_run_of_somebody_else_is_told_whose_it_is(client: Kubectl) -> None:
-    made(client, config_map(a="1"))
-    with pytest.raises(
-        ConflictError, match=r"^run first was deployed by ann at 2026-01-01T00:00:00Z \(--force changes"
-    ):
-        made(client, config_map(a="1"), who="bob")
 
 
 def test_objects_are_read_although_the_definition_of_another_is_gone(client: Kubectl) -> None:

@@ -9,9 +9,7 @@ import shlex
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,6 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from running.made import WHEN
 from running.wanted import config_map, deploy, item, job, rendered
-from sharing import buckets
 from tiny import inside
 
 RUN = "app"
@@ -243,40 +240,6 @@ def test_ctrl_c_takes_back_what_is_applied_on_demand(
     assert (code, output) == (130, "")
     assert f"run {RUN} is taken back: its objects are deleted" in said
     assert "completes it" not in said
-    assert names(cluster, namespace) == []
-
-
-@contextmanager
-def cut_midway(api: Api, namespace: str, folder: Path) -> Iterator[tuple[Path, Callable[[], Object]]]:
-    """Yield a kubeconfig whose connection is cut as a Job is applied, and what mends it."""
-    with buckets.toxiproxy(real.pinned_program("toxiproxy")) as toxiproxy:
-        listen = f"127.0.0.1:{real.free_port()}"  # that nobody else is given while it is cut
-        proxy = {"name": "server", "listen": listen, "upstream": api.server.removeprefix("https://")}
-        toxiproxy.ask("POST", "/proxies", proxy)
-
-        refusals = ["too late"]
-
-        def cut(request: Object) -> str:
-            if request["dryRun"] or not refusals:
-                return ""
-            toxiproxy.ask("POST", "/proxies/server", {"enabled": False})
-            return refusals.pop()
-
-        with webhooks.asked(api, namespace, ["jobs"], cut):
-            mend = partial(toxiproxy.ask, "POST", "/proxies/server", {"enabled": True})
-            yield written(folder, api, namespace, server=f"https://{listen}"), mend
-
-
-def test_what_cannot_be_taken_back_is_told_with_the_commands_to_go_on(
-    cluster: Api, namespace: str, directory: Path, tmp_path: Path
-) -> None:
-    with cut_midway(cluster, namespace, tmp_path) as (config, mend):
-        done = inside("deploy", directory, "--kubeconfig", config, "--atomic")
-        assert done.returncode == 1
-        assert done.stderr.count("the cluster of context my context cannot be reached") == 2
-        _, remove = offers(done.stderr, "is not taken back")
-        mend()
-        assert inside(*remove[1:]).returncode == 0
     assert names(cluster, namespace) == []
 
 

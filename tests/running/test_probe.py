@@ -64,17 +64,6 @@ def test_folders_follow_from_variables_and_mounts() -> None:
     assert found(container, variables) == expected
 
 
-def test_names_follow_from_addresses() -> None:
-    env = [{"name": "A", "value": "http://u:p@a.example:9000/x https://10.0.0.5/ ftp://no.example"}]
-    container = {"command": ["curl", "https://$(HOST)/x"], "env": [*env, {"name": "HOST", "value": "b.example"}]}
-    assert found(container) == ["program curl", "name a.example", "name b.example"]
-
-
-def test_what_is_looked_for_is_bounded() -> None:
-    env = [{"name": f"A{number}", "value": f"http://a{number}.example"} for number in range(1000)]
-    assert len(found({"command": ["a"], "env": env})) == 60
-
-
 def test_a_probe_stands_alone_and_nothing_selects_it() -> None:
     """What the run brings is not there yet: variables are written out, its volumes empty, its account left out."""
     spec = pod(

@@ -110,22 +110,13 @@ def test_a_taint_comes_with_the_command_that_has_the_pods_tolerate_it(taint: Obj
     assert warned.fix.startswith(fix)
 
 
-def test_nodes_are_asked_about_pods_as_the_server_would_make_them() -> None:
-    """Admission adds tolerations for devices, on some clouds."""
-    tolerant = {"apiVersion": "v1", "kind": "Pod", "spec": {**pod(), "tolerations": [{"operator": "Exists"}]}}
-    ready = rendered([deployed("run", pod())])
-    assert [each.check for each in examined(ready, node(taints=[TAINT])) if each.severity == "warning"] == ["nodes"]
-    made = examined(ready, node(taints=[TAINT]), tried=tolerant)
-    assert [each for each in made if each.severity == "warning"] == []
-
-
-def examined(ready: Any, *items: Object, tried: Object | None = None) -> list[Finding]:
-    """Return all findings of a cluster that has these objects, and makes a pod as it was asked to, or as ``tried``."""
+def examined(ready: Any, *items: Object) -> list[Finding]:
+    """Return all findings of a cluster that has these objects, and makes a pod as it was asked to."""
     here = [{"kind": "Namespace", "metadata": {"name": "ml"}}, *items]
 
     def answer(words: Sequence[str], data: bytes) -> Done:
         if words[0] == "create" and "--dry-run=server" in words:
-            return Done(0, encoded(tried) if tried else data, "", ())
+            return Done(0, data, "", ())
         if words[1].startswith("--raw"):
             return Done(0, encoded({"groups": []}), "", ())
         return Done(0, encoded({"kind": "List", "items": here}), "", ())
@@ -135,25 +126,6 @@ def examined(ready: Any, *items: Object, tried: Object | None = None) -> list[Fi
 
 def encoded(value: Any) -> bytes:
     return json.dumps(value).encode()
-
-
-@pytest.mark.parametrize(
-    ("item", "count", "said"),
-    [
-        (claim(), 2, []),
-        (claim("ReadWriteOncePod"), 1, []),
-        (claim("ReadWriteOncePod"), 2, ["error: {}: is ReadWriteOncePod, and 2 pods of the run mount it at once"]),
-        (claim(phase="Pending"), 1, ["error: {}: is not bound to a volume; its class is fast"]),
-        (claim(phase="Pending", of="late"), 1, []),
-    ],
-)
-def test_claims_are_there_bound_or_waiting_and_their_modes_fit(item: Object, count: int, said: Sequence[str]) -> None:
-    classes = [
-        {"kind": "StorageClass", "metadata": {"name": "fast"}},
-        {"kind": "StorageClass", "metadata": {"name": "late"}, "volumeBindingMode": "WaitForFirstConsumer"},
-    ]
-    about = "PersistentVolumeClaim disk"
-    assert found([mounting(count)], cluster(item, node("a"), node("b"), *classes)) == [s.format(about) for s in said]
 
 
 def test_a_claim_of_one_node_is_no_trouble_where_there_is_one() -> None:

@@ -9,8 +9,6 @@ import pytest
 
 import tiny
 from packyard.core.bundle import shipped
-from packyard.core.bundle.required import Required
-from packyard.core.kubernetes import requirements
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
 from packyard.running.runs.rendered import Rendered
@@ -23,6 +21,16 @@ metadata:
   name: ray
   labels: {app.kubernetes.io/name: x}
 spec: {entrypoint: python job.py}
+"""
+BESIDE = """\
+# To have it, add it to the resources.
+# packyard: allow unlisted-file: it is the user's choice
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: ray, labels: {app.kubernetes.io/name: x}}
+spec:
+  scaleTargetRef: {name: ray}
+  triggers: [{type: cron, metadata: {timezone: UTC, start: 0 6 * * *, end: 0 8 * * *, desiredReplicas: "2"}}]
 """
 KUSTOMIZATION = """\
 # Runs Ray.
@@ -55,6 +63,7 @@ def use_case(tmp_path: Path) -> Path:
     tiny.write(root / "bases/ray/kustomization.yaml", KUSTOMIZATION)
     tiny.write(root / "bases/ray/job.yaml", RAY_JOB)
     tiny.write(root / "bases/ray/Krmfile", OF_PART)
+    tiny.write(root / "bases/ray/scaled-object.yaml", BESIDE)
     tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}\n", "  one: {base: one}\n  ray: {base: ray}\n")
     package = root / "packages/p/package.yaml"
     package.write_text(package.read_text() + OF_PACKAGE)
@@ -73,6 +82,7 @@ def test_packyard_json_and_the_readme_say_it(use_case: Path) -> None:
     ]
     assert said["useCases"]["uses/one"]["requires"] == ["Kubernetes 1.31", "Secret hf-token"]
     assert "CustomResourceDefinition rayjobs.ray.io" in said["useCases"]["uses/ray"]["requires"]
+    assert "keda" not in str(said["useCases"]["uses/ray"]["requires"])  # of a file beside it, which nobody builds
     assert [each.operator for each in shipped.required(use_case)] == ["", "", "KubeRay"]
     assert [each.operator for each in shipped.required(use_case.with_name("one"))] == ["", ""]
     readme = (use_case.parents[1] / "README.md").read_text()
@@ -137,24 +147,6 @@ def test_an_option_that_is_enabled_requires_what_its_krmfile_says(use_case: Path
         "KubeRay",
         "Tracer",
     ]
-
-
-@pytest.mark.parametrize(("kind", "plural"), [("Data", "data"), ("Chassis", "chassis"), ("Proxy", "proxys")])
-def test_a_plural_that_an_author_names_is_that_of_the_kind(kind: str, plural: str) -> None:
-    item = {"apiVersion": "example.com/v1", "kind": kind, "metadata": {"name": "a"}}
-    name = f"{plural}.example.com"
-    assert [str(each) for each in requirements.find([item], [name])] == [f"CustomResourceDefinition {name}"]
-
-
-def test_an_author_counts_more_than_the_table() -> None:
-    from packyard.core.kubernetes import operators
-
-    ours = Required(operator="Our MPI", definitions=("mpijobs.kubeflow.org",), oldest="9")
-    others = list(operators.declared([ours], "p"))
-    assert [each.name for each in operators.needed(["CustomResourceDefinition mpijobs.kubeflow.org"], others)] == [
-        "Our MPI"
-    ]
-    assert operators.of("mpijobs.kubeflow.org", others) == others[0]
 
 
 def test_faults_are_told_at_their_lines(use_case: Path) -> None:

@@ -190,11 +190,6 @@ def test_what_is_here_stays_and_what_is_missing_comes(tmp_path: Path) -> None:
     assert [(name, "differs" in why) for name, why in copied.left] == [("c", True)]
 
 
-def test_a_name_that_comes_twice_keeps_its_first_file(tmp_path: Path) -> None:
-    copied = received(tmp_path, sent(("./a", b"1", "0"), ("./a", b"2", "0")))
-    assert (contents(tmp_path / "to"), copied.copied, len(copied.left)) == ({"a": b"1"}, 1, 1)
-
-
 def test_no_link_that_is_here_is_followed_and_no_folder_written_over(tmp_path: Path) -> None:
     (tmp_path / "to/folder").mkdir(parents=True)
     (tmp_path / "to/linked").symlink_to(tmp_path)

@@ -53,30 +53,20 @@ def test_without_any_file_there_are_none(home: Home) -> None:
     assert home.find() is None
 
 
-@pytest.mark.parametrize(
-    "name", [HOST, f"https://{HOST}", f"https://{HOST}/v2/", f"http://{HOST}/v1/", HOST.upper(), f"{HOST}/zoo"]
-)
+@pytest.mark.parametrize("name", [HOST, f"https://{HOST}/v2/", HOST.upper(), f"{HOST}/zoo"])
 def test_a_registry_is_found_by_any_of_its_names(home: Home, name: str) -> None:
     home.write(".docker/config.json", {"auths": {"other.example": auth("eve"), name: auth()}})
     assert home.find() == ADA
 
 
-@pytest.mark.parametrize("name", ["zoo.example", "zoo.example:443", "https://zoo.example:443/v2/"])
+@pytest.mark.parametrize("name", ["zoo.example", "https://zoo.example:443/v2/"])
 @pytest.mark.parametrize("address", ["oci://zoo.example/v", "oci://zoo.example:443/v"])
 def test_a_registry_has_one_login_with_and_without_its_usual_port(home: Home, name: str, address: str) -> None:
     home.write(".docker/config.json", {"auths": {name: auth()}})
     assert home.find(address) == ADA
 
 
-def test_a_helper_that_knows_a_registry_by_its_usual_port_is_asked_for_that(home: Home) -> None:
-    home.helper(
-        "cloud", f'read asked; [ "$asked" = zoo.example:443 ] || {{ {NOT_THERE}; }}; {ANSWER % ("ada", "s3cr:t")}'
-    )
-    home.write(".docker/config.json", {"credsStore": "cloud"})
-    assert home.find("oci://zoo.example/v") == ADA
-
-
-@pytest.mark.parametrize("name", ["registry.example", "example:5000", f"{HOST}/zo", f"{HOST}/zoo/models/x", "x" + HOST])
+@pytest.mark.parametrize("name", ["registry.example", f"{HOST}/zo", f"{HOST}/zoo/models/x", "x" + HOST])
 def test_another_registry_or_folder_is_not_taken_for_it(home: Home, name: str) -> None:
     home.write(".docker/config.json", {"auths": {name: auth()}})
     assert home.find() is None
@@ -91,9 +81,7 @@ def test_the_entry_of_the_nearest_folder_counts(home: Home) -> None:
         assert found.user == user
 
 
-@pytest.mark.parametrize(
-    "name", ["https://index.docker.io/v1/", "docker.io", "index.docker.io", "registry-1.docker.io"]
-)
+@pytest.mark.parametrize("name", ["https://index.docker.io/v1/", "docker.io"])
 def test_docker_hub_has_many_names(home: Home, name: str) -> None:
     home.write(".docker/config.json", {"auths": {name: auth()}})
     assert home.find("oci://docker.io/zoo") == ADA
@@ -106,10 +94,7 @@ def test_docker_hub_has_many_names(home: Home, name: str) -> None:
         (auth("ada", "s3cr:t\0\0"), ADA),
         ({"identitytoken": "i"}, Account(identity="i")),
         ({**auth("<token>", ""), "identitytoken": "i"}, Account(user="<token>", identity="i")),
-        ({"registrytoken": "r"}, Account(token="r")),
-        ({}, None),
         (auth("", ""), None),
-        ("text", None),
         ({"auth": 5}, None),
     ],
 )
@@ -140,33 +125,24 @@ def test_docker_config_goes_before_the_files_at_home(home: Home) -> None:
     assert home.find() == ADA
 
 
-def test_xdg_config_home_is_obeyed(home: Home) -> None:
-    home.environment["XDG_CONFIG_HOME"] = str(home.folder / "xdg")
-    home.write("xdg/containers/auth.json", {"auths": {HOST: auth()}})
-    assert home.find() == ADA
-
-
 ANSWER = """test "$1" = get && cat > "$0.asked" && echo '{"ServerURL": "x", "Username": "%s", "Secret": "%s"}'"""
 
 
-def test_a_helper_is_asked_for_the_registry(home: Home) -> None:
+@pytest.mark.parametrize(
+    ("address", "named", "asked"),
+    [
+        (f"oci://{HOST}/zoo", {"credHelpers": {HOST: "cloud", "other.example": "none"}}, HOST),
+        ("oci://docker.io/zoo", {"credsStore": "cloud"}, "https://index.docker.io/v1/"),
+        ("oci://zoo.example/v", {"credsStore": "cloud"}, "zoo.example"),
+    ],
+)
+def test_a_helper_is_asked_for_the_registry_by_its_name(home: Home, address: str, named: object, asked: str) -> None:
     home.helper("cloud", ANSWER % ("ada", "s3cr:t"))
-    home.write(".docker/config.json", {"credHelpers": {HOST: "cloud", "other.example": "none"}})
-    assert home.find() == ADA
-    assert (home.folder / "bin/docker-credential-cloud.asked").read_text() == HOST
-
-
-def test_docker_hub_has_its_old_name_for_a_helper(home: Home) -> None:
-    home.helper("cloud", ANSWER % ("ada", "s3cr:t"))
-    home.write(".docker/config.json", {"credsStore": "cloud"})
-    assert home.find("oci://docker.io/zoo") == ADA
-    assert (home.folder / "bin/docker-credential-cloud.asked").read_text() == "https://index.docker.io/v1/"
-
-
-def test_a_token_of_a_helper_is_an_identity(home: Home) -> None:
+    home.write(".docker/config.json", named)
+    assert home.find(address) == ADA
+    assert (home.folder / "bin/docker-credential-cloud.asked").read_text() == asked
     home.helper("cloud", ANSWER % ("<token>", "i"))
-    home.write(".docker/config.json", {"credsStore": "cloud"})
-    assert home.find() == Account(identity="i")
+    assert home.find(address) == Account(identity="i")
 
 
 NOT_THERE = "echo 'credentials not found in native keychain'; exit 1"
@@ -186,7 +162,7 @@ def test_the_helper_of_a_registry_goes_before_the_store_and_that_before_the_file
 
 @pytest.mark.parametrize(
     "script",
-    ["exit 1", "echo something else; exit 1", "echo no JSON", "kill -9 $$", "exit 0", "printf '[[[['"],
+    ["echo something else; exit 1", "echo no JSON", "kill -9 $$"],
 )
 def test_a_helper_that_fails_is_named_and_what_it_says_is_not_shown(home: Home, script: str) -> None:
     home.helper("cloud", f"echo s3cret >&2; {script}")
@@ -201,7 +177,6 @@ def test_a_helper_that_fails_is_named_and_what_it_says_is_not_shown(home: Home, 
     [
         ("desktop.exe", "docker-credential-desktop.exe: the credential helper"),
         ("../x", "is not the name"),
-        ("x;y", "is not"),
     ],
 )
 def test_a_helper_that_is_not_there_or_a_path_keeps_nobody_from_other_logins(home: Home, name: str, says: str) -> None:
@@ -211,12 +186,10 @@ def test_a_helper_that_is_not_there_or_a_path_keeps_nobody_from_other_logins(hom
 
 
 UNREADABLE = [
-    "",
     "x",
     "[" * 100_000,
     json.dumps({"auths": {HOST: {"auth": "s3cr=t"}}}),
     json.dumps({"auths": {HOST: {"auth": base64.b64encode(b"\xff\xfes3cret").decode()}}}),
-    " " * 5_000_000,
 ]
 
 
@@ -235,15 +208,13 @@ def test_a_password_may_be_broken_into_lines(home: Home) -> None:
     assert home.find() == ADA
 
 
-@pytest.mark.parametrize(
-    "document", [[], 5, {"auths": []}, {"auths": None, "credHelpers": 5, "credsStore": None}, {"credsStore": ""}]
-)
+@pytest.mark.parametrize("document", [[], {"auths": None, "credHelpers": 5, "credsStore": None}])
 def test_a_file_of_another_shape_has_no_credentials(home: Home, document: object) -> None:
     home.write(".docker/config.json", document)
     assert home.find() is None
 
 
 def test_they_are_never_shown() -> None:
-    shown = repr(Account(user="ada", password="s3cr1", identity="s3cr2", token="s3cr3"))
+    shown = repr(Account(user="ada", password="s3cr1", identity="s3cr2"))
     assert "ada" in shown
     assert "s3cr" not in shown

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import random
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -14,11 +12,9 @@ import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
-from packyard.sharing.stores.oci import registry
 from packyard.sharing.stores.oci.channel import OCIStore
-from packyard.sharing.stores.store import MissingStoreError, NotFoundError, TooLongError
-from sample import tries
-from sharing.servers import Script, Server, answer, answering, for_ever, redirect, slowly
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError
+from sharing.servers import Script, Server, answer, answering
 
 KEY = "1.0/bert.tar.gz"
 BODY = b"bundle"
@@ -59,42 +55,23 @@ def with_layer(**changes: object) -> dict[str, object]:
 
 INDEX = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [LAYER]}
 MANIFESTS: dict[str, object] = {
-    "empty": b"",
     "no JSON": b"<html>",
     "no text": b"\xff\xfe",
     "a list": [],
-    "a text": "x",
     "nested": b'{"a":' * 100_000,
     "a huge number": b'{"schemaVersion": ' + b"9" * 5000 + b"}",
-    "nothing": {},
     "another version": {**MANIFEST, "schemaVersion": 1},
-    "a version that is a text": {**MANIFEST, "schemaVersion": "2"},
     "a type that is a list": {**MANIFEST, "mediaType": []},
-    "no layers": {**MANIFEST, "layers": []},
     "no list of layers": {**MANIFEST, "layers": LAYER},
     "two layers": {**MANIFEST, "layers": [LAYER, LAYER]},
-    "a thousand layers": {**MANIFEST, "layers": [LAYER] * 1000},
     "an index": INDEX,
-    "an index without a type": {"schemaVersion": 2, "manifests": [LAYER]},
-    "an index of indexes": {**INDEX, "manifests": [{**LAYER, "mediaType": INDEX["mediaType"]}]},
-    "an index that is a manifest": {**MANIFEST, "manifests": []},
     "a layer that is a text": {**MANIFEST, "layers": ["x"]},
-    "a layer without a digest": {**MANIFEST, "layers": [{"mediaType": "a/b", "size": 1}]},
     "a path for a digest": with_layer(digest="../../../etc/passwd"),
-    "another algorithm": with_layer(digest="sha512:" + "0" * 128),
-    "a short digest": with_layer(digest="sha256:00"),
-    "an upper case digest": with_layer(digest="sha256:" + "A" * 64),
     "a digest with more behind": with_layer(digest=f"{Digest.of(BODY)}/../x"),
     "a digest with a line": with_layer(digest=f"{Digest.of(BODY)}\n"),
-    "a type that is no type": with_layer(mediaType="x"),
-    "a type with a line": with_layer(mediaType="a/b\r\nX: y"),
     "a negative size": with_layer(size=-1),
     "a size that is true": with_layer(size=True),
-    "a size that is a text": with_layer(size="6"),
-    "a size with a point": with_layer(size=6.0),
     "a size beyond reason": with_layer(size=10**30),
-    "no size": with_layer(size=None),
-    "docker's old manifest": {"schemaVersion": 1, "fsLayers": [], "history": []},
 }
 
 
@@ -107,88 +84,20 @@ def test_a_manifest_that_is_no_artifact_of_one_layer_is_refused(name: str) -> No
     assert {request.split(b" ")[0] for request in server.requests} == {b"GET"}
 
 
-BLOBS: dict[str, tuple[Iterable[bytes], type[PackyardError], str]] = {
-    "other bytes": ([answer(b"BUNDLE")], IntegrityError, "expected sha256:.*, found sha256:"),
-    "none": ([answer(b"")], IntegrityError, "expected sha256:.*, found sha256:"),
-    "fewer": ([answer(b"bundl")], IntegrityError, "expected sha256:.*, found sha256:"),
-    "more": ([answer(b"bundles")], TooLongError, "is larger than 6 bytes"),
-    "much more": ([answer(bytes(5_000_000))], TooLongError, "is larger than 6 bytes"),
-    "a part": ([answer(b"bundle", status=b"206 Partial")], UnavailableError, "HTTP 206"),
-    "half of what is announced": (
-        [b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nbun"],
-        UnavailableError,
-        "closed|of 6 bytes",
-    ),
-    "no blob": ([NOT_FOUND], NotFoundError, "not found"),
-    "elsewhere that is none": ([redirect("file:///etc/passwd")], UnavailableError, "not a web address"),
-    "round and round": ([redirect("?x")], UnavailableError, "redirects more than 10 times"),
+BLOBS: dict[str, tuple[bytes, type[PackyardError], str]] = {
+    "other bytes": (answer(b"BUNDLE"), IntegrityError, "expected sha256:.*, found sha256:"),
+    "fewer": (answer(b"bundl"), IntegrityError, "expected 6 bytes, found 5"),
+    "more": (answer(bytes(5_000_000)), IntegrityError, "expected 6 bytes, found more"),
+    "a part": (answer(b"bundle", status=b"206 Partial"), UnavailableError, "another part"),
+    "no blob": (NOT_FOUND, NotFoundError, "not found"),
 }
 
 
 @pytest.mark.parametrize("name", BLOBS)
 def test_a_blob_is_what_its_manifest_says_or_refused(name: str) -> None:
     blob, error, says = BLOBS[name]
-    with answering(serving(blob=list(blob))) as server, pytest.raises(error, match=says):
+    with answering(serving(blob=[blob])) as server, pytest.raises(error, match=says):
         oci(server).get(KEY)
-
-
-@pytest.mark.parametrize("size", [0, 5, 7, 10**9])
-def test_a_size_that_is_not_that_of_the_bytes_is_found(size: int) -> None:
-    with answering(serving(with_layer(size=size))) as server:
-        with pytest.raises((IntegrityError, TooLongError)):
-            oci(server).get(KEY)
-        if size:  # of an empty object nothing is asked for
-            with pytest.raises(IntegrityError, match=r"expected .* bytes, found"):
-                list(oci(server).read(KEY))
-
-
-@pytest.mark.nightly
-def test_changes_of_a_byte_are_found_or_change_nothing() -> None:
-    """Of a manifest and of a blob; a manifest may say other things of the same bytes."""
-    chosen = random.Random(7)
-    for data, is_manifest in ((json.dumps(MANIFEST).encode(), True), (BODY, False)):
-        changed = bytearray(data)
-
-        def script(request: bytes, is_manifest: bool = is_manifest, changed: bytearray = changed) -> Iterable[bytes]:
-            good = answer(json.dumps(MANIFEST).encode()) if b"/manifests/" in request else answer(BODY)
-            return [answer(bytes(changed)) if (b"/manifests/" in request) == is_manifest else good]
-
-        with answering(script) as server:
-            for _ in range(tries(500)):
-                at, bit = chosen.randrange(len(data)), 1 << chosen.randrange(8)
-                changed[at] ^= bit
-                try:
-                    assert oci(server).get(KEY) == BODY
-                    assert is_manifest
-                except (IntegrityError, TooLongError):
-                    pass
-                changed[at] ^= bit
-
-
-ENDLESS: dict[str, Script] = {
-    "manifest": for_ever(b"HTTP/1.1 200 OK\r\n\r\n", b" " * 100_000, slow=False),
-    "blob": serving(blob=itertools.chain([b"HTTP/1.1 200 OK\r\n\r\n"], itertools.repeat(BODY * 10_000))),
-    "error": for_ever(b"HTTP/1.1 400 Bad\r\n\r\n", b" " * 100_000, slow=False),
-}
-
-
-@pytest.mark.parametrize("name", ENDLESS)
-def test_a_registry_that_never_stops_is_stopped(name: str) -> None:
-    with answering(ENDLESS[name]) as server, pytest.raises(PackyardError):
-        oci(server).get(KEY)
-    assert server.sent < 30_000_000
-
-
-def test_a_slow_registry_is_waited_for_until_the_deadline() -> None:
-    begun = time.monotonic()
-    with (
-        answering(
-            serving(blob=slowly(itertools.chain([b"HTTP/1.1 200 OK\r\n"], itertools.repeat(b"X: y\r\n"))))
-        ) as server,
-        pytest.raises(UnavailableError, match="did not answer in time"),
-    ):
-        oci(server, patience=0.5).get(KEY)
-    assert time.monotonic() - begun < 15
 
 
 # Lists.
@@ -203,29 +112,17 @@ def tags(*names: object, link: str = "") -> bytes:
     return answer(json.dumps({"name": "m/index", "tags": names}).encode(), *headers)
 
 
-def test_follows_pages_as_the_registry_says_and_as_it_does_not() -> None:
+def test_follows_pages_as_the_registry_says() -> None:
     names = [f"p-{number:05}" for number in range(2500)]
 
-    def by_link(request: bytes) -> bytes:
+    def page(request: bytes) -> bytes:
         at = int(request.split(b"at=")[1].split()[0]) if b"at=" in request else 0
-        link = f'</v2/m/index/tags/list?at={at + 700}>; rel="next"' if at + 700 < len(names) else ""
+        link = f'</x>; rel="prev", </v2/m/index/tags/list?at={at + 700}>; rel="next"' if at + 700 < len(names) else ""
         return tags(*names[at : at + 700], link=link)
 
-    def by_last(request: bytes) -> bytes:
-        at = names.index(request.split(b"last=")[1].split()[0].decode()) + 1 if b"last=" in request else 0
-        return tags(*names[at : at + 1000])
-
-    pages: list[tuple[Callable[[bytes], bytes], int, int]] = [
-        (by_link, 4, 2500),
-        (by_last, 3, 2500),
-        (lambda _: tags(*names), 1, 2500),
-        (lambda _: tags(*names[:1000]), 2, 1000),
-        (lambda request: by_link(request).replace(b"Link: ", b'Link: </x>; rel="prev", '), 4, 2500),
-    ]
-    for page, requests, count in pages:
-        with answering(listing(page)) as server:
-            assert oci(server).names == names[:count]
-        assert len(server.requests) == requests
+    with answering(listing(page)) as server:
+        assert oci(server).names == names
+    assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize(
@@ -250,17 +147,15 @@ def test_pages_without_end_end() -> None:
     def ever(_: bytes) -> bytes:
         return tags(f"t{next(number)}", link=f"</v2/m/index/tags/list?x={next(number)}>; {same}")
 
-    with pytest.MonkeyPatch.context() as patch, answering(listing(ever)) as server:
-        patch.setattr(registry, "_PAGES", 20)
-        with pytest.raises(UnavailableError, match="more than 20 pages of tags"):
-            _ = oci(server).names
-    assert len(server.requests) == 20
-
-    with pytest.MonkeyPatch.context() as patch, answering(listing(ever)) as server:
-        patch.setattr("packyard.sharing.stores.store.MOST_KEYS", 10)
-        with pytest.raises(UnavailableError, match="lists more than 10 objects"):
-            _ = oci(server).names
-    assert len(server.requests) == 11
+    for bound, says, count in (
+        ("packyard.sharing.stores.oci.registry._PAGES", "more than 20 pages of tags", 20),
+        ("packyard.sharing.stores.store.MOST_KEYS", "lists more than 20 objects", 21),
+    ):
+        with pytest.MonkeyPatch.context() as patch, answering(listing(ever)) as server:
+            patch.setattr(bound, 20)
+            with pytest.raises(UnavailableError, match=says):
+                _ = oci(server).names
+        assert len(server.requests) == count
 
 
 def test_all_repositories_together_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,19 +168,9 @@ def test_all_repositories_together_have_a_bound(monkeypatch: pytest.MonkeyPatch)
         oci(server).list("")
 
 
-LISTS: dict[str, object] = {
-    "no list": {"tags": "x"},
-    "numbers": {"tags": [1]},
-    "nested": b'{"tags": ' + b"[" * 100_000,
-    "no JSON": b"x",
-    "no object": [],
-}
-
-
-@pytest.mark.parametrize("name", LISTS)
-def test_what_is_no_list_of_tags_is_refused(name: str) -> None:
-    data = LISTS[name] if isinstance(LISTS[name], bytes) else json.dumps(LISTS[name]).encode()
-    with answering(listing(lambda _: answer(data))) as server, pytest.raises(IntegrityError):  # type: ignore[arg-type]
+@pytest.mark.parametrize("data", [b'{"tags": "x"}', b'{"tags": [1]}', b'{"tags": ' + b"[" * 100_000, b"x"])
+def test_what_is_no_list_of_tags_is_refused(data: bytes) -> None:
+    with answering(listing(lambda _: answer(data))) as server, pytest.raises(IntegrityError):
         oci(server).list("")
 
 
@@ -296,19 +181,7 @@ def test_a_repository_without_tags_lists_nothing(body: bytes) -> None:
 
 
 def test_tags_that_are_no_tags_name_nothing_and_lead_nowhere() -> None:
-    odd = [
-        "../../x",
-        "a/b",
-        "",
-        ".",
-        "..",
-        "A",
-        "a b",
-        "x" * 5000,
-        "a\nb",
-        "é",
-        "_.-.._",
-    ]
+    odd = ["../../x", "a/b", "", "..", "A", "a b", "x" * 5000, "a\nb", "_.-.._"]
     with answering(listing(lambda request: tags(*odd) if b"/m/index/" in request else tags("1.0"))) as server:
         assert oci(server).list("") == []
     assert len(server.requests) == 1
@@ -352,15 +225,7 @@ def recording(**answers: bytes) -> Script:
 
 @pytest.mark.parametrize(
     "location",
-    [
-        "",
-        "http://evil.invalid/up",
-        "ftp://127.0.0.1/up",
-        "file:///tmp/x",
-        "http://[",
-        "javascript:x",
-        "//evil.invalid/",
-    ],
+    ["", "http://evil.invalid/up", "file:///tmp/x", "http://[", "//evil.invalid/"],
 )
 def test_bytes_are_not_sent_where_others_read_along(location: str) -> None:
     begin = answer(b"", b"Location: " + location.encode(), status=b"202 Accepted")
@@ -369,7 +234,7 @@ def test_bytes_are_not_sent_where_others_read_along(location: str) -> None:
     assert not [request for request in server.requests if b"evil" in request]
 
 
-@pytest.mark.parametrize("status", [b"200 OK", b"400 Bad", b"403 No", b"404 Not Found", b"413 Too Large", b"500 Oh"])
+@pytest.mark.parametrize("status", [b"200 OK", b"400 Bad", b"403 No", b"413 Too Large"])
 def test_an_upload_that_is_not_taken_says_so(status: bytes) -> None:
     said = json.dumps({"errors": [{"code": "DENIED", "message": "quota\x1b[31m is\nused up"}]}).encode()
     begin = answer(b"", b"Location: /up", status=b"202 Accepted")
@@ -403,7 +268,7 @@ def test_a_registry_that_keeps_something_else_is_found() -> None:
         if method == b"PUT":
             puts.append(request)
             return [answer(b"", status=b"201 Created")]
-        if method == b"GET" and any(b"/m/bert/manifests/" in put for put in puts):
+        if method == b"GET" and any(b"/m/bert/manifests/1.0 " in put for put in puts):
             return [answer(json.dumps(MANIFEST).encode())]
         return [begin if method == b"POST" else NOT_FOUND]
 

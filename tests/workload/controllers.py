@@ -147,19 +147,6 @@ def leader_worker_set(item: Object) -> tuple[list[Object], list[Object]]:
     return [_service(name, {f"{_LWS}/name": name})], pods
 
 
-def torch_job(item: Object) -> tuple[list[Object], list[Object]]:
-    """Return the Services of a PyTorchJob without a Master, and its pods: each has one with its name."""
-    name, (spec,) = item["metadata"]["name"], item["spec"]["pytorchReplicaSpecs"].values()
-    services, pods = [], []
-    for index in range(spec["replicas"]):
-        labels = {f"{_OPERATOR}/job-name": name, f"{_OPERATOR}/replica-index": str(index)}
-        pods.append(_pod(f"{name}-worker-{index}", spec["template"], labels))
-        pods[-1]["spec"]["restartPolicy"] = spec["restartPolicy"]
-        _add_variables(pods[-1], {"PET_NPROC_PER_NODE": "auto", "PET_NNODES": str(spec["replicas"])})
-        services.append(_service(f"{name}-worker-{index}", labels))
-    return services, pods
-
-
 def pods_of(objects: Sequence[Object]) -> tuple[list[Object], list[list[Object]]]:
     """Return what the controllers of all workloads but MPIJobs and Workflows add, and the pods of each workload."""
     added: list[Object] = []
@@ -169,9 +156,8 @@ def pods_of(objects: Sequence[Object]) -> tuple[list[Object], list[list[Object]]
     for services, made in map(job_set, sets):
         added, jobs = added + services, jobs + made
     pods = [*map(job, jobs), *map(deployment, of_kind(objects, "Deployment"))]
-    for kind, controller in (("PyTorchJob", torch_job), ("LeaderWorkerSet", leader_worker_set)):
-        for services, made in map(controller, of_kind(objects, kind)):
-            added, pods = added + services, [*pods, made]
+    for services, made in map(leader_worker_set, of_kind(objects, "LeaderWorkerSet")):
+        added, pods = added + services, [*pods, made]
     return added, [*pods, *([_pod(item["metadata"]["name"], item, {})] for item in of_kind(objects, "Pod"))]
 
 

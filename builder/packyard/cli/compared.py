@@ -65,15 +65,15 @@ def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
         here = libraries.read(folder)
         found = composed(packing(folder, arguments, here.libraries), here.package_names(), arguments)
         return {**found, **offered(here)}
-    return {folder.resolve().name: _files(folder)}
+    return {folder.resolve().name: files(folder)}
 
 
-def _files(folder: Path) -> Files:
+def files(folder: Path) -> Files:
     """Return the files of an untarred package, without what packyard keeps or has rendered there.
 
     Those that packyard.json lists are never left out.
     """
-    tree, files, size, listed = Tree(folder), dict[str, bytes](), 0, _listed(folder)
+    tree, by_path, size, listed = Tree(folder), dict[str, bytes](), 0, _listed(folder)
     for place, folders, names in tree.walk():
         if is_rendered(place, names, listed):
             folders.clear()
@@ -81,12 +81,12 @@ def _files(folder: Path) -> Files:
         start = f"{place}/" if place else ""
         folders[:] = [name for name in folders if name[0] != "." or _is_above(start + name, listed)]
         for path in [start + name for name in names if start + name in listed or not _is_ours(name)]:
-            files[path] = tree.read(path)
-            size += len(files[path])
-            if len(files) > LIMITS.entries or size > LIMITS.total_size:
+            by_path[path] = tree.read(path)
+            size += len(by_path[path])
+            if len(by_path) > LIMITS.entries or size > LIMITS.total_size:
                 hint = "name the folder of one package, or of a library"
                 raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
-    return files
+    return by_path
 
 
 def _is_above(folder: str, listed: Collection[str]) -> bool:

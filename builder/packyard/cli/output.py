@@ -200,7 +200,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             _painted(number, place, text) + " " * (widths[place] - cell_len(text) + 2)
             for place, text in enumerate(first)
         )
-        texts = wrap(last, max(room - indent, 1), break_on_hyphens=False) if room and number else [last]
+        width = max(room - indent, 1) if room and number else len(last) + 1
+        texts = wrap(last, width, break_long_words=False, break_on_hyphens=False)
         if is_below and number:
             texts.insert(0, "")
         for text in texts or [""]:

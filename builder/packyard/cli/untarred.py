@@ -13,6 +13,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import bundles, output, preferences
+from packyard.cli import directory as directories
 from packyard.cli.preferences import Setting
 from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
@@ -40,7 +41,7 @@ class Untarred:
 
     def base(self, flag: str | None) -> Bundle:
         """Return the bundle that it came from, which has the same packyard.json: fetched before, or in a channel."""
-        return self._kept() or self._asked(flag)
+        return self.kept() or self._asked(flag)
 
     def _asked(self, flag: str | None) -> Bundle:
         problems: list[Problem] = []
@@ -69,7 +70,7 @@ class Untarred:
     def _is_of(self, bundle: Bundle) -> bool:
         return bundle.manifest.to_bytes() == self.data
 
-    def _kept(self) -> Bundle | None:
+    def kept(self) -> Bundle | None:
         """Return the bundle with the receipt's digest, if it was fetched and is kept."""
         if self.receipt is None or not same(self.receipt.version, self.described.version):
             return None
@@ -135,6 +136,16 @@ def base(folder: Path, flag: str | None, file: str | None, hint: str) -> Bundle:
         hint = f"name the bundle of {described.name} {described.version}: --base FILE"
         raise ConflictError(Problem(problem, file=str(folder), hint=hint))
     return named
+
+
+def within(word: str) -> tuple[Path, str]:
+    """Return the package that a word names, or whose use case or folder it names, and the beginning of paths there."""
+    folder = Path(word) if os.path.isdir(word) else directories.addressed(word) or Path(word)  # noqa: PTH112  # a text
+    root = paths.root_of(folder)
+    own = os.path.relpath(os.path.realpath(folder), root)
+    if own == os.curdir:
+        return folder, ""
+    return Path(str(folder).removesuffix(own) if str(folder).endswith(own) else os.path.relpath(root)), f"{own}/"
 
 
 def check_top(folder: Path) -> None:

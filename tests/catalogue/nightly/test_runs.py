@@ -351,7 +351,6 @@ _IS_FINISHED: dict[str, Callable[[Object], bool]] = {
     "Job": lambda item: bool(condition(item, "Complete")),
     "JobSet": lambda item: bool(condition(item, "Completed")),
     "LeaderWorkerSet": lambda item: bool(condition(item, "Available")),
-    "PyTorchJob": lambda item: bool(condition(item, "Succeeded")),
     "TrainJob": lambda item: bool(condition(item, "Complete")),
     "MPIJob": lambda item: bool(condition(item, "Succeeded")),
     "Pod": lambda item: phase(item) == "Succeeded" or bool(condition(item, "Ready")),

@@ -32,7 +32,7 @@ NewMachine = Callable[[list[Object]], Machine]
 USE_CASES = {f"{item.name}/{each.path}": (item, each) for item in PACKAGES for each in item.use_cases}
 SINGLE_NODE = "single-node/user-allocated-pvc"
 BUCKET = "single-node-bucket/object-storage"
-MULTI_NODE = [f"multi-node-{kind}/user-allocated-pvc" for kind in ("job-set", "train-job", "torch-job")]
+MULTI_NODE = [f"multi-node-{kind}/user-allocated-pvc" for kind in ("job-set", "train-job")]
 
 _HERE = Path(__file__).parents[1]
 PROGRAM = CATALOGUE.root_dir / "overlays/programs/finetune/train.py"

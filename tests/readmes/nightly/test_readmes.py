@@ -92,7 +92,7 @@ def test_what_clusters_need_is_installed_as_readmes_say(web_dir: Path, tmp_path:
     for name, url in RELEASES.items():
         *_, version = re.findall(rf"/{name}(?:/v\d+)? (\S+)$", go_mod, re.MULTILINE)  # as the last line replaces it
         content[url.format(version)] = (releases_dir / f"{name}.yaml").read_bytes()
-    for name in ("trainer", "training-operator"):
+    for name in ("trainer",):
         *_, version = re.findall(rf"/{name}(?:/v\d+)? v(\S+)$", go_mod, re.MULTILINE)
         content[SOURCES.format(name, version)] = archived(releases_dir / name, f"{name}-{version}/manifests")
     plane = tmp_path / "plane"

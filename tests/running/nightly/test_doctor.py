@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from catalogue.nightly import test_runs
 from catalogue.usecases import LEVELS, PACKAGES, Object, build_all, level, moved, shipped
-from controlplane import people
 from controlplane.api import Api
 from packyard.core.kubernetes import held, pods
 from packyard.running import doctor
 from packyard.running.doctor import facts
 from packyard.running.doctor.finding import Finding
-from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.rendered import Rendered
 from real import Served
-from running.patients import deployed, pod, read, rendered, told
+from running.patients import deployed, pod, read, told
 
 
 @pytest.mark.parametrize("brings_claims", [False, True])
@@ -76,33 +71,6 @@ DISK = {"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}
 RUN = [deployed("run", pod(main_envFrom=[{"secretRef": {"name": "keys"}}], volumes=[DISK])), ROLE]
 
 
-def test_the_calls_are_few_and_as_many_for_large_runs(operated: Api, namespace: str, tmp_path: Path) -> None:
-    """As the server's audit log has them; what everybody may know of the API is not in it."""
-    user = f"ops-{namespace}"
-    bound = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": namespace},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
-    }
-    operated.create(bound).expect_done()
-    people.await_right(operated, user)
-    config = people.kubeconfig(operated, user, namespace, tmp_path)
-    client = kubectl.find(os.environ["PATH"], kubeconfig=str(config), namespace=namespace)
-    mpi_job = examples("bert-large-fp32-training-k8s", "multi-node/user-allocated-pvc")
-    operated.create(test_runs.claim("workdisk"), namespace).expect_done()
-
-    def counted(look: Callable[[Kubectl, Rendered], object], objects: Sequence[Object]) -> int:
-        before = len([*people.requests(operated, user)])
-        look(client, rendered(objects))
-        return len([*people.requests(operated, user)]) - before
-
-    assert counted(doctor.examine, mpi_job) <= 11  # with a dry run of a launcher and of a worker
-    alike = [{**deployed("run", pod()), "metadata": {"name": f"run-{number}"}} for number in range(20)]
-    assert counted(doctor.examine, alike) <= 6
-
-
 SAID = """
 {kind: Namespace, metadata: {name: any, labels: {pod-security.kubernetes.io/enforce: baseline}}}
 ---
@@ -132,7 +100,6 @@ SAID = """
 def test_fields_of_any_type_are_no_bug() -> None:
     """In objects, of which anything may be left to be set, and in what a cluster says: each field has a turn."""
     said, odd = read(SAID), cycle(["", 5, [""], {"name": 5}, None])
-    rules = [{"apiGroups": [5], "resources": "", "verbs": [[]]}]
     served = {"kubeflow.org/v2beta1": {"MPIJob": "mpijobs"}}
 
     def check(objects: Sequence[Object], said: Sequence[Object]) -> None:
@@ -141,7 +108,6 @@ def test_fields_of_any_type_are_no_bug() -> None:
             objects={str(item.get("kind")): [item] for item in said},
             groups={"kubeflow.org": ["v2beta1"]},
             apis=served,
-            rules=rules,
         )
         doctor.questions(objects)
         assert all(isinstance(each, Finding) for each in doctor.judge(objects, known))

@@ -94,23 +94,3 @@ def test_a_run_that_is_refused_leaves_the_package_as_it_was(here: Path) -> None:
     again = f"packyard run {PACKAGE}/first-run TRAIN_EPOCHS=9 --namespace=nowhere --from carried"
     assert f"nothing is set or deployed; once this is mended: {again}\n" in done.stderr
     assert {file: file.read_bytes() for file in directory.iterdir()} == before
-
-
-def test_another_version_than_the_one_here_is_offered_by_upgrade(here: Path) -> None:
-    assert inside("get", PACKAGE).returncode == 0
-    done = inside("run", f"{PACKAGE}@9.0/first-run", "--from", here / "a channel")
-    assert f"(packyard upgrade {PACKAGE} 9.0 --from '{here}/a channel' moves it there)" in done.stderr
-
-
-def test_a_name_of_a_run_that_was_set_is_kept(here: Path, cluster: Api, namespace: str) -> None:
-    cluster.print(namespace, "Epoch 1/1")
-    assert inside("get", PACKAGE).returncode == 0
-    directory = here / PACKAGE / "quickstart/mlops/first-run/none"
-    assert inside("set", directory, "RUN_NAME=mine").returncode == 0
-    before = {file: file.read_bytes() for file in directory.iterdir()}
-    assert inside("run", f"{PACKAGE}/first-run").returncode == 0
-    assert {file: file.read_bytes() for file in directory.iterdir()} == before
-    again = inside("run", f"{PACKAGE}/first-run")
-    assert re.search("has ended, and does not run again: packyard undeploy .* deletes it, then deploy", again.stderr)
-    assert "--no-doctor" not in again.stderr
-    assert "mine" in str([item["metadata"]["name"] for item in cluster.list("batch/v1", "Job", namespace)])

@@ -107,15 +107,6 @@ def test_claims_go_where_that_is_asked_also_those_that_a_stateful_set_made(
     ]
 
 
-def test_a_namespace_stays(client: Kubectl, cluster: Api, namespace: str) -> None:
-    made(client, "first", item("v1", "Namespace", f"{namespace}-x"), config_map("a", x="1"))
-    removal = found(client, "first")
-    undeploy.delete(client, removal, claims=True)
-    body = cluster.read(item("v1", "Namespace", f"{namespace}-x")).expect_done()
-    assert body["status"]["phase"] == "Active"
-    assert LABEL not in body["metadata"].get("labels", {})
-
-
 def test_no_run_has_a_name_that_is_no_label(client: Kubectl) -> None:
     made(client, "first", config_map("a", x="1"))
     for name in ("First;x", "a,b", "first,packyard/run!=x", "x" * 64, "-n"):

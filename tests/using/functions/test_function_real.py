@@ -1,16 +1,13 @@
-"""`fn apply-setters` and `fn list-setters` beside the real functions, over upstream's cases and generated lists.
+"""`fn apply-setters` and `fn list-setters` beside the real functions, over upstream's cases and our own.
 
 Judged are the exit code, the results (message, field, file), and every scalar of every item with its type and its
 comment. What differs on purpose is in the README's section on kpt; `known` lets it pass, and below it has a test each.
-`make fuzz` tries many more lists (PACKYARD_FUZZ=N, of which a tenth). create-setters cannot be had as
-a module: `test_corpus` judges it.
+create-setters cannot be had as a module: `test_corpus` judges it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import random
 import re
 import subprocess
 from dataclasses import dataclass
@@ -22,16 +19,10 @@ import yaml
 
 import real
 from casefiles import Case, cases
-from packyard.core.errors import PackyardError
 from packyard.using.functions import function
-from packyard.using.functions.resourcelist import ResourceList
-from sample import tries
 from tiny import COMMAND, environment
-from using.functions import resourcelists
 from using.functions.resourcelists import HEAD, resource_list, said
 
-SEEDS = tries(2400) // 10
-BATCH = 60
 SHOWN = [case for case in cases("fn/*") if "input" in case.parts]
 CASES = [case for file in real.corpus_files("kpt") if (case := json.loads(file.read_bytes()))["files"]]
 
@@ -121,21 +112,6 @@ def known(one: tuple[str, ...], other: tuple[str, ...], lists: set[str]) -> bool
         return leaked or (one[3] == "# one" and other[3] == "")  # a comment inside a list setter's value
     folded = (one[1].replace("\n\n", "\n"), *one[2:]) == (other[1], *other[2:])  # its writer adds a line to folded text
     return one[0] == other[0] and folded
-
-
-@pytest.mark.parametrize("batch", range((SEEDS + BATCH - 1) // BATCH))
-def test_fields_are_set_as_by_the_real_function(apply_setters: Path, batch: int) -> None:
-    for seed in range(batch * BATCH, min((batch + 1) * BATCH, SEEDS)):
-        draw = random.Random(seed)
-        judge(apply_setters, resource_list(resourcelists.items(draw), resourcelists.configuration(draw)))
-
-
-@pytest.mark.parametrize("batch", range((SEEDS + BATCH - 1) // BATCH))
-def test_setters_are_listed_as_by_the_real_function(list_setters: Path, batch: int) -> None:
-    for seed in range(batch * BATCH, min((batch + 1) * BATCH, SEEDS)):
-        draw = random.Random(seed)
-        package = resourcelists.kptfile(draw) if draw.random() < 0.8 else {}
-        judge(list_setters, resource_list({**package, **resourcelists.items(draw)}))
 
 
 @pytest.mark.parametrize("case", real.of_corpus(CASES), ids=lambda case: case["id"].replace("/", " "))
@@ -269,19 +245,6 @@ def test_create_setters_names_the_items_of_a_list_where_they_stand() -> None:
     text = FIELD + "a: dev\nenv: [dev]\nlist: [dev]\n"
     outcome = function.run("create-setters", resource_list({"f.yaml": text}, config(all="'[dev]'", s="dev")))
     assert [result.field_path for result in outcome.results] == ["env", "list", "a", "env[0]", "list[0]"]
-
-
-@pytest.mark.parametrize("batch", range((SEEDS + BATCH - 1) // BATCH))
-def test_a_spoiled_list_is_refused_or_answered_by_one_that_can_be_read(batch: int) -> None:
-    for seed in range(batch * BATCH, min((batch + 1) * BATCH, SEEDS)):
-        draw = random.Random(seed)
-        package = resourcelists.kptfile(draw) if draw.random() < 0.5 else {}
-        whole = resource_list({**package, **resourcelists.items(draw)}, resourcelists.configuration(draw))
-        data = resourcelists.spoiled(draw, whole)
-        for name in function.FUNCTIONS:
-            with contextlib.suppress(PackyardError):
-                items = len(ResourceList(data).items)
-                assert len(ResourceList(function.run(name, data).output).items) == items
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,13 @@
 """Our own build of whole trees: what kustomize 5.7.1 builds, or a refusal, never anything else.
 
 Each tree of tests/trees/kustomize/ has `built`, what kustomize built of it (PACKYARD_WRITE=1 records it anew), or
-`refused`, what we say instead. PACKYARD_TREES=DIR names a folder of others, such as the repositories of many projects:
-each kustomization below it is built, and `-rP` shows how many were equal and refused.
+`refused`, what we say instead.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,7 +16,6 @@ import yaml
 
 import tiny
 from packyard.core.errors import InputError
-from packyard.core.kubernetes.kustomization import there
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize.accumulate import accumulate
 from packyard.using.kustomize.builtin import build
@@ -32,8 +29,6 @@ BUILT, REFUSED = (
     )
     for name in ("built", "refused")
 )
-FOREIGN = os.environ.get("PACKYARD_TREES", "")
-_NONE = pytest.mark.skip(reason="no other trees: PACKYARD_TREES=DIR names a folder of them")
 
 
 def loaded(text: str) -> list[object]:
@@ -71,24 +66,3 @@ def test_a_tree_is_refused_by_name(tree: Path) -> None:
     with pytest.raises(InputError) as caught:
         build(tree)
     assert (tree / "refused").read_text().strip() in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "folder", sorted(Path(FOREIGN).iterdir()) if FOREIGN else [pytest.param(Path(), marks=_NONE, id="none")], ids=str
-)
-def test_foreign_trees_are_built_as_kustomize_does_or_refused(served5: Served, folder: Path) -> None:
-    """Kustomizations that we refuse are not asked for: kustomize may fetch what they name."""
-    outcomes: Counter[str] = Counter()
-    different = []
-    for tree in sorted(Path(place) for place, _, _ in os.walk(folder) if there(place)):
-        try:
-            ours = build(tree).decode()
-        except InputError:
-            outcomes["refused"] += 1
-            continue
-        done = served5("build", tree)
-        outcome = "equal" if not done.returncode and loaded(ours) == loaded(done.stdout) else "different"
-        outcomes[outcome] += 1
-        different += [tree] if outcome == "different" else []
-    print(folder.name, dict(outcomes))
-    assert different == []

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from using.options.shipped import DATASETS, Catalogue
+from catalogue.usecases import PACKAGES, composed_package
+
+DATASETS = ("dataset-bucket", "dataset-claim", "dataset-host-path")
 
 _ALL = {"do-not-disrupt", "limits", "node-pool", "pull-secret", "queue", "scheduling"}
 _RUN = {*_ALL, *DATASETS, "environment", "writable-root"}
 _ALONE = {*_ALL, "debug", "environment", "gpus", "writable-root"}
 _SERVER = {"node-pool", "pull-secret", "scheduling"}
-_MODEL = {*_SERVER, "adapter", "api-key", "compile-cache", "environment", "queue", "trust-remote-code"}
+_ASKED = {*_SERVER, "api-key", "chat-template", "environment", "queue", "reasoning", "tool-calling"}
+_MODEL = {*_ASKED, "adapter", "compile-cache", "trust-remote-code"}
 _GPUS = {"amd", "expert-parallel", "gpu-claim"}
 FITTING = {
     "bert-large-fp32-training-k8s/multi-node/user-mounted-nfs": {*_RUN, "debug", "gpus", "spread"},
     "bert-large-fp32-training-k8s/single-node/user-mounted-nfs": {*_RUN, "debug", "gpus"},
     "image-classification-fp32-training-k8s/single-node/object-storage": _ALONE,
     "image-classification-fp32-training-k8s/sweep/object-storage": {*_ALONE, "spread"},
+    "llm-serving/from-image/model-image": {*_ASKED, *_GPUS, "spread", "trust-remote-code", "writable-root"},
     "llm-serving/on-cpu/user-allocated-pvc": {*_MODEL, "spread", "writable-root"},
     "llm-serving/one-node/user-allocated-pvc": {*_MODEL, *_GPUS, "spread", "writable-root"},
     "llm-serving/several-nodes/user-allocated-pvc": {*_MODEL, *_GPUS, "efa", "rdma", "writable-root"},
@@ -49,5 +53,7 @@ FITTING = {
 
 
 @pytest.mark.parametrize("name", FITTING)
-def test_a_use_case_has_its_options(name: str, catalogue: Catalogue) -> None:
-    assert {*catalogue.place(name).options} == FITTING[name]
+def test_a_use_case_has_its_options(name: str) -> None:
+    package, _, path = name.partition("/")
+    options = composed_package(next(each for each in PACKAGES if each.name == package)).options
+    assert {each.name for each in options.all if path in each.use_cases} == FITTING[name]

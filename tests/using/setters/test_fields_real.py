@@ -205,18 +205,6 @@ def test_a_value_of_another_type_is_refused_by_both_and_nothing_is_written(
     assert {file.name: file.read_bytes() for file in ours.iterdir()} == before
 
 
-@pytest.mark.parametrize("of", range(10))
-def test_setting_the_old_value_back_restores_the_bytes(tmp_path: Path, of: int) -> None:
-    package = make(tmp_path / "package", resource=RESOURCE.replace("'old'", "'0'"))
-    change_setters(package, {"V": ["old"]})
-    before = (package / "r.yaml").read_bytes()
-    for value in [*TEXTS, *MORE][of::10]:
-        change_setters(package, {"V": [value]})
-        assert (package / "r.yaml").read_bytes() != before, repr(value)
-        change_setters(package, {"V": ["old"]})
-        assert (package / "r.yaml").read_bytes() == before, repr(value)
-
-
 def test_quoted_text_stays_text_under_an_integer_setter(served5: Served, tmp_path: Path) -> None:
     resource = """\
 apiVersion: v1

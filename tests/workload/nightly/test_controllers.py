@@ -18,7 +18,6 @@ CASES = {
     "JobSet": "mnist-fp32-training-k8s/multi-node-job-set/user-allocated-pvc",
     "LeaderWorkerSet": "llm-serving/several-nodes/user-allocated-pvc",
     "MPIJob": "resnet50v1-5-fp32-training-k8s/multi-node/user-allocated-pvc",
-    "PyTorchJob": "llm-finetune/multi-node-torch-job/user-allocated-pvc",
     "TrainJob": "llm-finetune/multi-node-train-job/user-allocated-pvc",
 }
 

@@ -189,15 +189,8 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         {"kustomization.yaml": FLAT, "pod.yaml": POD + "x: *y\n"},
         "refers to nothing before",
     ),
-    "no object": ({"kustomization.yaml": FLAT, "pod.yaml": "a: b\n"}, "pod.yaml:1: an object without a kind"),
-    "a file that is not there": ({"kustomization.yaml": "resources: [gone.yaml]\n"}, "gone.yaml"),
-    "half a Krmfile": (
-        {"kustomization.yaml": FLAT, "pod.yaml": POD, "Krmfile": "kind: Krmfile\nopenAPI: {"},
-        "Krmfile",
-    ),
     "not text": ({"kustomization.yaml": FLAT, "pod.yaml": POD.replace("web", "\udcff")}, "not UTF-8"),
     "one that leads out": ({"kustomization.yaml": "resources: [../../secret.yaml]\n"}, "secret.yaml"),
-    "no object at all": ({"kustomization.yaml": "resources: []\n"}, "holds no object"),
     "no kind": (
         {"kustomization.yaml": FLAT, "pod.yaml": "apiVersion: v1\nmetadata: {name: a}\n"},
         "pod.yaml:1: an object without a kind",

@@ -12,7 +12,6 @@ import tiny
 from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo
 from packyard.writing.build.readme import render
-from packyard.writing.build.readme_facts import abbreviate
 
 
 def test_joins_rendered_fragments_with_one_blank_line() -> None:
@@ -36,11 +35,12 @@ def test_control_lines_leave_no_trace() -> None:
         ("one\n{{ 'x' | unknown_filter }}\n", 2, "No filter named 'unknown_filter'"),
         ("one\n{% include 'other.md' %}\n", 2, "cannot include"),
         ("one\n{{ ''.__class__.__mro__ }}\n", 2, "unsafe|__class__"),
+        ("one\n{{ model.name }}\n", 2, "this has no value, and would be printed as None"),
     ],
 )
 def test_names_the_file_and_line_of_a_fault(text: str, line: int, message: str) -> None:
     with pytest.raises(InputError, match=rf"^docs/a\.md:{line}: .*({message})"):
-        render([("ok.md", "fine"), ("docs/a.md", text)], {"model": {}}, Memo())
+        render([("ok.md", "fine"), ("docs/a.md", text)], {"model": {"name": None}}, Memo())
 
 
 @pytest.mark.parametrize(
@@ -109,20 +109,6 @@ def test_jinja_is_not_imported_before_it_is_needed() -> None:
     program = "import packyard.writing.build.readme, packyard.sharing, sys\n"
     program += "sys.exit(bool({'jinja2', 'requests'} & {*sys.modules}))"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("paths", "expected"),
-    [
-        (["a/pvc", "a/nfs", "b/pvc"], ["a/*", "b/pvc"]),
-        (["a/pvc", "b/pvc"], ["*/pvc"]),
-        (["a/pvc", "claim"], ["a/pvc", "claim"]),
-        (["a/pvc", "a/nfs"], ["a/*"]),
-        (["b/nfs"], ["b/nfs"]),
-    ],
-)
-def test_use_cases_are_written_as_few_patterns_that_stand_for_no_other(paths: list[str], expected: list[str]) -> None:
-    assert abbreviate(paths, ["a/pvc", "a/nfs", "b/pvc", "b/nfs", "claim"]) == expected
 
 
 FOREIGN = """\

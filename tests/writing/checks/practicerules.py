@@ -15,11 +15,9 @@ from packyard.writing.checks import (
     keys,
     kustomizations,
     launch,
-    lifecycle,
     mounts,
     port_numbers,
     practice,
-    roles,
     secret_texts,
     security,
     vocabulary,
@@ -37,13 +35,11 @@ def _rules(*families: ModuleType) -> frozenset[str]:
 RULES = _rules(practice, secret_texts) | {*("untyped-host-path", "args-without-command")}
 #: Those of families whose cases are the examples of the table and the defects.
 OTHERS = (
-    _rules(arguments, claims, definitions, image, keys, kustomizations, launch, lifecycle)
-    | _rules(mounts, port_numbers, roles, security, vocabulary)
-) - RULES - {"wrong-value", "wrong-type", "unknown-field", "missing-field"} | {*("unused-account", "kustomize-refuses")}
-
-
-_BY_ROWS = {rule.name for rule in table().values() if rule.rows}
-OTHERS |= _BY_ROWS - RULES - {"wrong-value", "server-refuses"}
+    _rules(arguments, claims, definitions, image, keys, kustomizations, launch)
+    | _rules(mounts, port_numbers, security, vocabulary)
+) | {*("unused-account", "kustomize-refuses", "no-readiness-probe")}
+OTHERS |= {rule.name for rule in table().values() if rule.rows}
+OTHERS -= RULES | {"wrong-value", "wrong-type", "unknown-field", "missing-field", "server-refuses"}
 
 
 def without(found: Iterable[Finding]) -> list[Finding]:

@@ -26,8 +26,8 @@ def evaluator() -> Iterator[Evaluator]:
 
 @pytest.mark.parametrize("expression", HOSTILE.values(), ids=HOSTILE)
 def test_what_takes_too_much_has_no_answer_and_the_others_have(expression: str, evaluator: Evaluator) -> None:
-    asked = [(0, "self.a + 1"), (0, expression), (0, "self.a + 2")]
-    first, hostile, last = evaluator.ask({"a": 1}, [((), None, None)], asked)
+    asked = [(each, {"self": {"a": 1}}) for each in ("self.a + 1", expression, "self.a + 2")]
+    first, hostile, last = evaluator.ask(asked)
     assert isinstance(hostile, NoAnswer)
     assert (first, last) == (2, 3)
 
@@ -37,4 +37,4 @@ def test_a_module_in_the_working_directory_is_not_run(
 ) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('the folder of a package was imported from')\n")
     monkeypatch.chdir(tmp_path)
-    assert evaluator.ask({"a": 1}, [((), None, None)], [(0, "self.a + 1")]) == [2]
+    assert evaluator.ask([("self.a + 1", {"self": {"a": 1}})]) == [2]

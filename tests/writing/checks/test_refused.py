@@ -179,16 +179,6 @@ def test_finds_a_reference_of_a_custom_kind_that_kustomize_does_not_rename(
     assert found == (f"name: {name}\n" in training and f"name: {name}\n" not in before)
 
 
-def test_finds_an_address_of_a_service_that_kustomize_renames() -> None:
-    files = {
-        "prod/kustomization.yaml": "resources: [web.yaml]\n",
-        "prod/web.yaml": BASE.replace("value: b", "value: 'http://web'"),
-    }
-    assert _found(files, ("reference-left-behind",)) == []
-    files["prod/kustomization.yaml"] += "nameSuffix: -a\n"
-    assert _found(files, ("reference-left-behind",)) == ["reference-left-behind"]
-
-
 @pytest.mark.parametrize(
     ("generated", "reference", "rule"),
     [

@@ -31,7 +31,6 @@ MISTAKES = [
     (CHAT, "ghcr.io/acme/chat:1.0", "«'ghcr.io/acme/chat: 1.0'", "invalid-image"),
     (CHAT, "ghcr.io/acme/chat:1.0", "«ghcr.io/acme/chat:latest", "moving-tag"),
     (CHAT, '{REPLICAS: "4"}', '«{REPLICAS: "12", LOG_LEVEL: debug}', "does-not-compose"),
-    (CHAT, "mode: inference", "mode: «inferencing", "odd-word"),
     (PAGE, "(#storage)", "«(#storages)", "dead-link"),
     (PAGE, "(LICENSE)", "«(LICENCE)", "dead-link"),
     (PAGE, "| `MEMORY` | `64Gi` |", "«| `MEMORY` | `32Gi` |", "stale-default"),

@@ -23,15 +23,11 @@ EXPECTED = {
         Krmfile:161 unused-definition
         config-map.yaml:13 unresolved-comment
         mpi-job.yaml:13 reference-left-behind
-        mpi-job.yaml:22 pod-field-in-container
-        mpi-job.yaml:88 reference-left-behind
-        mpi-job.yaml:97 pod-field-in-container""",
+        mpi-job.yaml:88 reference-left-behind""",
     TRAINING + "multi-node__user-mounted-nfs": """
         config-map.yaml:13 unresolved-comment
         mpi-job.yaml:14 reference-left-behind
-        mpi-job.yaml:23 pod-field-in-container
-        mpi-job.yaml:90 reference-left-behind
-        mpi-job.yaml:99 pod-field-in-container""",
+        mpi-job.yaml:90 reference-left-behind""",
     TRAINING + "single-node__user-allocated-pvc": """
         Krmfile:162 unused-definition
         config-map.yaml:13 unresolved-comment

@@ -244,11 +244,6 @@ def of_pods() -> Schema:
             "items": {"type": "object", "additionalProperties": False, "minProperties": 1, "properties": target},
         },
         "roles": {"description": "which of their pods, such as worker; all, if it is left out", **texts},
-        "where": {
-            "description": "what a pod or container has to have already, as a fragment of a pod; texts are patterns",
-            "type": "object",
-            "minProperties": 1,
-        },
         "absent": {"description": "fields of this patch that a pod must not have already", **texts},
         "append": {"description": "lists that are added to, where Kubernetes would replace them", **texts},
         "metadata": {

@@ -101,7 +101,7 @@ def _show_events(arguments: argparse.Namespace) -> int:
     if arguments.run not in by_run:
         raise InputError(records.missing(client, arguments.run, by_run))
     listed = events.read(client, by_run, arguments.run)
-    if ROWS.show(listed, arguments.output, cells=_CELLS):
+    if EVENTS.show(listed, arguments.output, cells=_CELLS):
         warnings = output.counted(sum(each.type == "Warning" for each in listed), "warning")
         count = output.counted(len(listed), "event")
         output.note(f"{count}, {warnings}, marked with !" if listed else "no events are kept")

@@ -2,8 +2,9 @@
 
 packyard list                        the configured channel, or the catalogue
                                      that packyard carries
-packyard list resnet train           packages whose names, titles, facts or use
-                                     cases have words that begin so
+packyard list resnet train           packages of whose names, titles, facts, use
+                                     cases, kinds or images words begin so; of
+                                     carried packages also all other texts
 packyard list --from CHANNEL         each package with its latest version
 packyard list --workspace .          the packages of the workspace here
 
@@ -13,18 +14,20 @@ packyard show NAME lists the use cases of one. A line on stderr names the source
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from packyard import __version__
 from packyard.cli import declare, output, preferences, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import BUNDLE, LIBRARY
-from packyard.core.errors import UsageError, suggest
+from packyard.core.errors import UsageError
 from packyard.sharing.index import summary
 from packyard.sharing.index.summary import Summary
 
 if TYPE_CHECKING:
+    from packyard.writing.source.package import Package
     from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows(
@@ -60,19 +63,27 @@ def run(arguments: argparse.Namespace) -> int:
         for each in chosen
     ]
     ROWS.show(rows, arguments.output, cells=_CELLS)
-    hint = suggest(arguments.words[0], [each.name for each in packages]) if words and not chosen else ""
     lacking = "no package has all of these words" if words else "there is no package"
-    output.note(f"from {where}" if chosen else f"{lacking} in {where}" + (f" ({hint})" if hint else ""))
+    hint = f" ({_nearest(words, packages)})" if words else ""
+    output.note(f"from {where}" if chosen else f"{lacking} in {where}{hint}")
     return int(bool(words) and not chosen)
+
+
+def _nearest(words: Sequence[str], packages: Iterable[Summary]) -> str:
+    """Say which packages have words that are nearly these."""
+    known = {word: each.name for each in packages for word in summary.split((each.name, each.title))}
+    near = [known[match] for word in words for match in get_close_matches(word, known, n=2)]
+    return f"nearest: {', '.join(dict.fromkeys(near))}" if near else "packyard list shows all"
 
 
 def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[Summary], bool | None, int | None]:
     """Return where packages are from, these, whether a channel was reached, and the number of its index."""
     source = preferences.source(arguments.channel)
     if arguments.workspace:
-        return f"the workspace {arguments.workspace}", [*_of_sources(workspaces.find(arguments), "")], None, None
+        packages = _of_sources(workspaces.find(arguments), "", arguments.words)
+        return f"the workspace {arguments.workspace}", packages, None, None
     if source.is_carried:
-        return str(source), [*_of_sources(workspaces.carried(), __version__)], None, None
+        return str(source), _of_sources(workspaces.carried(), __version__, arguments.words), None, None
     from packyard.cli.channels import is_reached, listed, open_to_read, signed
 
     store = open_to_read(source.value)
@@ -81,16 +92,28 @@ def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[Summary], bool
     return where, [*index.summaries()], is_reached(store), index.number
 
 
-def _of_sources(here: Workspace, version: str) -> Iterator[Summary]:
-    """Yield the packages of a workspace; they have the version of packyard where it carries them."""
+def _of_sources(here: Workspace, version: str, words: Sequence[str]) -> list[Summary]:
+    """Return the packages of a workspace; they have the version of packyard where it carries them."""
     from packyard.writing.source import package
 
-    for name in here.package_names():
-        item = package.read(here, name)
-        yield Summary(
-            name=name,
+    items = [package.read(here, name) for name in here.package_names()]
+    return [
+        Summary(
+            name=item.name,
             version=version,
             title=summary.short(package.title(here, item.folder)),
             model=item.model,
             use_cases=[each.path for each in item.use_cases],
+            needs=[*_texts(here, item)] if words else (),
         )
+        for item in items
+    ]
+
+
+def _texts(here: Workspace, item: Package) -> Iterator[str]:
+    """Yield what the sources of a package say, without comments."""
+    parts = {(f"overlays/{kind}", name) for case in item.use_cases for kind, name in case.overlays}
+    parts |= {("bases", case.base) for case in item.use_cases}
+    for folder in (item.folder, *(here.part_dir("/".join(part)) for part in sorted(parts))):
+        for path in here.sources.list(folder, "*.yaml") + here.sources.list(folder, "*.md"):
+            yield from (line.partition("#")[0] for line in here.sources.read(path).decode().splitlines())

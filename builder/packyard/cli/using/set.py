@@ -250,7 +250,7 @@ def _tell(change: PackageChange, where: str) -> None:
     for name, count in change.plan.counts.items():
         former, new = change.plan.former.setters.get(name), _shown(change.plan.definitions.setters[name])
         old = _shown(former) if former else ""
-        became = f"{old} → {new}" if old not in ("", new) else f"is {new}"
+        became = f"is {new}" if old in (shown(""), "", new) else f"{old} → {new}"
         output.line(f"{where}{name} {became} ({output.counted(count, 'field')})")
     for item in change.plan.changes if output.verbose else ():
         if item.old != item.new:

@@ -1,4 +1,4 @@
-"""Show a package's setters: their values, whether they are set or have to be, how many fields they reach, the rules."""
+"""Show the setters of a use case with their values, or what each use case of a package has to have set."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.listing import (
     ListedRule,
     ListedSetter,
-    constraint,
     in_order,
-    kind,
     list_rules,
     list_setters,
 )
@@ -39,9 +37,7 @@ ROWS = Rows(
     "rules (rule=rule.text, message=rule.message, setters=rule.names, holds, file=rule.node.source.name, line)",
     forms=(*FORMS, "yaml"),  # a values file
 )
-_COLUMNS = ("NAME", "VALUE", "SET", "TYPE", "FIELDS", "DESCRIPTION")
-_RULE_COLUMNS = ("RULE", "HOLDS", "MESSAGE")
-_HOLDS = {True: "yes", False: "BROKEN", None: "not yet known"}
+_COLUMNS = ("NAME", "VALUE", "DESCRIPTION")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,10 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """The setters and rules of a package or an option, and the folder to set them in; the package named has no heading.
-
-    Setters of an option are for all use cases that have it.
-    """
+    """The setters and rules of a use case, or of an option, which are for all use cases that have it enabled."""
 
     heading: str
     directory: Path
@@ -80,7 +73,11 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     rows = [(each.heading or ".", each.description, each.setters, each.rules) for each in listings]
     if ROWS.show(rows, arguments.output):
-        _show(arguments, listings)
+        cases = [each for each in listings if not each.is_option and each.directory.resolve().name != folders.NAME]
+        if len(cases) > 1:
+            _show_all(arguments, cases)
+        else:
+            _show_one(arguments, [*cases, *(each for each in listings if each.is_option or not cases)])
         edits.tell_by_hand(tree.root_dir)
     return 0
 
@@ -134,47 +131,41 @@ def _value(setter: Setter) -> str | Sequence[str]:
     return Listed.of((), setter.value or '""') if setter.values is None else setter.values
 
 
-def _show(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> None:
+def _show_all(arguments: argparse.Namespace, cases: Sequence[_Listing]) -> None:
+    """Print a line for each use case."""
+    names = address.shortened([each.heading for each in cases])
+    chosen = [[row.setter.name for row in each.setters if arguments.set or row.setter.must_be_set] for each in cases]
+    column = "SET" if arguments.set else "TO BE SET"
+    output.table(("USE CASE", column), [(name, ", ".join(these)) for name, these in zip(names, chosen, strict=True)])
+    first = next((case for case, these in zip(cases, chosen, strict=True) if these), cases[0])
+    output.note(f"packyard setters {address.typed(first.directory)} lists those of one")
+
+
+def _show_one(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> None:
+    """Print the setters and rules of a use case, and of the options that it has enabled."""
     is_part = arguments.unset or arguments.set
-    listed = [each for each in listings if each.setters or each.rules]
-    for number, listing in enumerate(listed):
-        if listing.heading:
-            of_whom = " (for all use cases that have the option)" if listing.is_option else ""
-            if number:
-                output.line()
-            output.line(f"{listing.heading}{of_whom}:")
-        if listing.description and listing.setters and not is_part:
-            for line in use_cases.sentence(listing.description, use_cases.INDENT if listing.heading else ""):
-                output.line(line)
-        _show_setters(listing)
-        _show_rules(listing.rules, only_broken=is_part)
+    for listing in listings:
+        rows = listing.setters
+        if listing.is_option and rows:
+            output.line(f"{listing.heading} (for all use cases that have the option):")
+        for line in use_cases.sentence(listing.description) if rows and not is_part else ():
+            output.line(line)
+        output.table(_COLUMNS, [_cells(row.setter) for row in rows])
+        for rule in listing.rules:
+            if rule.broken:
+                output.warning(str(rule.broken))
+            elif not is_part:
+                output.line(f"{rule.rule.text}: {rule.rule.message}")
+        missing = [row.setter.name for row in rows if row.setter.must_be_set]
+        if missing and listing.directory.resolve().name == folders.NAME:
+            output.note(f"to be set only where an option that has it is enabled: {', '.join(missing)}")
+        elif missing:
+            words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
+            output.note(f"{len(missing)} to be set: packyard set {words}")
     if not any(each.setters for each in listings):
         output.note("every required value is set" if arguments.unset else "no setter to list")
 
 
-def _show_setters(listing: _Listing) -> None:
-    output.table(_COLUMNS, [_cells(row) for row in listing.setters])
-    missing = [row.setter.name for row in listing.setters if row.setter.must_be_set]
-    if missing and listing.directory.resolve().name == folders.NAME:
-        output.note(f"to be set only where an option that has it is enabled: {', '.join(missing)}")
-    elif missing:
-        words = [address.typed(listing.directory), *(f"{name}=…" for name in missing)]
-        output.note(f"{len(missing)} to be set: packyard set {' '.join(words)}")
-
-
-def _show_rules(rows: Sequence[ListedRule], *, only_broken: bool) -> None:
-    if rows and not only_broken:
-        output.line()
-        cells = [(row.rule.text, _HOLDS[row.holds], row.rule.message) for row in rows]
-        output.table(_RULE_COLUMNS, cells)
-    for row in rows:
-        if row.broken:
-            output.warning(str(row.broken))
-
-
-def _cells(row: ListedSetter) -> tuple[str, ...]:
-    setter = row.setter
-    state = "yes" if setter.is_set else ""
-    state = "REQUIRED" if setter.must_be_set else f"by {setter.set_by}" if setter.set_by else state
-    takes = " ".join(filter(None, (kind(setter), constraint(setter))))
-    return (setter.name, setter.shown, state, takes, str(row.field_count), " ".join(setter.description.split()))
+def _cells(setter: Setter) -> Sequence[str]:
+    value = "REQUIRED" if setter.must_be_set else setter.shown
+    return setter.name, value, " ".join(setter.description.split())

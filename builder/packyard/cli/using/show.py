@@ -6,7 +6,7 @@ packyard show NAME/USECASE         one use case, or those whose folders are
 packyard show NAME@VERSION         a version, or a range such as ^1.2
 packyard show NAME --from CHANNEL  in a channel
 packyard show NAME --images        the names of its images, a line each, for
-                                   crane or skopeo
+                                   crane or skopeo; without NAME those of all
 
 The bundle is read and verified as get does, and kept in the cache. Nothing is unpacked.
 """
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from packyard.cli import bundles, declare, output, preferences, use_cases
+from packyard.cli import bundles, declare, output, preferences, use_cases, workspaces
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
@@ -61,18 +61,24 @@ _Command = Callable[..., str]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("package", metavar="NAME[@VERSION][/USECASE]")
+    parser.usage = "%(prog)s NAME[@VERSION][/USECASE] [flags]"
+    parser.add_argument("words", metavar="NAME[@VERSION][/USECASE]", nargs="*")
     declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
     declare.switch(parser, "--images", "only the names of its images, a line each")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a package, or its use cases that are named."""
-    reference, _, wanted = arguments.package.partition("/")
-    if arguments.images and wanted:
-        problem = f"--images lists the images of a package: packyard show {reference} --images"
-        raise UsageError(f"packyard show: {problem}")
+    reference, _, wanted = "/".join(word.strip("/") for word in arguments.words).partition("/")
     source = preferences.source(arguments.channel)
+    if arguments.images:
+        if wanted:
+            problem = f"--images lists the images of a package: packyard show {reference} --images"
+            raise UsageError(f"packyard show: {problem}")
+        IMAGES.show(_images([reference] if reference else _names(source), source), arguments.output)
+        return 0
+    if not reference:
+        raise UsageError("packyard show: name a package; packyard list shows their names")
     offer = bundles.offer(Reference.parse(reference), source)
 
     def command(verb: str, use_case: str = "") -> str:
@@ -80,13 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         return f"packyard {verb} {quote(reference)}{use_case}{preferences.as_flag(source)}"
 
     manifest = offer.bundle.manifest
-    if arguments.images:
-        IMAGES.show([_image(each) for each in manifest.images if images.is_valid(each)], arguments.output)
-        return 0
-    cases = [
-        bundled.use_case(offer.bundle, path)
-        for path in address.meant(manifest.deployed(), wanted.strip("/"), manifest.name)
-    ]
+    cases = [bundled.use_case(offer.bundle, path) for path in address.meant(manifest.deployed(), wanted, manifest.name)]
     names = use_cases.names(manifest)
     row = described(offer, source, cases)
     if not ROWS.show([row], arguments.output):
@@ -100,10 +100,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _image(reference: str) -> str:
-    """Return the whole name of an image, with its registry."""
-    host, name, tag = images.whole(reference)
-    return f"{host}/{name}{'@' if ':' in tag else ':'}{tag}"
+def _names(source: Setting) -> Sequence[str]:
+    if source.is_carried:
+        return workspaces.carried().package_names()
+    from packyard.cli.channels import listed
+
+    return [each.name for each in listed(source.value).summaries()]
+
+
+def _images(references: Sequence[str], source: Setting) -> Sequence[str]:
+    """Return the whole names of the images of packages, with their registries, each once."""
+    manifests = (bundles.find(Reference.parse(each), source).manifest for each in references)
+    wholes = (images.whole(image) for each in manifests for image in each.images if images.is_valid(image))
+    return list(dict.fromkeys(f"{host}/{name}{'@' if ':' in tag else ':'}{tag}" for host, name, tag in wholes))
 
 
 def described(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) -> Row:

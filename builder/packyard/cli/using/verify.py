@@ -3,29 +3,29 @@
 packyard verify NAME.tar.gz                 its files, its signature, what it
                                             was built from
 packyard verify NAME.tar.gz --from CHANNEL  also that the channel has this file
-packyard verify NAME.tar.gz --rebuild       also that its sources, in the
-                                            workspace here, build the same bytes
 packyard verify DIR                         which files were changed since it
-                                            was untarred
+                                            was untarred, other than by set
 
 One line says what was proved, and what could not be. The signature or provenance, and the SBOM, are looked for beside
-NAME.tar.gz. --rebuild takes the recorded commit, if the repository here has it; it changes no file.
+NAME.tar.gz.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.cli import declare, output, preferences, untarred, workspaces
-from packyard.cli.bundles import carried
+from packyard.cli import bundles, compared, declare, output, preferences, untarred
+from packyard.cli import directory as directories
+from packyard.cli.bundles import Offer
 from packyard.cli.channels import fetching, is_reached, open_to_read
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
-from packyard.core.bundle import bundle as bundles
 from packyard.core.bundle import manifest, receipt
+from packyard.core.bundle.bundle import Bundle, inspect
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
@@ -33,14 +33,15 @@ from packyard.core.errors import InputError, IntegrityError, Problem, Unavailabl
 from packyard.core.files import regular
 from packyard.sharing.entry import SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.fetching.cache import digest_of
-from packyard.sharing.fetching.fetch import Fetching, opened_entry
-from packyard.sharing.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
+from packyard.sharing.fetching.fetch import Fetching
+from packyard.sharing.fetching.verify import Proof, changes, verify_bundle, verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import keyless, provenance
 from packyard.sharing.trust.keys import Identity
+from packyard.using.upgrade.merge import Merged, Versions, merge
 
 ROWS = Rows(
     "bundle",
@@ -52,42 +53,31 @@ ROWS = Rows(
 )
 _NOT = "not proved to be the published one"
 DIRECTORY = Rows("package", "name, version, files (path, state), published, channelReached, indexSeen", "DIR")
-REBUILT = Rows("package", "name, version, tar, rebuilt, files (path, state)", "FILE --rebuild")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
     declare.value(parser, "--from CHANNEL", "compare with what this channel has", dest="channel")
-    declare.switch(parser, "--rebuild", "build the package of a .tar.gz again, and compare")
     declare.value(parser, "--identity IDENTITY", "who signed without a key: an address or a URL")
     declare.value(parser, "--issuer URL", "who says that it is this identity")
     declare.value(parser, "--trusted-root FILE", "keys of Sigstore (default: the public ones)")
-    workspaces.add_argument(parser, carried=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
     what = Path(arguments.what)
-    if what.is_dir():
-        beside = ("rebuild", "identity", "issuer", "trusted-root", "workspace")
+    if what.is_dir() or (not what.exists() and directories.addressed(arguments.what)):
+        beside = ("identity", "issuer", "trusted-root")
         declare.alone(arguments, "verify", "beside a folder: name the .tar.gz that it came from", *beside)
-        return _directory(what, arguments.channel, arguments.output)
+        return _directory(arguments.what, arguments.channel, arguments.output)
     if bool(arguments.identity) != bool(arguments.issuer) or (arguments.trusted_root and not arguments.identity):
         raise UsageError("packyard verify: --identity and --issuer belong together, --trusted-root to them")
-    if not arguments.rebuild:
-        declare.alone(arguments, "verify", "without --rebuild", "workspace")
     checked = verify_file(what, arguments.channel)
-    proof = checked.proof
     if arguments.identity:
-        _verify_identity(what, proof, arguments)
-    if arguments.rebuild:
-        from packyard.cli.using import rebuild  # composing takes long to import
-
-        output.note(proof.describe())
-        return rebuild.compare(what, proof, workspaces.root(arguments, carried=True), REBUILT, arguments.output)
+        _verify_identity(what, checked.proof, arguments)
     if ROWS.show([checked], arguments.output):
-        output.line(proof.describe())
+        output.line(checked.proof.describe())
     return 0
 
 
@@ -97,7 +87,7 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
         hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
         raise InputError(Problem("no such file", file=str(file), hint=hint))
     with regular.opened(file) as opened:
-        described, tar = bundles.inspect(opened, what=str(file))
+        described, tar = inspect(opened, what=str(file))
         digest, size = digest_of(opened), opened.tell()
     bundle = IndexEntry(name=described.name, version=described.version, tar=tar, digest=digest, size=size)
     beside = (_beside(file, end) for end in provenance.ENDS)
@@ -131,61 +121,60 @@ def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) ->
     output.note(f"signed by {on_one_line(arguments.identity)}, as {on_one_line(arguments.issuer)} says")
 
 
-def _directory(folder: Path, flag: str | None, form: str) -> int:
+def _directory(word: str, flag: str | None, form: str) -> int:
+    folder, below = untarred.within(word)
     package = untarred.read(folder)
     described = package.described
-    is_published, text, *seen = _compared(package, flag)
-    different = differences(described, digests_below(folder, described))
-    row = (described.name, described.version, different, is_published, *seen)
+    offer, text = _compared(package, flag)
+    different = {path: state for path, state in changes(folder, described) if path.startswith(below)}
+    base, values = offer.bundle if offer else package.kept(), ""
+    if base and different:
+        merged = _merged(base, folder)
+        wrong = {*merged.edited, *(os.path.relpath(each.file, folder) for each in merged.conflicts)}
+        for path in [path for path, state in different.items() if state == "changed" and path not in wrong]:
+            different[path] = "set"
+        values = ", ".join(sorted({name for _, name in (*merged.values, *merged.options)}))
+    reached = (offer.is_reached, offer.index) if offer else (None, None)
+    row = (described.name, described.version, [*different.items()], offer is not None, *reached)
+    edited = [(path, state) for path, state in different.items() if state != "set"]
     if DIRECTORY.show([row], form):
-        for path, state in different:
+        for path, state in edited:
             output.line(f"{state:<8} {path}")
-        same = len(described.files) - sum(state != "extra" for _, state in different)
-        counted = f"{same} of {output.counted(len(described.files), 'file')} unchanged"
+        number = sum(path.startswith(below) for path in described.files)
+        same = number - sum(state != "extra" for state in different.values())
+        counted = f"{same} of {output.counted(number, 'file')} unchanged"
+        if by_set := len(different) - len(edited):
+            counted += f", {by_set} as you set them ({values})"
         output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {text}")
-    return int(bool(different))
+    return int(bool(edited))
 
 
-#: Whether a packyard.json is that of a channel, in words, too, whether that was reached, and its head, if any.
-_Compared = tuple[bool, str, bool | None, int | None]
+def _merged(base: Bundle, folder: Path) -> Merged:
+    """Return what somebody set, enabled and edited since a package was untarred."""
+    files = compared.files_of(base.members)
+    return merge(Versions(base=files, ours=compared.files(folder), theirs=files, root_dir=folder.resolve(), new=""))
 
 
-def _compared(package: Untarred, flag: str | None) -> _Compared:
-    """Compare with the channel that is named, or with that of the receipt; say why not where it cannot be asked."""
-    if flag is not None:
-        return _compare(package, Setting(flag, "--from"))
-    if package.receipt is None:
-        return False, f"{_NOT}: add --from CHANNEL", None, None
-    address = package.receipt.channel
-    if not preferences.is_used(address):
+def _compared(package: Untarred, flag: str | None) -> tuple[Offer | None, str]:
+    """Compare with the channel that is named, or with that of the receipt; say in words what came of it."""
+    address = package.receipt.channel if package.receipt and flag is None else flag
+    if address is None:
+        return None, f"{_NOT}: add --from CHANNEL"
+    if flag is None and not preferences.is_used(address):
         add = f"add{preferences.flag_for(address)}"
-        reason = f"{receipt.FILE} names a channel that you have not used on this computer ({add})"
-        return False, f"{_NOT}: {reason}", None, None
+        return None, f"{_NOT}: {receipt.FILE} names a channel that you have not used on this computer ({add})"
+    source = Setting(address, receipt.FILE if flag is None else "--from")
     try:
-        return _compare(package, Setting(address, receipt.FILE))
+        offer = bundles.offer(Reference.parse(package.name), source)
     except (InputError, UnavailableError) as error:
-        return False, f"{_NOT}: {error}", None, None
-
-
-def _compare(package: Untarred, source: Setting) -> _Compared:
-    """Raise `IntegrityError` unless the packyard.json is the one in a channel; say which one it is."""
-    published = None if source.is_carried else _published(source.value, package.described)
-    if _digest(package.described, published) != Digest.of(package.data):
-        hint = f"fetch it again: packyard get {package.name}{preferences.flag_for(source.value)}"
+        if flag is not None:
+            raise
+        return None, f"{_NOT}: {error}"
+    if offer.bundle.manifest.to_bytes() != package.data:
+        hint = f"fetch it again: packyard get {package.name}{preferences.flag_for(address)}"
         problem = f"is not the {manifest.FILE} of {package.name} in {source}"
         raise IntegrityError(Problem(problem, file=str(package.folder / manifest.FILE), hint=hint))
-    if published is None:
-        return True, f"the one in {source}", None, None
-    return True, f"the published one, of {source}", published.is_reached, published.index.number
-
-
-def _digest(described: Manifest, published: _Published | None) -> Digest:
-    """Return the digest of the packyard.json that a channel has for a version, or that packyard carries."""
-    if published is None:
-        reference = Reference(name=described.name, version=described.version)
-        return Digest.of(carried(reference).manifest.to_bytes())
-    with opened_entry(published.store, published.entry, published.how) as file:
-        return bundles.contents(file, what=str(published.entry))[manifest.FILE][0]
+    return offer, f"the one in {source}" if source.is_carried else f"the published one, of {source}"
 
 
 def _beside(file: Path, end: str) -> bytes | None:

@@ -21,7 +21,7 @@ from packyard.core.errors import InputError, Problem, UsageError
 from packyard.writing.authoring import new
 from packyard.writing.authoring.new import WORK, Answers, UseCase
 from packyard.writing.build import workspace_lint
-from packyard.writing.source import offered
+from packyard.writing.source import offered, sentence
 from packyard.writing.source.offered import BASE, Offered
 from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
 
@@ -34,6 +34,7 @@ PARTS = Rows(
 )
 EXAMPLE = "packyard new my-model --base job"
 _CELLS = {
+    "WHAT IT IS": lambda row: sentence.first(row["description"]),
     "NEEDS": lambda row: _sentence(
         "needs", [*(["a storage"] if row["volume"] else []), *row["operators"], *row["needs"]]
     ),

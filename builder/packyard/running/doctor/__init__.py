@@ -86,19 +86,15 @@ _ALL = every(())
 def examine(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
     """Return the answer to every question, also of those that passed.
 
-    The server is asked last, by a dry run, where nothing else keeps the run from starting; what it would make of the
-    pods is what nodes have to take. Of a run that is there it would count the pods a second time.
+    The server is asked last, by a dry run, where nothing else keeps the run from starting. Of a run that is there it
+    would count the pods a second time.
     """
     objects = rendered.objects
     checks = every(rendered.required, objects)
     cluster = facts.read(kubectl, questions(objects, checks))
     findings = judge(objects, cluster, checks)
     if not any(each.severity == "error" for each in findings) and not wanted.there(objects, cluster):
-        attempts = admission.attempt(objects, kubectl)
-        if any(each.check == nodes.CHECK and each.severity == "warning" for each in findings):
-            findings = [each for each in findings if each.check != nodes.CHECK]
-            findings += nodes.judge(admission.admitted(attempts, kubectl), cluster)
-        findings += admission.judge(attempts, kubectl)
+        findings += admission.judge(objects, kubectl)
     return [replace(each, fix=_located(_mending(each, rendered), kubectl)) for each in findings]
 
 

@@ -23,8 +23,7 @@ from packyard.running.doctor.wanted import PodSet
 from packyard.running.runs import requests, trouble
 from packyard.running.runs.requests import Amounts, shown
 
-#: The family of these findings.
-CHECK = "nodes"
+_CHECK = "nodes"
 _AMOUNTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,ALLOCATABLE:.status.allocatable"
 _TAINTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"
 #: Reasons, the hardest to change first: what is said of one node, of several, and the command that shows it.
@@ -55,16 +54,12 @@ def ask(objects: Sequence[Object]) -> Questions:
 
 def take(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find a node for each set of pods."""
-    return judge(wanted.find(objects), facts)
-
-
-def judge(sets: Sequence[PodSet], facts: Facts) -> Iterator[Finding]:
-    """Do what `take` does for pods as the server would have them."""
+    sets = wanted.find(objects)
     nodes = facts.all("Node") if sets else ()
     for pod_set in sets:
         asked = {name: amount for name, amount in requests.of(pod_set.pod).requests.items() if amount}
         obstacles = [_obstacle(_placing(pod_set), asked, node) for node in nodes]
-        yield passed(CHECK, pod_set.who) if None in obstacles else _lack(pod_set, asked, obstacles, nodes)
+        yield passed(_CHECK, pod_set.who) if None in obstacles else _lack(pod_set, asked, obstacles, nodes)
 
 
 def _obstacle(pod: Object, asked: Amounts, node: Object) -> Obstacle | None:
@@ -97,7 +92,7 @@ def _lack(pod_set: PodSet, asked: Amounts, obstacles: Sequence[Obstacle | None],
     why += "; a device plugin offers devices" if kinds == {"device"} else ""
     fix = next((_REASONS[kind][2] for kind in reversed(_ORDER) if kind in kinds), "kubectl get nodes")
     taints = (_keys(_placing(pod_set), node) for (kind, _), node in pairs if kind == "taint")
-    found = warning(CHECK, pod_set.who, message, why=why, fix=fix)
+    found = warning(_CHECK, pod_set.who, message, why=why, fix=fix)
     return replace(found, taints=next(filter(None, taints), ()))
 
 

@@ -27,8 +27,6 @@ from packyard.running.runs.run import LABEL, Object, Reference
 
 #: Records of a run that stay, as of a release of Helm.
 _KEPT = 10
-#: How often a run is looked at again that somebody changes meanwhile.
-_TRIES = 3
 _SECRET = (CORE, "Secret")
 _READ_AT_START = (*of(CORE, "ConfigMap"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
 #: Groups of kinds of which the server itself refuses to change what pods are made of.
@@ -89,7 +87,6 @@ def _plan(
     *,
     force: bool,
     beside: str = "",
-    tries: int = _TRIES,
 ) -> Plan:
     if before and before[-1].who != drafted.who and not force:
         problem = f"run {drafted.run} was deployed by {before[-1].who or 'somebody else'} at {before[-1].when}"
@@ -127,9 +124,6 @@ def _plan(
     unchanged = {each for each, item in after.items() if _content(item) == _content(there[each])}
     started = [each for each in recorded if each in own and lifetimes.runs_once(each.group_kind)]
     changed = [each for each in after if each not in unchanged and _work(after[each]) != _work(there[each])]
-    if tries and any(_version(after[each]) != _version(there[each]) for each in changed):
-        # A controller wrote to it after it was read, as that of a TrainingRuntime does once that is used.
-        return _plan(kubectl, before, drafted, objects, force=force, beside=beside, tries=tries - 1)
     refuse(_unheeded(changed, started, "; ".join(filter(None, (anew, beside)))), ConflictError)
     are_secrets_equal = all(each in unchanged for each in applied if each.group_kind == _SECRET and each in there)
     is_equal = repeats and are_secrets_equal
@@ -221,10 +215,6 @@ def _dropped(applied: Mapping[Reference, Object], answers: Mapping[Reference, Ob
         )
 
 
-def _version(item: Mapping[str, Any]) -> str:
-    return text(mapping(item.get("metadata")).get("resourceVersion"))
-
-
 def _unheeded(changed: Sequence[Reference], started: Sequence[Reference], hint: str) -> Iterator[Problem]:
     """Yield what the server would let change, and of which pods that were made before take no notice."""
     for each in changed:
@@ -241,6 +231,20 @@ def _content(item: Mapping[str, Any]) -> Object:
 
 
 def _work(item: Mapping[str, Any]) -> Object:
-    """Return what pods are made of, or read: all but names, labels and whether something is suspended."""
+    """Return what pods are made of, or read: all but names, labels and whether something is suspended.
+
+    What is empty does not count: controllers that write an object anew leave it out, as that of a TrainingRuntime does
+    once one is used.
+    """
     kept = {key: value for key, value in item.items() if key not in ("metadata", "status", "suspend")}
-    return {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}
+    parts = {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}
+    filled: Object = _filled(parts)
+    return filled
+
+
+def _filled(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_filled(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {key: each for key, part in value.items() if (each := _filled(part)) not in (None, "", [], {})}

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from packyard.core.bundle import record, reference
+from packyard.core.bundle import reference
 from packyard.core.digest import Digest
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
@@ -31,16 +31,20 @@ _AT_ONCE = 8
 
 
 class Versions(Mapping[str, IndexEntry]):
-    """The versions of a package, each read once, as it is asked for; tags that packyard did not write have no entry."""
+    """The versions of a package, each read once, as it is asked for; tags that packyard did not write have no entry.
 
-    def __init__(self, registry: OCIStore, name: str) -> None:
-        self._registry, self._name = registry, name
-        self._versions = dict.fromkeys(registry.versions(name))
+    ``quick``: whether yanks are asked for only where the tags say that there is one.
+    """
+
+    def __init__(self, registry: OCIStore, name: str, *, quick: bool = False) -> None:
+        self._registry, self._name, self._quick = registry, name, quick
+        self._versions = registry.versions(name)
         self._entries: dict[str, IndexEntry | None] = {}  # those that were read
 
     def __getitem__(self, version: str) -> IndexEntry:
         if version in self._versions and version not in self._entries:
-            self._entries[version] = self._entry(version)
+            may_be_yanked = not self._quick or self._versions[version]
+            self._entries[version] = self._registry.version(self._name, version, may_be_yanked=may_be_yanked)
         entry = self._entries.get(version)
         if entry is None:
             raise KeyError(version)
@@ -56,16 +60,6 @@ class Versions(Mapping[str, IndexEntry]):
         """Return all entries, which are read several at a time."""
         entries = parallel.each(self.get, list(self), _AT_ONCE)
         return {entry.version: entry for entry in entries if entry}.values()
-
-    def _entry(self, version: str) -> IndexEntry | None:
-        there = self._registry.version(self._name, version)
-        if there is None:
-            return None
-        file = f"{self._registry.address}/{self._name}:{version}"
-        entry = record.parse_any(there.facts.encode(), lambda fields: IndexEntry.parse(fields.rest()), file=file)
-        if (entry.name, entry.version) != (self._name, version):  # a tag of somebody's own beside that of the version
-            return None
-        return replace(entry, yanked=there.yanked, removed=there.removed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +79,14 @@ class RegistryIndex(Index):
 
     def rows(self) -> Iterator[Summary]:
         """Yield what would be listed of every package; its latest version is read for that."""
-        packages = parallel.stream(self.known, self.registry.names, _AT_ONCE)
-        return (Summary.of(package, Digest("")) for package in packages if package.latest or package.every)
+
+        def row(name: str) -> Summary | None:
+            with suppress(UnmadeStoreError):
+                package = Package(name=name, versions=Versions(self.registry, name, quick=True))
+                return Summary.of(package, Digest("")) if package.latest or package.every else None
+            return None
+
+        return filter(None, parallel.stream(row, self.registry.names, _AT_ONCE))
 
     def packages(self) -> Iterator[Package]:
         """Yield every package."""

@@ -113,6 +113,8 @@ class Upload:
                     raise
         if not self.is_listed:
             self._check_provenance(store, entry, provenance.among(attested, entry), trusted)
+        if registry := as_registry(store):  # what it has is published once it has its tag
+            registry.tag(entry.key)
         if not self.has_bundle:
             return entry, "published"
         return entry, "unchanged" if self.is_listed and not missing else "completed"
@@ -237,7 +239,7 @@ def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
 
 def _put(store: Store, entry: IndexEntry, data: bytes) -> None:
     if registry := as_registry(store):
-        registry.put(entry.key, data, entry.facts())
+        registry.push(entry.key, data, entry.facts())
     else:
         store.put(entry.key, data)
 

@@ -142,7 +142,10 @@ def cure(answers: Answers, parts: Sequence[Offered]) -> str:
     kinds = (STORAGE, PROGRAMS)
     defining = (each for each in parts if each.kind in kinds and missing & {*each.defines} and not each.internal)
     flags = [f"--{each.kind} {each.name}" for each in defining]
-    return f"add {' or '.join(flags)}" if flags else f"define {', '.join(sorted(missing))} in the Krmfile of a base"
+    if flags:
+        return f"add {' or '.join(flags)}"
+    needing = next(part.folder for part in here if missing & {*part.needs})
+    return f"define {', '.join(sorted(missing))} in {needing}/Krmfile"
 
 
 def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:

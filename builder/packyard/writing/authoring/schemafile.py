@@ -29,24 +29,15 @@ _KEYWORDS = frozenset(
     )
 )
 
-#: What Go's parser says of a character where Python's says this.
-_GO_WORDS = {
-    "Expecting value": "looking for beginning of value",
-    "Expecting property name enclosed in double quotes": "looking for beginning of object key string",
-    "Expecting ':' delimiter": "after object key",
-    "Extra data": "after top-level value",
-}
-_OTHERWISE = "-tfn.eE'"  # of these it says more, or names what follows
-
 
 def parse(text: str) -> dict[str, object]:
-    """Read a schema file's text, empty for none; `InputError` says what is wrong with it as kustomize does."""
+    """Read a schema file's text, empty for none."""
     if not text:
         return {}
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise InputError(f"unable to parse schema: {_fault(text, error)}") from error
+        raise InputError(f"unable to parse schema: {error}") from error
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -94,15 +85,3 @@ def _types_of_items(schema: Mapping[str, object]) -> Iterator[str]:
             declared = item.get("type")
             yield from map(str, declared if isinstance(declared, list) else [declared] if declared else [])
             yield from _types_of_items(item)
-
-
-def _fault(text: str, error: ValueError) -> str:
-    """Word the fault as Go's parser does where that is easy, else as Python's does."""
-    if not isinstance(error, json.JSONDecodeError):
-        return str(error)
-    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
-        return "unexpected end of JSON input"
-    character = text[error.pos]
-    if error.msg in _GO_WORDS and "!" <= character <= "~" and character not in _OTHERWISE:
-        return f"invalid character {character!r} {_GO_WORDS[error.msg]}"
-    return str(error)

@@ -72,7 +72,8 @@ def _images_in(values: Sequence[object]) -> Iterator[str]:
 def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:
     """Describe a use case as it is shipped.
 
-    What it requires is looked for with the name of each setter that is still to be set in the place of its value.
+    What it requires is looked for in what is built, with the name of each setter that is still to be set in the place
+    of its value. Files beside it, for users to add, say themselves what they need.
     """
     setters, memo = item.definitions.setters, workspace.sources.memo
     changed = {
@@ -82,7 +83,8 @@ def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:
     }
     named = set_fields(item.resources, item.definitions, changed, memo).files if changed else {}
     definitions = {*crds.names(workspace), *(name for each in item.requires for name in each.definitions)}
-    needed = map(str, requirements.find(values({**item.resources, **named}, memo), definitions))
+    built = {file: each for file, each in {**item.resources, **named}.items() if file not in item.beside}
+    needed = map(str, requirements.find(values(built, memo), definitions))
     words = {word for each in item.requires for word in each.words}
     return ShippedUseCase(
         setters=values_of(setters),

@@ -12,7 +12,7 @@ from dataclasses import replace
 from packyard.core.yaml.sources import LIBRARIES
 from packyard.writing.build import readme
 from packyard.writing.build.draft import README, Draft
-from packyard.writing.checks import documents, folder
+from packyard.writing.checks import documents
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.pages import Folder
 from packyard.writing.checks.parsed import Parsed
@@ -29,7 +29,7 @@ def check(here: Workspace, package: Package, draft: Draft, parsed: Sequence[Pars
     files = [*(member.path for member in draft.members), "packyard.json"]
     by_folder = {each.where.removeprefix(f"{name}/").rstrip("/"): each for each in parsed}
     setters = {path: each.definitions.setters for path, each in by_folder.items() if each.definitions.setters}
-    shipped = Folder(files, setters, folder.images_of(parsed))
+    shipped = Folder(files, setters)
     text = draft.readme
     lines = text.decode().splitlines()
     fragments = readme.find(here, package)

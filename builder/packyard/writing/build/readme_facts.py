@@ -5,7 +5,6 @@ How that is written is up to the fragments and to `readme`.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -54,7 +53,7 @@ class DocumentedUseCase:
 
 @dataclass(frozen=True, slots=True)
 class DocumentedParameter:
-    """One line of a README's table of parameters: a setter, and the use cases that have it, as patterns.
+    """One line of a README's table of parameters: a setter, and the use cases that have it, by their names.
 
     None are named where all have it that have many setters. ``values`` has what it ships with, and where that is so if
     there are several; an empty text stands for what has to be set.
@@ -70,7 +69,7 @@ class DocumentedParameter:
 
 @dataclass(frozen=True, slots=True)
 class DocumentedRule:
-    """One rule in a README, and the use cases that have it, as patterns (none: all)."""
+    """One rule in a README, and the use cases that have it, by their names (none: all)."""
 
     rule: str
     message: str
@@ -81,7 +80,7 @@ class DocumentedRule:
 class DocumentedOption:
     """One option in a README: the first sentence of what it says of itself, its setters, the use cases that it fits.
 
-    ``places`` are those as patterns; none are named where it fits all that have many setters.
+    ``places`` are those by their names; none are named where it fits all that have many setters.
     """
 
     name: str
@@ -186,32 +185,32 @@ def _parameter(rows: Mapping[str, Setter], main: set[str], everywhere: Sequence[
         required=first.required,
         description=first.description,
         example=first.example or "",
-        places=() if rows.keys() >= main else _patterns(sorted(rows), everywhere),
+        places=() if rows.keys() >= main else _named(sorted(rows), everywhere),
     )
 
 
 def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ...], list[Setter]]]:
-    """Return what has to be set, with the use cases where it has to, as patterns."""
+    """Return what has to be set, with the use cases where it has to, by their names."""
     everywhere = [use_case.path for use_case in use_cases]
     by_names: dict[tuple[str, ...], list[DocumentedUseCase]] = {}
     for use_case in use_cases:
         by_names.setdefault(tuple(row.name for row in use_case.required), []).append(use_case)
     return [
-        (_patterns([each.path for each in alike], everywhere), alike[0].required)
+        (_named([each.path for each in alike], everywhere), alike[0].required)
         for names, alike in by_names.items()
         if names
     ]
 
 
 def levels(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the Pod Security levels below ``restricted``, each with the use cases that need it, as patterns."""
+    """Return the Pod Security levels below ``restricted``, each with the use cases that need it, by their names."""
     everywhere = [use_case.path for use_case in use_cases]
     by_level: dict[str, list[str]] = {}
     for use_case in use_cases:
         for kind, _, name in (requirement.partition(" ") for requirement in use_case.requirements):
             if kind == "PodSecurity" and name != "restricted":
                 by_level.setdefault(name, []).append(use_case.path)
-    return [(level, _patterns(paths, everywhere)) for level, paths in sorted(by_level.items())]
+    return [(level, _named(paths, everywhere)) for level, paths in sorted(by_level.items())]
 
 
 def rules(composed: Sequence[Composed]) -> list[DocumentedRule]:
@@ -234,39 +233,18 @@ def options(offered: Sequence[Option], use_cases: Sequence[DocumentedUseCase]) -
             setters=list(each.setters.values()),
             use_cases=each.use_cases,
             requires=each.requires,
-            places=() if main <= set(each.use_cases) else _patterns(each.use_cases, everywhere),
+            places=() if main <= set(each.use_cases) else _named(each.use_cases, everywhere),
         )
         for each in offered
     ]
 
 
 def _places(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:
-    return () if len(paths) == len(everywhere) else _patterns(paths, everywhere)
+    return () if len(paths) == len(everywhere) else _named(paths, everywhere)
 
 
-def _patterns(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:
-    """Return patterns for paths; one for all storages of a use case is its name."""
-    storages = Counter(path.rpartition("/")[0] for path in everywhere)
-    patterns = []
-    for pattern in abbreviate(paths, everywhere):
-        use_case = pattern.rpartition("/")[0]
-        is_of_all_storages = pattern.endswith("/*") or storages[use_case] == 1
-        patterns.append(use_case if use_case and is_of_all_storages else pattern)
-    return tuple(patterns)
-
-
-def abbreviate(paths: Sequence[str], everywhere: Sequence[str]) -> list[str]:
-    """Write paths as few patterns with one ``*``, each of which stands for nothing else among all paths."""
-    first = {f"{path.split('/')[0]}/*": f"{path.split('/')[0]}/" for path in everywhere if "/" in path}
-    last = {f"*/{path.split('/')[-1]}": f"/{path.split('/')[-1]}" for path in everywhere if "/" in path}
-    groups = {pattern: {path for path in everywhere if path.startswith(start)} for pattern, start in first.items()}
-    groups |= {pattern: {path for path in everywhere if path.endswith(end)} for pattern, end in last.items()}
-    rest, patterns = set(paths), []
-    while rest:
-        fitting = [pattern for pattern, group in groups.items() if group <= set(paths) and len(group & rest) > 1]
-        if not fitting:
-            break
-        best = max(fitting, key=lambda pattern: len(groups[pattern] & rest))
-        patterns.append(best)
-        rest -= groups[best]
-    return sorted([*patterns, *rest])
+def _named(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:
+    """Return paths, sorted; in the place of all storages of a use case stands its name."""
+    others = {path.rpartition("/")[0] for path in everywhere if path not in paths}
+    above = {path: path.rpartition("/")[0] for path in paths}
+    return tuple(sorted({path if above[path] in ("", *others) else above[path] for path in paths}))

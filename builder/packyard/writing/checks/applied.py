@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from packyard.core.errors import InputError
+from packyard.core.kubernetes import pods
+from packyard.core.kubernetes.lenient import Object
+from packyard.core.kubernetes.pods import Path, Pod
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.values import to_value
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.fields import FieldEdits
@@ -17,17 +22,33 @@ from packyard.writing.checks.parsed import Parsed, findings
 from packyard.writing.checks.variables import is_filled_in
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AppliedObject:
     """An object as it would be applied, and as it is written in its file."""
 
     root: MappingNode
-    value: dict[str, object]
+    value: dict[str, Any]
+    waiting: frozenset[int]
 
     @property
     def kind(self) -> str:
         """``batch/v1 Job``."""
         return f"{self.value.get('apiVersion')} {self.value.get('kind')}"
+
+    @cached_property
+    def pods(self) -> list[Pod[Object]]:
+        """Its pods."""
+        return pods.find(self.value)
+
+    @cached_property
+    def plain(self) -> Any:
+        """Its value without nulls, as an API server keeps it."""
+        return _without_nulls(self.value)
+
+    @cached_property
+    def later(self) -> list[Path]:
+        """The paths of its values that come later."""
+        return list(_later(self.root, (), self.waiting))
 
 
 class Applied:
@@ -50,13 +71,34 @@ class Applied:
             try:
                 value = to_value(root, filled)
                 assert isinstance(value, dict)
-                self.objects.append(AppliedObject(root, value))
+                self.objects.append(AppliedObject(root, value, self.waiting))
             except InputError as refused:
                 self.unreadable += findings(refused)
 
     def is_later(self, node: Node) -> bool:
         """Say whether a value comes later, by a setter or by what others fill in."""
-        return id(node) in self.waiting or (isinstance(node, Scalar) and is_filled_in(node.value))
+        return _is_later(node, self.waiting)
+
+
+def _is_later(node: Node, waiting: frozenset[int]) -> bool:
+    return id(node) in waiting or (isinstance(node, Scalar) and is_filled_in(node.value))
+
+
+def _later(node: Node, path: Path, waiting: frozenset[int]) -> Iterator[Path]:
+    if isinstance(node, MappingNode):
+        for entry in node.entries:
+            yield from _later(entry.value, (*path, entry.name), waiting)
+    elif isinstance(node, SequenceNode):
+        for number, item in enumerate(node.items):
+            yield from _later(item.value, (*path, number), waiting)
+    elif _is_later(node, waiting):
+        yield path
+
+
+def _without_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _filled(parsed: Parsed, examples: Mapping[str, str]) -> dict[int, object]:

@@ -25,7 +25,6 @@ from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.options.folder import PROGRAMS
 from packyard.writing.checks import changes, generated
 from packyard.writing.checks.finding import Finding
-from packyard.writing.checks.generated import Generated
 
 #: The fields of a kustomization of which it is known what they do to names and references.
 _FOLLOWED = (
@@ -60,8 +59,8 @@ class Build:
     object, by its node, the kustomizations that rename it. ``kustomizations`` are the ones that it is built by, and
     ``is_whole`` says that all their objects are known: none comes from elsewhere. ``is_loose`` says that nothing puts
     the files together: neither a kustomization nor a Krmfile. ``generated`` are the ConfigMaps and Secrets that its
-    kustomizations make, ``hashed`` those that get a hash behind their names. ``removed`` are the objects that
-    patches take out, ``refused`` the patches that kustomize refuses.
+    kustomizations make, with their keys, ``hashed`` those that get a hash behind their names. ``removed`` are the
+    objects that patches take out, ``refused`` the patches that kustomize refuses.
     """
 
     objects: tuple[MappingNode, ...]
@@ -70,7 +69,7 @@ class Build:
     kustomizations: tuple[MappingNode, ...] = ()
     is_whole: bool = False
     is_loose: bool = False
-    generated: Generated = field(default_factory=dict)
+    generated: tuple[MappingNode, ...] = ()
     hashed: frozenset[tuple[str, str]] = frozenset()
     removed: tuple[MappingNode, ...] = ()
     refused: tuple[Finding, ...] = ()
@@ -94,7 +93,7 @@ def find(
     files: Files,
     *,
     is_loose: bool = False,
-    programs: Mapping[str, Generated] | None = None,
+    programs: Mapping[str, Sequence[MappingNode]] | None = None,
 ) -> list[Build]:
     """Return the builds of a tree: ``paths`` are those of its files, ``files`` the documents of YAML files.
 
@@ -120,11 +119,11 @@ _Gathered = dict[SourceObject, str]
 class _Known:
     """What is known of a build while its kustomizations are followed."""
 
-    generated: Generated
     complete: bool = True
     whole: bool = True
     depth: int = 0
     seen: set[str] = field(default_factory=set)
+    made: set[SourceObject] = field(default_factory=set)
     roots: list[MappingNode] = field(default_factory=list)
     removed: list[MappingNode] = field(default_factory=list)
     refused: list[Finding] = field(default_factory=list)
@@ -133,7 +132,7 @@ class _Known:
 class _Kustomizations:
     """The kustomizations of a tree, by the folders that they are in."""
 
-    def __init__(self, paths: Collection[str], files: Files, programs: Mapping[str, Generated]) -> None:
+    def __init__(self, paths: Collection[str], files: Files, programs: Mapping[str, Sequence[MappingNode]]) -> None:
         self._files = files
         self._programs = programs
         self._file = {
@@ -161,16 +160,16 @@ class _Kustomizations:
 
     def build(self, top: str) -> Build:
         """Return the build of a kustomization; one that is referred to twice is followed once."""
-        state = _Known(generated=generated.together(map(self._made, self._taken[top])))
+        state = _Known()
         gathered = self._gather(top, "", state)
         apart = {id(each.root): names for each, names in gathered.items()}
         return Build(
-            tuple(each.root for each in gathered),
+            tuple(each.root for each in gathered if each not in state.made),
             state.complete,
             apart,
             tuple(state.roots),
             state.whole,
-            generated=state.generated,
+            generated=tuple(each.root for each in gathered if each in state.made),
             hashed=frozenset().union(*map(generated.hashed, state.roots)),
             removed=tuple(state.removed),
             refused=tuple(state.refused),
@@ -190,7 +189,9 @@ class _Kustomizations:
             there = list(_objects(self._files[path]))
             state.whole = state.whole and bool(there)  # an empty file is filled in by somebody
             gathered.update((SourceObject(each, ""), names) for each in there)
-        elif not self._made(path):
+        elif made := self._made(path):
+            self._generate(made, names, state, gathered)
+        else:
             state.complete = state.whole = False
         return gathered
 
@@ -204,6 +205,7 @@ class _Kustomizations:
         is_renamed = bool(root and any(root.get(name) is not None for name in (*RENAMING, "namespace")))
         if len(state.seen) > 1 and is_renamed:
             names, state.complete = f"{len(state.seen)} {names}", False
+        self._generate(generated.objects(root) if root else (), names, state, gathered)
         for part in self._taken[path]:
             below = self._root.get(part)
             if below and below.text("kind") == "Component":
@@ -212,20 +214,25 @@ class _Kustomizations:
                 gathered.update(self._gather(part, names, state))
         if root is None:
             return
-        config_maps = generated.together([state.generated, generated.find(root)])
         is_certain = state.whole and not any(gathered.values())  # this one renames after its patches
-        changed = changes.apply(root, path, self._files, list(gathered), is_certain=is_certain, config_maps=config_maps)
-        state.complete, state.generated = state.complete and changed.complete, changed.generated
+        changed = changes.apply(root, path, self._files, list(gathered), is_certain=is_certain)
+        state.complete = state.complete and changed.complete
         state.refused += changed.findings
         for gone in set(gathered) - set(changed.objects):
             state.removed.append(gone.root)
             del gathered[gone]
 
-    def _made(self, path: str) -> Generated:
+    @staticmethod
+    def _generate(roots: Iterable[MappingNode], names: str, state: _Known, gathered: _Gathered) -> None:
+        made = [SourceObject(each, "") for each in roots]
+        state.made.update(made)
+        gathered.update(dict.fromkeys(made, names))
+
+    def _made(self, path: str) -> Sequence[MappingNode]:
         """Return what programs beside the tree generate."""
         folder, name = posixpath.split(path)
         is_program = posixpath.basename(folder) == PROGRAMS and path.startswith("..")
-        return self._programs.get(name, {}) if is_program else {}
+        return self._programs.get(name, ()) if is_program else ()
 
     def beside(self, folder: str) -> Iterator[MappingNode]:
         """Yield the objects in a kustomization's folder that no kustomization says a word of.

@@ -5,20 +5,21 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
 
-from packyard.core.kubernetes.pods import Path
-
 #: How many processes a run may lose before it evaluates nothing more.
 _MOST_LOST = 3
-#: The path of a part of an object, and those of the pod and of the item around it, if there are any.
-Place = tuple[Path, Path | None, Path | None]
 _RAN_OUT = "its evaluation takes too much time or memory"
+#: What a rule says of a part: itself, its key or index, what stands before it in its list, the item and the pod around
+#: it, the whole object, and its kind.
+VARIABLES = ("self", "key", "earlier", "item", "pod", "object", "kind")
+_NAMES = re.compile(rf"\b(?:{'|'.join(VARIABLES)})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,38 +29,46 @@ class NoAnswer:
     reason: str
 
 
+@cache
+def names(expression: str) -> frozenset[str]:
+    """Return the variables that an expression has."""
+    return frozenset(_NAMES.findall(expression))
+
+
 class Evaluator:
     """Evaluates expressions; what ends the process has no value, and is not asked again."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
+        self._known: dict[str, object] = {}
         self._fatal = set[str]()
         self._lock = Lock()
 
-    def ask(self, root: object, places: Sequence[Place], asked: Sequence[tuple[int, str]]) -> list[object]:
-        """Return the value of each expression at its place of an object, or `NoAnswer`."""
-        values: dict[int, object] = {}
+    def ask(self, asked: Sequence[tuple[str, Mapping[str, object]]]) -> list[object]:
+        """Return the value of each expression with the values of its variables, or `NoAnswer`."""
+        requests = [json.dumps([expression, values]) for expression, values in asked]
+        expressions = dict(zip(requests, (expression for expression, _ in asked), strict=True))
         with self._lock:
-            while remaining := [at for at, (_, text) in enumerate(asked) if at not in values and self._may_ask(text)]:
-                answers = self._answers(root, places, [asked[at] for at in remaining])
-                values.update(zip(remaining, answers, strict=False))
+            while remaining := [each for each in expressions if self._may_ask(each, expressions[each])]:
+                answers = self._answers(remaining)
+                self._known.update(zip(remaining, answers, strict=False))
                 if len(answers) < len(remaining):
-                    self._fatal.add(asked[remaining[len(answers)]][1])
-        return [values.get(at, NoAnswer(_RAN_OUT)) for at in range(len(asked))]
+                    self._fatal.add(expressions[remaining[len(answers)]])
+        return [self._known.get(each, NoAnswer(_RAN_OUT)) for each in requests]
 
-    def _may_ask(self, expression: str) -> bool:
-        return expression not in self._fatal and len(self._fatal) < _MOST_LOST
+    def _may_ask(self, request: str, expression: str) -> bool:
+        return request not in self._known and expression not in self._fatal and len(self._fatal) < _MOST_LOST
 
-    def _answers(self, root: object, places: Sequence[Place], asked: Sequence[tuple[int, str]]) -> list[object]:
+    def _answers(self, requests: Sequence[str]) -> list[object]:
         """Return the values up to the first expression that the process does not survive."""
         answers = list[object]()
         process = self._process = self._process or self._start()
         assert process.stdin
         assert process.stdout
         try:
-            process.stdin.write(json.dumps([root, places, asked]) + "\n")
+            process.stdin.write(f"[{','.join(requests)}]\n")
             process.stdin.flush()
-            for _ in asked:
+            for _ in requests:
                 answer = json.loads(process.stdout.readline())
                 answers.append(answer["value"] if "value" in answer else NoAnswer(answer["error"]))
         except (BrokenPipeError, json.JSONDecodeError):

@@ -1,12 +1,11 @@
 """The process that evaluates expressions in CEL, which strangers wrote, about objects, which others wrote.
 
-Each line that it reads is, as JSON, an object, places in it, and a list of ``[place, expression]``. A place is the path
-of ``self``, and those of the pod around it and of the item that it is a part of, or null. It answers each expression
-with a line: ``{"value": …}`` or ``{"error": …}``. It may take `MEMORY`, and `SECONDS` of a processor for a line; what
+Each line that it reads is, as JSON, a list of ``[expression, values of variables]``. It answers each of them with a
+line: ``{"value": …}`` or ``{"error": …}``. It may take `MEMORY`, and `SECONDS` of a processor for an expression; what
 takes more ends it.
 
 Beyond CEL and its extensions there are functions that Kubernetes has: of quantities, which are whole thousandths here,
-of URLs, and of addresses.
+of URLs, and of addresses; and ``near(TEXT, WORDS)`` is a hint at the word that was meant.
 """
 
 from __future__ import annotations
@@ -15,23 +14,24 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import cache, reduce
+from functools import cache
 from ipaddress import ip_network
-from typing import Any
 from urllib.parse import urlsplit
 
 from cel_expr_python import cel
 from cel_expr_python.ext import ext_bindings, ext_math, ext_optional, ext_strings
 
+from packyard.core.errors import suggest
 from packyard.core.kubernetes import quantity
-from packyard.core.kubernetes.pods import Path
+from packyard.writing.checks.cel import VARIABLES
 
 MEMORY, SECONDS = 512 << 20, 2
-#: A place, its key or index, what stands before it in its list, the item and the pod around it, and the whole object.
-VARIABLES = ("self", "key", "earlier", "item", "pod", "object")
 _MOST = 2_000  # characters of a value, which becomes a part of a message
+
+
+_TEXT = cel.Type.STRING
 
 
 def main() -> None:
@@ -39,23 +39,9 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for line in sys.stdin:
-        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + SECONDS, resource.RLIM_INFINITY))
-        root, places, asked = json.loads(line)
-        activations = [_environment().Activation(_variables(root, *place)) for place in places]
-        for place, expression in asked:
-            print(json.dumps(_answer(expression, activations[place])), flush=True)
-
-
-def _variables(root: Any, path: Path, pod: Path | None, item: Path | None) -> dict[str, object]:
-    holder: Any = _at(root, path[:-1]) if path else [root]
-    key: Any = path[-1] if path else 0
-    earlier = holder[:key] if isinstance(key, int) else None
-    around = {name: at if at is None else _at(root, at) for name, at in (("pod", pod), ("item", item))}
-    return {"self": holder[key], "key": key, "earlier": earlier, "object": root, **around}
-
-
-def _at(root: Any, path: Path) -> Any:
-    return reduce(lambda value, step: value[step], path, root)
+        for expression, values in json.loads(line):
+            resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + SECONDS, resource.RLIM_INFINITY))
+            print(json.dumps(_answer(expression, _environment().Activation(values))), flush=True)
 
 
 def _answer(expression: str, activation: cel.Activation) -> dict[str, object]:
@@ -85,8 +71,9 @@ def _environment() -> cel.Env:
         functions=[
             _function("quantity", _thousandths, cel.Type.INT),
             _function("isQuantity", lambda text: quantity.parse(text) is not None, cel.Type.BOOL),
+            _function("near", _near, cel.Type.STRING, takes=(_TEXT, cel.Type.LIST)),
             _function("isCIDR", _is_network, cel.Type.BOOL),
-            _function("containsCIDR", _contains, cel.Type.BOOL, is_member=True, takes=2),
+            _function("containsCIDR", _contains, cel.Type.BOOL, is_member=True, takes=(_TEXT, _TEXT)),
             _function("url", str, cel.Type.STRING),
             _function("isURL", lambda text: bool(urlsplit(text).scheme), cel.Type.BOOL),
             _function("getScheme", lambda text: urlsplit(text).scheme, cel.Type.STRING, is_member=True),
@@ -98,11 +85,21 @@ def _environment() -> cel.Env:
 
 
 def _function(
-    name: str, code: Callable[..., object], returns: cel.Type, *, is_member: bool = False, takes: int = 1
+    name: str,
+    code: Callable[..., object],
+    returns: cel.Type,
+    *,
+    is_member: bool = False,
+    takes: Sequence[cel.Type] = (_TEXT,),
 ) -> cel.FunctionDecl:
-    texts = [cel.Type.STRING] * takes
-    overload = cel.Overload(f"{name}_of", return_type=returns, parameters=texts, is_member=is_member, impl=code)
+    overload = cel.Overload(f"{name}_of", return_type=returns, parameters=list(takes), is_member=is_member, impl=code)
     return cel.FunctionDecl(name, [overload])
+
+
+def _near(text: str, words: Iterable[str]) -> str:
+    """Return a hint where a text is none of the words, and nearly one."""
+    choices = list(words)
+    return "" if text in choices else suggest(text, choices)
 
 
 def _is_network(text: str) -> bool:

@@ -22,11 +22,10 @@ _RESERVED = frozenset((
 def faults(judge: Judge, definition: str, value: object) -> Iterator[Fault]:
     """Yield what the rules of a definition refuse, and the rules that have no answer."""
     reader = _Reader(judge.definitions.whole["$defs"])
-    root = reader.read(mapping(judge.definitions.whole["$defs"][definition]), value, ())
-    places = [(path, None, None) for path, _ in reader.judged]
-    rules = [(number, path, rule) for number, (path, rules) in enumerate(reader.judged) for rule in rules]
-    answers = evaluator().ask(root, places, [(number, rule["rule"]) for number, _, rule in rules]) if rules else []
-    for (_, path, rule), answer in zip(rules, answers, strict=True):
+    reader.read(mapping(judge.definitions.whole["$defs"][definition]), value, ())
+    rules = [(path, part, rule) for path, part, rules in reader.judged for rule in rules]
+    answers = evaluator().ask([(rule["rule"], {"self": part}) for _, part, rule in rules]) if rules else []
+    for (path, _, rule), answer in zip(rules, answers, strict=True):
         what = last(path) or "the object"
         if isinstance(answer, NoAnswer):
             reason = f"the rule {rule['rule']!r} of {what} has no answer: {answer.reason}"
@@ -36,11 +35,11 @@ def faults(judge: Judge, definition: str, value: object) -> Iterator[Fault]:
 
 
 class _Reader:
-    """Reads a value by its schema; ``judged`` are its parts that have rules, each with its path."""
+    """Reads a value by its schema; ``judged`` are the paths of its parts that have rules, the parts, and the rules."""
 
     def __init__(self, definitions: Mapping[str, Schema]) -> None:
         self._definitions = definitions
-        self.judged: list[tuple[Path, list[dict[str, str]]]] = []
+        self.judged: list[tuple[Path, object, list[dict[str, str]]]] = []
 
     def read(self, schema: Schema, value: object, path: Path) -> object:
         """Return a value as rules see it."""
@@ -51,7 +50,7 @@ class _Reader:
             items = mapping(schema.get("items"))
             value = [self.read(items, item, (*path, number)) for number, item in enumerate(value)]
         if rules := schema.get(RULES):
-            self.judged.append((path, rules))
+            self.judged.append((path, value, rules))
         return value
 
     def _fields(self, schema: Schema, value: dict[str, object], path: Path) -> Iterator[tuple[str, object]]:

@@ -24,7 +24,6 @@ _WORD = re.compile(r"[A-Za-z][\w.-]*\w")
 _NAMING = re.compile(r"(?i)\W*(name|parameter|setter|variable|option|key)s?\W*\Z")
 _STATING = re.compile(r"(?i)\W*(default|shipped|value|preset)", re.IGNORECASE)
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#\Z", re.IGNORECASE)
-_IMAGE = re.compile(r"(?P<name>(?:[\w.-]+(?::\d+)?/)*[a-z0-9][\w.-]*/[a-z0-9][\w.-]*):(?P<tag>[\w][\w.-]*)\Z")
 #: What a generator of sites makes a page of.
 _PAGES = (".md", ".rst", "/index.md", "/_index.md", "/README.md")
 #: At least so many setters of a table's rows make it one of parameters.
@@ -38,7 +37,6 @@ def check(pages: Mapping[str, bytes], folder: Folder, prefix: str = "") -> Itera
         place = prefix + path
         yield from _links(path, page, read, folder, place)
         yield from _tables(path, page, folder, place)
-        yield from _images(page, folder, place)
 
 
 def _links(path: str, page: Page, pages: Mapping[str, Page], folder: Folder, place: str) -> Iterator[Finding]:
@@ -107,15 +105,3 @@ def _rows(
 def _plain(cell: str) -> str:
     """Return a cell without the marks around it."""
     return cell.strip("`*_ ")
-
-
-def _images(page: Page, folder: Folder, place: str) -> Iterator[Finding]:
-    """Find an image that the page names with another tag than the pods of the folder have."""
-    spoken = [(line, each) for line, text in page.prose for each in markdown.code(text)]
-    spoken += [(line, word) for block in page.blocks for line, text in block.lines for word in text.split()]
-    for line, name in spoken:
-        match = _IMAGE.match(name)
-        tags = folder.images.get(match["name"], set()) if match else set()
-        if match and tags and match["tag"] not in tags:
-            message = f"the page speaks of {name}, and pods have the tag {', '.join(sorted(tags))}"
-            yield at("stale-image", place, line, message, "name the image of the manifests")

@@ -19,7 +19,7 @@ from packyard.core.bundle.shipped import package_of
 from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
-from packyard.core.kubernetes import images, kustomization, schemas
+from packyard.core.kubernetes import kustomization, schemas
 from packyard.core.kubernetes.kinds import CUSTOM
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
@@ -114,8 +114,7 @@ def _open(tree: Tree) -> _Opened:
     is_known = all(each.krmfile for each in parsed.values())  # otherwise pages may speak of setters that are not read
     own = parsed.items() if is_known else ()
     setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
-    whole = [] if any(each.unreadable for each in parsed.values()) else list(parsed.values())
-    contents = Folder(files, setters, images_of(whole))
+    contents = Folder(files, setters)
     shipped = {folder: False if _is_copy(tree, folder) else None for folder in packages}
     return _Opened(tree, files, packages, parsed, shipped, contents, memo)
 
@@ -266,14 +265,3 @@ def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
                     shown = tree.prefix + os.path.relpath(f"{root}/{path}", here)
                     rules_by_file[os.path.normpath(shown)] = rules.keys()
     return rules_by_file
-
-
-def images_of(parsed: Iterable[Parsed]) -> dict[str, set[str]]:
-    """Return the tags of each image that pods have."""
-    by_name: dict[str, set[str]] = {}
-    for package in parsed:
-        for build in map(package.of, package.builds):
-            for container in (container for root in build.objects for container in build.containers_of(root)):
-                image = images.parse(build.image(container.text("image")))
-                by_name.setdefault(image.name, set()).add(image.tag)
-    return {name: tags for name, tags in by_name.items() if "" not in tags}

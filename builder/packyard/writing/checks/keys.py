@@ -1,4 +1,4 @@
-"""Faults of what is named inside of an object: keys of ConfigMaps, files of volumes, annotations, fixed words.
+"""Faults of what is named inside of an object: keys of ConfigMaps, files of volumes, and annotations.
 
 configMap: {name: settings, items: [{key: a.txt, path: a}]}     settings has the key a.txt
 volumeMounts: [{name: settings, subPath: a}]                    and the volume has the file a
@@ -7,7 +7,7 @@ volumeMounts: [{name: settings, subPath: a}]                    and the volume h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes.pods import Pod
@@ -23,17 +23,10 @@ _KEYS = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
-    """Find names inside of objects that lead nowhere, and words that Kubernetes does not know."""
+    """Find names inside of objects that lead nowhere."""
     for root in parsed.fresh:
         for pod in parsed.pods_of(root):
             yield from _pod(pod, parsed)
-
-
-def word(node: Node | None, field: str, choices: Sequence[str]) -> Iterator[Finding]:
-    """Find a text that is none of the few words of a field."""
-    if isinstance(node, Scalar) and node.value and node.value not in choices and "{{" not in node.value:
-        hint = suggest(node.value, choices) or f"must be one of {', '.join(filter(None, choices))}"
-        yield breach("wrong-value", node, f"{field} is {node.value!r}", hint)
 
 
 def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:

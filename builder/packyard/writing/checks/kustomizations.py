@@ -18,7 +18,7 @@ from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import Document, MappingNode, Scalar, Source
 from packyard.core.yaml.values import is_null
 from packyard.using.kustomize import selector
-from packyard.writing.checks import generated, refused
+from packyard.writing.checks import decoded, refused
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -27,22 +27,6 @@ from packyard.writing.checks.parsed import Parsed
 Exists = Callable[[str], "bool | None"]
 
 _LISTS = ("resources", "components", "bases", "crds", "configurations", "generators", "transformers", "validators")
-_REPLACED = {
-    "bases": "resources",
-    "patchesStrategicMerge": "patches",
-    "patchesJson6902": "patches",
-    "commonLabels": "labels",
-    "vars": "replacements",
-    "imageTags": "images",
-    "helmChartInflationGenerator": "helmCharts",
-}
-_FIELDS = frozenset(
-    (
-        *("apiVersion", "kind", "metadata", *_LISTS, *_REPLACED, "namePrefix", "nameSuffix", "namespace", "labels"),
-        *("commonAnnotations", "configMapGenerator", "secretGenerator", "generatorOptions", "patches", "replacements"),
-        *("images", "replicas", "openapi", "buildMetadata", "helmCharts", "helmGlobals", "sortOptions", "inventory"),
-    )
-)
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*::?/?/|git@|[^/]*\.[a-z]{2,}/.|.*(\?|\.git\b)", re.IGNORECASE)
 
 
@@ -52,6 +36,7 @@ def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
     files = {parsed.where + path: Document(Source(parsed.where + path, ""), 0) for path in parsed.files}
     files |= {document.source.name: document for document in parsed.documents if document.root}
     for root in _kustomizations(parsed):
+        yield from decoded.check(root)
         yield from refused.check(root, roots, files)
         yield from _header(root)
         yield from _fields(root)
@@ -122,12 +107,9 @@ def _without_objects(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
 
 def _fields(root: MappingNode) -> Iterator[Finding]:
     for entry in root.entries:
-        if entry.name not in _FIELDS:
-            message = f"kustomize knows no field {entry.name!r}"
-            yield breach("unknown-kustomize-field", entry, message, suggest(entry.name, _FIELDS))
-        elif entry.name in _REPLACED:
+        if entry.name in decoded.REPLACED:
             message = f"{entry.name} is deprecated"
-            hint = f"use {_REPLACED[entry.name]}; kustomize edit fix rewrites it"
+            hint = f"use {decoded.REPLACED[entry.name]}; kustomize edit fix rewrites it"
             yield breach("deprecated-field", entry, message, hint)
     namespace = root.entry("namespace")
     if namespace and namespace.text == "default":
@@ -184,7 +166,7 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
     """Find entries that reach no object, where all objects are known."""
     if not build.is_whole:
         return
-    objects = [*build.objects, *build.removed]
+    objects = [*build.objects, *build.removed, *build.generated]
     containers = [each for root in build.objects for each in parsed.containers_of(root)]
     containers += [each for pod in pods.find_all(build.removed) for each in pod.containers]
     used = {images.parse(each.text("image")).name for each in containers}
@@ -204,9 +186,7 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
                 yield breach("entry-without-target", name, message, suggest(name.value, names), severity="error")
         for patch in mappings(root.get("patches")):
             target = patch.mapping("target")
-            words = {word: text for word in ("kind", "name") if target and (text := target.text(word))}
-            is_made = any(generated.is_target(words, kind, name) for kind, name in build.generated)
-            if target and not is_made and not any(_is_target(root, target, build) for root in objects):
+            if target and not any(_is_target(root, target, build) for root in objects):
                 message = "no object is the target of this patch, which kustomize passes over"
                 yield breach("entry-without-target", target, message, "correct the target")
 

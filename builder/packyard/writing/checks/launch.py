@@ -14,7 +14,6 @@ from itertools import pairwise
 
 from packyard.core.kubernetes import mpi_jobs
 from packyard.core.kubernetes.kinds import KUBEFLOW, is_kind
-from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.explanation import Severity
@@ -47,9 +46,6 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     if spec is None or worker is None:
         return
     slots = _number(spec.get("slotsPerWorker"), parsed, 1)
-    for pod in parsed.pods_of(root):
-        if "Worker" in pod.path:
-            yield from _slots(spec.get("slotsPerWorker"), slots, pod.containers, parsed)
     workers = _number(worker.get("replicas"), parsed, 1)
     if not slots or not workers:
         return
@@ -69,18 +65,6 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             changed = ", ".join(sorted(workers.setters | slots.setters)) or "nothing"
             message = f"the number of slots changes with {changed}, and the number of processes does not"
             yield breach("process-count", place, message, "leave it out: mpirun fills the slots")
-
-
-def _slots(
-    node: Node | None, slots: _Number | None, containers: list[MappingNode], parsed: Parsed
-) -> Iterator[Finding]:
-    """Find slots that are not as many as the GPUs of a worker."""
-    for container in containers:
-        limits = entries(container.find("resources", "limits"))
-        count = _number(next((entry.value for entry in limits if entry.name.endswith("/gpu")), None), parsed, 0)
-        if isinstance(node, Scalar) and slots and count and count.value and count.value != slots.value:
-            message = f"a worker has {count.value} GPUs and {slots.value} slots, which are the processes on it"
-            yield breach("slots-and-gpus", node, message, "give it as many slots as GPUs")
 
 
 def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _Number | None]:

@@ -13,31 +13,24 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import (
     addresses,
-    agreement,
     argo,
     arguments,
     backends,
-    budgets,
     claims,
     components,
     definitions,
-    empty,
     exception,
     image,
     keys,
-    kserve,
     kubernetes_schema,
     kustomizations,
     launch,
     layout,
-    lifecycle,
     mounts,
     names,
     port_numbers,
     practice,
-    ray,
     references,
-    roles,
     rows,
     scaling,
     schedules,
@@ -56,9 +49,8 @@ from packyard.writing.checks.parsed import Parsed, parse
 
 #: The families that look at one build.
 _OF_BUILDS = (
-    *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
-    *(keys, argo, roles, empty, security, secret_texts),
-    *(schedules, agreement, addresses, backends, budgets, kserve, ray, scaling),
+    *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments),
+    *(keys, argo, security, secret_texts, schedules, addresses, backends, scaling),
 )
 
 
@@ -127,9 +119,8 @@ def _exists(package: PackageFiles) -> Exists:
 def _said_once(findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield findings, but for what the API server refuses where an error of another rule says why."""
     rule = "server-refuses"
-    errors = (each for each in findings if each.rule != rule and each.severity == "error")
-    places = {(each.file, each.line, each.column) for each in errors}
-    return (each for each in findings if each.rule != rule or (each.file, each.line, each.column) not in places)
+    places = {_place(each) for each in findings if each.rule != rule and each.severity == "error"}
+    return (each for each in findings if each.rule != rule or _place(each) not in places)
 
 
 def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
@@ -166,14 +157,18 @@ def _by_schema(
     parsed: Parsed, judges: Sequence[Judge], findings: Iterable[Finding], *, shipped: bool | None
 ) -> Iterator[Finding]:
     """Find what schemas reject, but for what an error explains already."""
-    explained = {(finding.file, finding.line, finding.column) for finding in findings if finding.severity == "error"}
+    explained = {_place(finding) for finding in findings if finding.severity == "error"}
     applied = Applied(parsed)
     by_schema = list(kubernetes_schema.check(parsed, applied, judges, newest=shipped is None) if judges else ())
     wrong = {finding.file for finding in by_schema if finding.severity == "error"}
-    refused = {(item.file, item.line, item.column) for item in by_schema if item.rule == "server-refuses"} | explained
+    refused = {_place(item) for item in by_schema if item.rule == "server-refuses"}
     own = [rule for judge in judges for rule in judge.rules]
-    by_rows = (
-        item for item in rows.check(applied, own) if item.rule != "rule-without-answer" or item.file not in wrong
-    )
-    yield from (item for item in by_schema if (item.file, item.line, item.column) not in explained)
-    yield from (item for item in by_rows if (item.file, item.line, item.column) not in refused)
+    yield from (item for item in by_schema if _place(item) not in explained)
+    for item in rows.check(applied, own):
+        is_told = _place(item) in refused or (item.rule == "server-refuses" and _place(item) in explained)
+        if not is_told and (item.rule != "rule-without-answer" or item.file not in wrong):
+            yield item
+
+
+def _place(finding: Finding) -> tuple[str, int, int]:
+    return finding.file, finding.line, finding.column

@@ -1,4 +1,4 @@
-"""What the pages of a folder may speak of: its files, the setters of its packages, the images of its pods."""
+"""What the pages of a folder may speak of: its files, and the setters of its packages."""
 
 from __future__ import annotations
 
@@ -13,18 +13,12 @@ Setters = Mapping[str, Mapping[str, Setter]]
 
 
 class Folder:
-    """What the pages of a folder may speak of: its files, the setters of its packages, the images of its pods."""
+    """What the pages of a folder may speak of: its files, and the setters of its packages."""
 
-    def __init__(
-        self,
-        files: Collection[str],
-        setters: Setters,
-        images: Mapping[str, set[str]],
-    ) -> None:
+    def __init__(self, files: Collection[str], setters: Setters) -> None:
         self.files = frozenset(files)
         self.folders = frozenset(above for file in files for above in _above(file))
         self.setters = setters
-        self.images = images
 
     def has(self, path: str) -> bool | None:
         """Say whether there is such a file or folder; None where the path leads out, and others may be there."""

@@ -11,11 +11,11 @@ from functools import partial
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization, pods
-from packyard.core.kubernetes.kinds import is_kind, name_of
+from packyard.core.kubernetes.kinds import called, is_kind, name_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import all_comments, check_keys, parse_file, walk
+from packyard.core.yaml.document import all_comments, check_keys, entries, parse_file, walk
 from packyard.core.yaml.node import Comment, Document, Entry, MappingNode, Node, Source
 from packyard.using.setters import fields
 from packyard.using.setters.comment import is_marked
@@ -26,7 +26,9 @@ from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.writing.checks import builds, embedded, generated, layout
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, finding
-from packyard.writing.checks.generated import Generated
+
+#: Where ConfigMaps and Secrets have their keys.
+_DATA = ("data", "stringData", "binaryData")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,15 @@ class Parsed:
         return bool(self.definitions.setters)
 
     @property
-    def generated(self) -> Generated:
-        """What its kustomizations generate, those of programs among them."""
-        return generated.together(build.generated for build in self.builds)
+    def generated(self) -> dict[tuple[str, str], frozenset[str] | None]:
+        """The keys of what its kustomizations generate, by kind and name; None where nobody knows all of them."""
+        keys: dict[tuple[str, str], frozenset[str] | None] = {}
+        for root in (root for build in self.builds for root in build.generated):
+            name, data = (root.text("kind"), called(root)), root.get("data")
+            before = keys.get(name, frozenset())
+            own = frozenset(entry.name for field in _DATA for entry in entries(root.get(field)))
+            keys[name] = None if data is None or before is None else before | own
+        return keys
 
     @property
     def documents(self) -> list[Document]:
@@ -238,7 +246,7 @@ def _parse_file(data: bytes, name: str) -> _ParsedFile:
     return _ParsedFile(documents, [each for _, each in by_root], roots, comments, behind_headers, rewritten)
 
 
-def _generated(package: PackageFiles, memo: Memo) -> dict[str, Generated]:
+def _generated(package: PackageFiles, memo: Memo) -> dict[str, list[MappingNode]]:
     """Return what programs generate, by their folders' names; what is broken generates nothing."""
     by_folder = {}
     for path, data in package.programs.items():
@@ -250,9 +258,9 @@ def _generated(package: PackageFiles, memo: Memo) -> dict[str, Generated]:
     return by_folder
 
 
-def _generators(data: bytes, path: str) -> Generated:
+def _generators(data: bytes, path: str) -> list[MappingNode]:
     roots = (each.root for each in parse_file(data, path))
-    return generated.together(generated.find(root) for root in roots if isinstance(root, MappingNode))
+    return [made for root in roots if isinstance(root, MappingNode) for made in generated.objects(root)]
 
 
 def _keys(root: MappingNode) -> dict[str, list[tuple[MappingNode, Entry]]]:

@@ -31,10 +31,9 @@ _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
     """Find what is not good practice; ``shipped`` packages are also checked for what their authors should explain."""
     package = _Package(parsed, shipped)
-    for root in parsed.objects:
+    for root in parsed.fresh:
         yield from _labelled(root, root, f"the {root.text('kind')}")
         yield from _unexpanded(variables.stated(root, parsed))
-        yield from _classes(root, package)
         yield from _deadlines(root, package)
         if is_kind(root, CORE, "Pod") and not _sleeps(root):
             message = "a bare Pod is lost with its node, and cannot be applied again once it has ended"
@@ -115,18 +114,6 @@ def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:
             message = f"{name} keeps the text {match.group()}: Kubernetes does not expand it"
             hint = "Kubernetes expands $(NAME) in env, and nothing in a ConfigMap"
             yield breach("unexpanded-variable", value, message, hint)
-
-
-def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
-    for node, entry in package.parsed.entries_of(root, "storageClassName"):
-        value = entry.value
-        if not isinstance(value, Scalar) or value.value or package.parsed.waits(value):
-            continue
-        is_own = "." in kind_of(root)[0] and node.get("accessModes") is None  # a field of an operator's, and no claim
-        is_free = is_own or is_kind(root, CORE, "PersistentVolume")
-        if value.style != "plain" and not is_free and not node.text("volumeName"):
-            message = 'storageClassName: "" turns dynamic provisioning off: no volume is created'
-            yield breach("empty-storage-class", value, message, "remove the field")
 
 
 def _deadlines(root: MappingNode, package: _Package) -> Iterator[Finding]:

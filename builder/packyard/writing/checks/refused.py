@@ -10,40 +10,23 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from packyard.core.errors import InputError, suggest
 from packyard.core.kubernetes.kinds import called
 from packyard.core.kubernetes.kustomization import GROUP
 from packyard.core.kubernetes.name_forms import LABEL
-from packyard.core.yaml.document import entries, mappings, parse_text, scalars
+from packyard.core.yaml.document import mappings, parse_text, scalars
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import embedded
 from packyard.using.kustomize.supported import is_json
 from packyard.using.setters import regexp
-from packyard.writing.checks import decoded, generated
+from packyard.writing.checks import generated
 from packyard.writing.checks.builds import RENAMING, Build
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.variables import is_filled_in
 
 _WORDS = ("group", "version", "kind", "name", "namespace")
-_SELECTING = (*_WORDS, "labelSelector", "annotationSelector")
-_OPTIONS = ("labels", "annotations", "disableNameSuffixHash", "immutable")
-_COPYING = ("delimiter", "index", "encoding", "create")
-_GENERATED = ("name", "namespace", "behavior", "files", "literals", "envs", "env", "options")
-_PATCH = {"": ("path", "patch", "target", "options"), "target": _SELECTING}
-#: The fields of the entries of a list, and of what is below a field of them. Go reads them without regard to case.
-_NESTED: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "images": {"": ("name", "newName", "newTag", "digest", "tagSuffix")},
-    "replicas": {"": ("name", "count")},
-    "labels": {"": ("pairs", "includeSelectors", "includeTemplates", "fields")},
-    "patches": _PATCH,
-    "patchesJson6902": _PATCH,
-    "configMapGenerator": {"": _GENERATED, "options": _OPTIONS},
-    "secretGenerator": {"": (*_GENERATED, "type"), "options": _OPTIONS},
-    "replacements": {"": ("path", "source", "sourceValue", "targets"), "source": (*_WORDS, "fieldPath", "options")},
-}
-_TARGETS = {"": ("select", "reject", "fieldPaths", "options"), "select": _SELECTING, "options": _COPYING}
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 _ADDING = ("merge", "replace")
 _PART_OF_NAME = re.compile(r"[a-z0-9.-]*\Z")
@@ -51,12 +34,6 @@ _PART_OF_NAME = re.compile(r"[a-z0-9.-]*\Z")
 
 def check(root: MappingNode, roots: Mapping[str, MappingNode], files: Mapping[str, Document]) -> Iterator[Finding]:
     """Find what kustomize refuses; ``roots`` are kustomizations by folder, ``files`` documents by file."""
-    for field, fields in _NESTED.items():
-        for entry in mappings(root.get(field)):
-            yield from _fields(entry, fields)
-            for target in mappings(entry.get("targets")):
-                yield from _fields(target, _TARGETS)
-    yield from decoded.check(root)
     namespace = root.scalar("namespace")
     text = namespace.value if namespace else ""
     if namespace and text and not (LABEL.admits(text) or is_filled_in(text)):
@@ -86,16 +63,6 @@ def check_build(build: Build) -> Iterator[Finding]:
             message = f"behavior is {behavior}, and no {kind} {name!r} is there: kustomize fails"
             names = (there for of, there in made if of == kind)
             yield breach("kustomize-refuses", each.get("name") or each, message, suggest(name, names))
-
-
-def _fields(entry: MappingNode, fields: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
-    for below, names in fields.items():
-        known = {name.casefold() for name in names}
-        for each in entries(entry.get(below)) if below else entry.entries:
-            if each.name.casefold() not in known:
-                message = f"kustomize knows no field {each.name!r} there, and refuses the file"
-                hint = suggest(each.name, names) or f"it knows {', '.join(names)}"
-                yield breach("unknown-kustomize-field", each, message, hint)
 
 
 def _generated(generators: Iterable[tuple[str, MappingNode]]) -> Iterator[Finding]:

@@ -14,18 +14,19 @@ fields alone. An expression that has no answer is a finding of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from typing import Any
 
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import Kind
 from packyard.core.kubernetes.lenient import kind_of
 from packyard.core.kubernetes.pods import Path
-from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import Entry, Node, Scalar
 from packyard.core.yaml.values import nearest
 from packyard.writing.checks.applied import Applied, AppliedObject
-from packyard.writing.checks.cel import NoAnswer, evaluator
+from packyard.writing.checks.cel import NoAnswer, evaluator, names
 from packyard.writing.checks.explanation import Row, Rule, Severity, table
 from packyard.writing.checks.finding import Finding, breach
 
@@ -36,30 +37,51 @@ _Index = Mapping[Kind | str, Sequence[tuple[tuple[str, ...], Rule, Row]]]
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A row at a place of an object; ``pod`` and ``item`` are the paths of what is around it."""
+    """A row at a place of an object; ``item`` and ``pod`` are the paths of what is around it."""
 
     rule: Rule
     row: Row
+    object: AppliedObject
     path: Path
-    pod: Path | None
     item: Path
+    pod: Path | None
+
+    def asked(self, expression: str) -> tuple[str, dict[str, object]]:
+        """Return what is asked of the evaluator: an expression, and the values of the variables that it has."""
+        return expression, {name: self._value(name) for name in sorted(names(expression))}
+
+    def _value(self, name: str) -> object:
+        whole, key = self.object.plain, self.path[-1] if self.path else 0
+        match name:
+            case "key":
+                return key
+            case "earlier":
+                return _at(whole, self.path[:-1])[:key] if self.path and isinstance(key, int) else None
+            case "kind":
+                return whole.get("kind")
+            case "object":
+                return whole
+            case "pod":
+                return None if self.pod is None else _at(whole, self.pod)
+        return _at(whole, self.path if name == "self" else self.item)
 
 
 def check(applied: Applied, rules: Sequence[Rule] = ()) -> Iterator[Finding]:
     """Find the places where a row does not hold, by the rules of packyard and others."""
-    index = _index((*table().values(), *rules))
-    for item in applied.objects:
-        value = {name: _without_nulls(member) for name, member in item.value.items() if member is not None}
-        cases = list(dict.fromkeys(_cases(value, index, list(_later(item.root, (), applied)))))
-        places = [(case.path, case.pod, case.item) for case in cases]
-        answers = evaluator().ask(value, places, [(number, case.row.rule) for number, case in enumerate(cases)])
-        for case, answer in zip(cases, answers, strict=True) if cases else ():
-            if answer is not True:
-                yield _finding(case, item, value, answer)
+    indexes = [_built_in(), *([_index(rules)] if rules else [])]
+    cases = [case for item in applied.objects for index in indexes for case in _cases(item, index)]
+    answers = evaluator().ask([case.asked(case.row.rule) for case in cases]) if cases else []
+    for case, answer in zip(cases, answers, strict=True):
+        if answer is not True:
+            yield _finding(case, answer)
 
 
 @cache
-def _index(rules: tuple[Rule, ...]) -> _Index:
+def _built_in() -> _Index:
+    return _index(table().values())
+
+
+def _index(rules: Iterable[Rule]) -> _Index:
     index: dict[Kind | str, list[tuple[tuple[str, ...], Rule, Row]]] = {}
     for rule in rules:
         for row in rule.rows:
@@ -70,23 +92,29 @@ def _index(rules: tuple[Rule, ...]) -> _Index:
     return index
 
 
-def _cases(value: dict[str, object], index: _Index, later: Sequence[Path]) -> Iterator[_Case]:
-    """Yield each row with the places that it judges; ``later`` are the paths of values that are not there yet."""
-    starts: list[tuple[Kind | str, object, Path, Path | None]]
-    starts = [(kind_of(value), value, (), None), ("object", value, (), None)]
-    for pod in pods.find(value):
-        starts += [("pod", pod.spec, pod.path, pod.path)]
-        starts += [("container", container, path, pod.path) for path, container in pod.container_places]
-        starts += [("volume", volume, path, pod.path) for path, volume in pod.volume_places]
-    for key, start, at, pod_path in starts:
+def _cases(item: AppliedObject, index: _Index) -> Iterator[_Case]:
+    """Yield each row with the places of an object that it judges, but for values that are not there yet."""
+    starts: list[tuple[Kind | str, Path, Path | None]]
+    starts = [(kind_of(item.value), (), None), ("object", (), None)]
+    for pod in item.pods:
+        starts += [("pod", pod.path, pod.path)]
+        starts += [("container", path, pod.path) for path, _ in pod.container_places]
+        starts += [("volume", path, pod.path) for path, _ in pod.volume_places]
+    for key, start, pod in starts:
         for steps, rule, row in index.get(key, ()):
-            for path, place in _down(start, at, steps):
+            for path, place in _down(_at(item.value, start), start, steps):
                 given = place if isinstance(place, dict) else {}
-                read = [(*path, field.rstrip("?")) for field in row.needs] or [path]
-                is_later = any(each[: len(above)] == above for above in read for each in later)
                 needed = (field for field in row.needs if not field.endswith("?"))
-                if not is_later and all(given.get(field) not in (None, "", []) for field in needed):
-                    yield _Case(rule, row, path, pod_path, at)
+                if all(given.get(field) not in (None, "", []) for field in needed) and not any(
+                    each[: len(above)] == above
+                    for above in ([(*path, field.rstrip("?")) for field in row.needs] or [path])
+                    for each in item.later
+                ):
+                    yield _Case(rule, row, item, path, start, pod)
+
+
+def _at(value: Any, path: Path) -> Any:
+    return reduce(lambda inner, step: inner[step], path, value)
 
 
 def _down(value: object, path: Path, steps: Sequence[str]) -> Iterator[tuple[Path, object]]:
@@ -96,41 +124,23 @@ def _down(value: object, path: Path, steps: Sequence[str]) -> Iterator[tuple[Pat
         return
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, member in members:
-        if steps[0] in ("*", step):
+        if steps[0] in ("*", step) and member is not None:
             yield from _down(member, (*path, step), steps[1:])
 
 
-def _later(node: Node, path: Path, applied: Applied) -> Iterator[Path]:
-    """Yield the paths of values that come later."""
-    if isinstance(node, MappingNode):
-        for entry in node.entries:
-            yield from _later(entry.value, (*path, entry.name), applied)
-    elif isinstance(node, SequenceNode):
-        for number, item in enumerate(node.items):
-            yield from _later(item.value, (*path, number), applied)
-    elif applied.is_later(node):
-        yield path
-
-
-def _without_nulls(value: object) -> object:
-    if isinstance(value, dict):
-        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
-
-
-def _finding(case: _Case, item: AppliedObject, value: dict[str, object], answer: object) -> Finding:
-    row, at = case.row, [(case.path, case.pod, case.item)]
+def _finding(case: _Case, answer: object) -> Finding:
+    row, root = case.row, case.object.root
     texts = (row.field, row.message, row.hint)
-    asked = [(0, match) for text in texts for match in _PLACEHOLDER.findall(text)]
-    parts = iter(evaluator().ask(value, at, asked) if asked else ())
+    asked = [case.asked(match) for text in texts for match in _PLACEHOLDER.findall(text)]
+    parts = iter(evaluator().ask(asked) if asked else ())
     field, message, hint = (_PLACEHOLDER.sub(lambda _: _shown(next(parts)), text) for text in texts)
-    _, holder = nearest(item.root, case.path)
-    entry, node = nearest(item.root, (*case.path, *(field.split("/") if field else ())))
+    _, holder = nearest(root, case.path)
+    entry, node = nearest(root, (*case.path, *(field.split("/") if field else ())))
     place: Entry | Node = entry if entry and node is not holder and not isinstance(node, Scalar) else node
     if isinstance(answer, NoAnswer):
         reason = f"the rule {case.rule.name} has no answer here: {answer.reason}"
         return breach("rule-without-answer", place, reason, f"it is {row.rule!r}")
-    is_guess = case.pod is not None and not pods.are_known(item.value)
+    is_guess = case.pod is not None and not pods.are_known(case.object.value)
     severity: Severity = "warning" if is_guess else row.severity or case.rule.severity
     return breach(case.rule.name, place, message, hint, severity=severity)
 

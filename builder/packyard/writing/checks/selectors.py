@@ -57,6 +57,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield from _ports(root, selector, found_pods, parsed)
         yield from _workload(root, parsed)
         yield from _disruption(root, labels, parsed, operated)
+        if is_kind(root, APPS, "Deployment", "StatefulSet"):
+            yield from _unready(root, parsed)
     for pod in found_pods:
         yield from _spread(pod)
     yield from _overlapping(parsed)
@@ -94,6 +96,18 @@ def _spread(pod: Pod[MappingNode]) -> Iterator[Finding]:
         if labels and selector and not any(map(_is_given, selector.entries)) and not _matches(labels, selector):
             message = "the pod does not have these labels, so that it is spread as if it were not there"
             yield breach("selects-nothing", selector, message, "name labels of the pod")
+
+
+def _unready(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find pods behind a Service that get requests before they can answer."""
+    services = (each.mapping("spec", "selector") for each in parsed.objects if is_kind(each, CORE, "Service"))
+    served = [selector for selector in services if selector and selector.entries]
+    for pod in parsed.pods_of(root):
+        listed = mappings(pod.spec.get("containers"))
+        is_asked = any(container.get("readinessProbe") for container in listed)
+        if listed and not is_asked and any(selected(selector, [pod]) for selector in served):
+            message = "a Service sends requests to the pod as soon as it runs: nothing asks whether it is ready"
+            yield breach("no-readiness-probe", listed[0], message, "add a readinessProbe")
 
 
 def _empty(root: MappingNode) -> Iterator[Finding]:

@@ -8,16 +8,13 @@ from collections.abc import Iterator
 from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.core.kubernetes.kinds import RBAC, kind_of, name_of, names
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import entries, mappings, walk
+from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.using.kustomize import selector
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
-
-#: Fields of a pod's securityContext that a container's does not have.
-_POD_ONLY = ("fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplementalGroupsPolicy", "sysctls")
 
 _MOUNTS = ("volumeMounts", "volumeDevices")
 #: What volumes for a container are called that GKE adds.
@@ -27,12 +24,6 @@ _PINNING = (
     *("kubernetes.io/hostname", "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"),
     "alpha.eksctl.io/instance-id",
 )
-#: The beginnings of annotations that fields replaced years ago.
-_DEAD_ANNOTATIONS = (
-    *("scheduler.alpha.kubernetes.io/", "pod.alpha.kubernetes.io/", "pod.beta.kubernetes.io/init-containers"),
-    *("seccomp.security.alpha.kubernetes.io/", "container.seccomp.security.alpha.kubernetes.io/"),
-    *("security.alpha.kubernetes.io/", "volume.alpha.kubernetes.io/"),
-)
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -40,8 +31,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for build in parsed.builds:
         yield from _objects(build)
         yield from _namespaces(build, parsed)
-    for root in parsed.objects:
-        yield from _metadata(root, parsed)
+    for root in parsed.fresh:
+        yield from _namespace(root)
         found_pods = parsed.pods_of(root)
         yield from _volumes(found_pods)
         for pod in found_pods:
@@ -49,7 +40,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             volumes = pod.volume_names
             yield from twice("container", list(filter(None, (each.scalar("name") for each in pod.containers))))
             for container in pod.containers:
-                yield from _container(container, volumes)
+                yield from _unknown_volumes(container, volumes)
+                yield from twice("variable", names(container.get("env")))
 
 
 def _objects(build: Build) -> Iterator[Finding]:
@@ -86,19 +78,13 @@ def _namespaces(build: Build, parsed: Parsed) -> Iterator[Finding]:
             yield breach("own-namespace", entry, message, hint)
 
 
-def _metadata(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    """Find a namespace of what has none, and annotations that a field has replaced."""
+def _namespace(root: MappingNode) -> Iterator[Finding]:
+    """Find a namespace of what is in none."""
     metadata = root.get("metadata")
     namespace = metadata.entry("namespace") if metadata else None
     if namespace and is_cluster_scoped(root.text("apiVersion"), root.text("kind")):
         message = f"a {root.text('kind')} is in no namespace: the field has no effect"
         yield breach("namespace-without-effect", namespace, message, "remove it")
-    templates = [pod.template for pod in parsed.pods_of(root) if pod.template is not root]
-    for holder in (root, *templates):
-        for entry in entries(holder.find("metadata", "annotations") if holder else None):
-            if entry.name.startswith(_DEAD_ANNOTATIONS):
-                message = f"nothing reads the annotation {entry.name} any more"
-                yield breach("ignored-annotation", entry, message, "use the field")
 
 
 def _nodes(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
@@ -115,10 +101,6 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
     for node in {id(node): node for pod in found_pods for _, node in pod.chain}.values():
         declared = names(node.get("volumes"))
         mounted = {name.value for name in _mounts(node)} if declared else set()
-        for volume in mappings(node.get("volumes")):
-            if len(volume.entries) == 1 and volume.get("name"):
-                message = f"volume {volume.text('name')!r} names nothing to mount: it is an empty directory"
-                yield breach("volume-without-source", volume, message, "write emptyDir: {}")
         for name in declared:
             if name.value not in mounted and not name.value.startswith(_INJECTED):
                 message = f"no container mounts volume {name.value!r}"
@@ -132,21 +114,13 @@ def _mounts(node: MappingNode) -> list[Scalar]:
     return [name for listed in lists for name in names(listed)]
 
 
-def _container(container: MappingNode, volumes: frozenset[str]) -> Iterator[Finding]:
-    called = container.text("name")
-    label = f"container {called!r}" if called else "the container"
-    for name in (name for key in _MOUNTS for name in names(container.get(key))):
-        if name.value not in volumes:
-            listing = ", ".join(sorted(volumes))
-            message = f"{label} mounts {name.value!r}, which is not a volume of its pod"
-            hint = f"the volumes are {listing}" if listing else "the pod has no volumes"
-            yield breach("mount-without-volume", name, message, hint)
-    for entry in entries(container.get("securityContext")):
-        if entry.name in _POD_ONLY:
-            message = f"{entry.name} in the securityContext of {label} is not a field there, and is rejected or dropped"
-            hint = "put it into the pod's securityContext"
-            yield breach("pod-field-in-container", entry, message, hint)
-    yield from twice("variable", names(container.get("env")))
+def _unknown_volumes(container: MappingNode, volumes: frozenset[str]) -> Iterator[Finding]:
+    label = f"container {name!r}" if (name := container.text("name")) else "the container"
+    for mount in (mount for key in _MOUNTS for mount in names(container.get(key))):
+        if mount.value not in volumes:
+            message = f"{label} mounts {mount.value!r}, which is not a volume of its pod"
+            hint = f"the volumes are {', '.join(sorted(volumes))}" if volumes else "the pod has no volumes"
+            yield breach("mount-without-volume", mount, message, hint)
 
 
 def twice(what: str, called: list[Scalar]) -> Iterator[Finding]:

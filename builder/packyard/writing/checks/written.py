@@ -3,7 +3,6 @@
 # {"$openapi":"CPU}                      a setter comment that nobody can read
 setters.CPU: minimum: 8, maximum: 1      a definition that a package's value hides
 setters.OLD                              a definition that nothing has any more
-model: {mode: inferencing}               a word that is nearly the one that lists sort by
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from packyard.core.errors import InputError, suggest
+from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo
-from packyard.core.yaml.document import find_comments, parse_file, parse_one
+from packyard.core.yaml.document import find_comments, parse_file
 from packyard.core.yaml.node import Scalar
 from packyard.using.setters import fields
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
@@ -28,10 +27,6 @@ from packyard.writing.checks.parsed import Parsed, parse
 
 #: What a Krmfile alone can tell; what names reach, only a package can.
 _OF_DEFINITIONS = ("refused-value", "invalid-keyword", "unquoted-value", "required-unexplained", "two-names")
-_WORDS = {
-    "mode": ("training", "inference", "evaluation", "tuning", "serving"),
-    "precision": ("fp32", "fp16", "bf16", "fp8", "int8", "int4", "tf32", "fp64", "fp4", "mixed", "none"),
-}
 _NAME = re.compile(r"\w+")
 
 
@@ -42,8 +37,6 @@ def check(files: Mapping[str, bytes]) -> Iterator[Finding]:
     for name, data in files.items():
         if name in krmfiles:
             yield from _definitions(name, krmfiles[name])
-        elif posixpath.basename(name) == "package.yaml":
-            yield from _model(name, data)
         elif name.endswith((".yaml", ".yml")) and b"#" in data:
             yield from _comments(name, data, values)
     yield from _unused(files, krmfiles)
@@ -93,15 +86,6 @@ def _definitions(name: str, parsed: Parsed) -> Iterator[Finding]:
 def _parse(name: str, data: bytes) -> Parsed:
     where = name.removesuffix(KRMFILE)
     return parse(PackageFiles(data, {}, where), Memo())
-
-
-def _model(name: str, data: bytes) -> Iterator[Finding]:
-    with suppress(InputError):
-        root = parse_one(data, name).root
-        for key, words in _WORDS.items():
-            word = root.scalar("model", key) if root else None
-            if word and word.value not in words and (near := suggest(word.value, words)):
-                yield breach("odd-word", word, f"model.{key} is {word.value!r}: lists sort it apart from others", near)
 
 
 def _unused(files: Mapping[str, bytes], krmfiles: Mapping[str, Parsed]) -> Iterator[Finding]:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import reading
-import tiny
 from real import Served
 from writing.authoring import importing
 from writing.authoring.importing import cases, composed, run, write
@@ -103,16 +102,3 @@ def test_what_the_composer_refuses_is_built_and_told(here: Path, tmp_path: Path,
     assert case.startswith("dev: bases/web-dev/second.yaml:4")
     assert "versions of kustomize differ on `$patch: replace`" in case
     assert (here / "bases/web-base/web.yaml").read_text() == DEPLOYMENT
-
-
-def test_a_package_that_is_there_is_told_before_any_work(
-    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "")  # so that nothing can be built
-    write(tmp_path / "web", TREE)
-    for taken in ("packages/web", "bases/web"):
-        tiny.write(here / taken / "mine.txt", "mine\n")
-        refused = tiny.refused("import", tmp_path / "web/envs", "--workspace", here, "--name", "web")
-        assert f"{here / taken}: exists already" in refused
-        (here / taken / "mine.txt").unlink()
-    assert "kustomize" in tiny.refused("import", tmp_path / "web/envs", "--workspace", here, "--name", "web")

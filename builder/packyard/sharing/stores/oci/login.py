@@ -21,12 +21,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import regular
-from packyard.sharing.stores import client as web
+from packyard.sharing.stores.client import Answer, Client, Request, basic
 from packyard.sharing.stores.network import may_have_secrets
 from packyard.sharing.stores.oci.address import Address
 
@@ -39,17 +39,14 @@ _TOKEN_USER = "<token>"
 _WORD = re.compile(r'[\s,]*([A-Za-z0-9!#$%&\'*+.^_`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+)))?')
 _TOKEN = re.compile(r"[\x21-\x7e]{1,65536}")
 
-_T = TypeVar("_T")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A user and password; an identity token, which is exchanged for others; or a token that is sent as it is."""
+    """A user and password, or an identity token, which is exchanged for others."""
 
     user: str = ""
     password: str = field(default="", repr=False)
     identity: str = field(default="", repr=False)
-    token: str = field(default="", repr=False)
 
 
 NOBODY = Account()
@@ -58,9 +55,8 @@ NOBODY = Account()
 class Login:
     """The header ``Authorization`` for each repository of a registry; ``tell`` hears which logins are of no use."""
 
-    def __init__(self, address: Address, client: web.Client, tell: Callable[[str], object]) -> None:
-        self._address, self._client = address, client
-        self._tell = cache(tell)  # each thing once
+    def __init__(self, address: Address, client: Client, tell: Callable[[str], object]) -> None:
+        self._address, self._client, self._tell = address, client, cache(tell)  # each thing once
         self._headers: dict[str, str] = {}
         self._more, self._known, self._lock = self._accounts(), list[Account](), Lock()
 
@@ -68,17 +64,16 @@ class Login:
         """Return what to send for a repository, empty at first."""
         return self._headers.get(repository, "")
 
-    def headers(self, answer: web.Answer, repository: str, sent: str) -> Iterator[str]:
+    def headers(self, answer: Answer, repository: str, sent: str) -> Iterator[str]:
         """Yield what else to send after an answer 401 to what was sent; what is yielded last is sent from then on."""
         wanted = challenges(answer.headers.get("www-authenticate", ""))
         for number in range(1 << 10):
             account = self._account(number)
             header = ""
             if "bearer" in wanted:
-                token = account.token or self._token(account, wanted["bearer"], repository)
-                header = token and f"Bearer {token}"
+                header = self._token(account, wanted["bearer"], repository)
             elif "basic" in wanted and account.user:
-                header = web.basic(account.user, account.password)
+                header = basic(account.user, account.password)
             if header and header != sent:
                 self._headers[repository] = sent = header
                 yield header
@@ -100,14 +95,13 @@ class Login:
             yield from accounts(self._address, os.environ, self._tell)
 
     def _token(self, account: Account, wanted: Mapping[str, str], repository: str) -> str:
-        """Return a token from the server that the registry names, or nothing where it refuses an account."""
-        request = self._request(account, wanted, repository)
-        answer = self._client.ask(request)
+        """Return the header with a token of the server that the registry names; nothing where it refuses an account."""
+        answer = self._client.ask(_token_request(account, wanted, repository))
         if answer.status == 200:
-            token = _token_in(answer.body)
-            if not token:
-                raise request.refusal("the token server sent no token", "try again later")
-            return token
+            token = _json(answer.body).get("token") or _json(answer.body).get("access_token")
+            if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+                raise answer.request.refusal("the token server sent no token", "try again later")
+            return f"Bearer {token}"
         if answer.status not in (400, 401, 403):
             raise answer.unexpected()
         log_in = f"docker login {self._address.host}"
@@ -116,41 +110,38 @@ class Login:
         self._tell(f"the login is refused, and not used (HTTP {answer.status}): log in again, or out: {log_in}")
         return ""
 
-    def _request(self, account: Account, wanted: Mapping[str, str], repository: str) -> web.Request:
-        """Return the request for a token: with an identity token, with a password, or as nobody."""
-        realm = wanted.get("realm", "")
-        request = web.Request(url=realm, place=realm.partition("?")[0][:200], limit=_LARGEST_ANSWER)
-        if not _is_web_address(realm) or not may_have_secrets(realm):
-            raise request.refusal("the registry names a token server without TLS", "ask whoever runs the registry")
-        named = {"service": wanted.get("service", ""), "scope": wanted.get("scope") or f"repository:{repository}:pull"}
-        parameters = {name: value for name, value in named.items() if value}
-        if not account.identity:
-            url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(parameters)}"
-            authorization = web.basic(account.user, account.password) if account.user else ""
-            return replace(request, url=url, authorization=authorization)
-        form = {"grant_type": "refresh_token", "refresh_token": account.identity, "client_id": "packyard", **parameters}
-        return replace(
-            request,
-            method="POST",
-            headers={"Content-Type": "application/x-www-form-urlencoded"},
-            body=urlencode(form).encode(),
-        )
+
+def _token_request(account: Account, wanted: Mapping[str, str], repository: str) -> Request:
+    """Return the request for a token: with an identity token, with a password, or as nobody."""
+    realm = wanted.get("realm", "")
+    request = Request(url=realm, place=realm.partition("?")[0][:200], limit=_LARGEST_ANSWER)
+    if not _is_web_address(realm) or not may_have_secrets(realm):
+        raise request.refusal("the registry names a token server without TLS", "ask whoever runs the registry")
+    named = {"service": wanted.get("service", ""), "scope": wanted.get("scope") or f"repository:{repository}:pull"}
+    parameters = {name: value for name, value in named.items() if value}
+    if not account.identity:
+        url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(parameters)}"
+        authorization = basic(account.user, account.password) if account.user else ""
+        return replace(request, url=url, authorization=authorization)
+    form = {"grant_type": "refresh_token", "refresh_token": account.identity, "client_id": "packyard", **parameters}
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    return replace(request, method="POST", headers=headers, body=urlencode(form).encode())
 
 
 def accounts(address: Address, environment: Mapping[str, str], tell: Callable[[str], object]) -> Iterator[Account]:
     """Yield the accounts for the repositories below an address, the best first; ``tell`` hears what is of no use."""
     for file in filter(os.path.isfile, _files(environment)):
-        for look in _places(_tried(partial(_parse, file), tell) or {}, file, address):
-            if account := _tried(look, tell):
-                yield account
-
-
-def _tried(look: Callable[[], _T], tell: Callable[[str], object]) -> _T | None:
-    try:
-        return look()
-    except PackyardError as error:
-        tell(f"{error}: gone on without it")
-        return None
+        try:
+            document = _json(regular.read(file, limit=_LARGEST_FILE), file)
+        except PackyardError as error:
+            tell(f"{error}: gone on without it")
+            continue
+        for look in _places(document, file, address):
+            try:
+                if account := look():
+                    yield account
+            except PackyardError as error:
+                tell(f"{error}: gone on without it")
 
 
 def _files(environment: Mapping[str, str]) -> Iterator[Path]:
@@ -181,13 +172,6 @@ def _places(document: Mapping[str, Any], file: Path, address: Address) -> Iterat
                 yield partial(_of_entry, _mapping(entries[name]), name, file)
 
 
-def _parse(file: Path) -> dict[str, Any]:
-    try:
-        return _mapping(json.loads(regular.read(file, limit=_LARGEST_FILE)))
-    except (ValueError, RecursionError) as error:
-        raise InputError(Problem("is not JSON", file=str(file), hint="log in again")) from error
-
-
 def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
@@ -208,8 +192,7 @@ def _of_entry(entry: Mapping[str, Any], name: str, file: Path) -> Account | None
         except (binascii.Error, ValueError) as error:
             problem = Problem(f"'auth' of {name} must be base64 of user:password", file=str(file), hint="log in again")
             raise InputError(problem) from error
-    identity, token = text.get("identitytoken", ""), text.get("registrytoken", "")
-    account = Account(user=user, password=password.rstrip("\0"), identity=identity, token=token)
+    account = Account(user=user, password=password.rstrip("\0"), identity=text.get("identitytoken", ""))
     return account if account != NOBODY else None
 
 
@@ -233,14 +216,14 @@ def _by_helper(helper: str, servers: Sequence[str], file: Path) -> Account | Non
     return None
 
 
-def _token_in(body: bytes) -> str:
-    """Return the token in an answer, or nothing."""
+def _json(data: bytes, file: Path | None = None) -> dict[str, Any]:
+    """Read a JSON object; what is none is an error if it is in a file, and otherwise empty."""
     try:
-        document = _mapping(json.loads(body))
-    except (ValueError, RecursionError):
-        return ""
-    token = document.get("token") or document.get("access_token")
-    return token if isinstance(token, str) and _TOKEN.fullmatch(token) else ""
+        return _mapping(json.loads(data))
+    except (ValueError, RecursionError) as error:
+        if file is None:
+            return {}
+        raise InputError(Problem("is not JSON", file=str(file), hint="log in again")) from error
 
 
 def _is_web_address(url: str) -> bool:

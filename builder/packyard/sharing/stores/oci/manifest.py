@@ -23,15 +23,6 @@ BUNDLE_TYPE = "application/vnd.packyard.bundle.v1"
 YANKED_TYPE = "application/vnd.packyard.yanked.v1"
 REMOVED_TYPE = "application/vnd.packyard.removed.v1"
 MARK_TYPE = "application/vnd.packyard.mark.v1"
-#: What manifests are asked for; those of Docker, so as to say what is there instead.
-ACCEPTED = ", ".join(
-    (
-        MANIFEST_TYPE,
-        INDEX_TYPE,
-        "application/vnd.docker.distribution.manifest.v2+json",
-        "application/vnd.docker.distribution.manifest.list.v2+json",
-    )
-)
 #: The largest manifest that is read: what registries take at least (distribution specification, "Pushing manifests").
 LARGEST = 4 * 1024 * 1024
 

@@ -11,11 +11,12 @@ still is bound no more, and noted.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from packyard.core.yaml.document import scalars
+from packyard.core.yaml.document import scalars, walk
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Document, Scalar
 from packyard.using.setters import fields
@@ -27,8 +28,12 @@ from packyard.writing.authoring import place
 from packyard.writing.authoring.import_ import kpt, meaning
 from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
-from packyard.writing.authoring.import_.placeholders import Placeholders
 
+_PLACEHOLDER = re.compile(r"(?<!\$)\$\{[A-Za-z_]\w*(:?[-=][^{}]*)?\}")
+_UNFILLED = (
+    "${NAME} in texts of one line, which stay as they are",
+    "where envsubst or Flux filled it in, write a value, and bind it to a setter",
+)
 _TORN = (
     "setter comments that yield another text than their field has: setting them changed more than a value",
     "decide which of the two is right, and bind the field again",
@@ -44,9 +49,7 @@ class Binder:
     """Binds the fields of documents to words; what it meets is noted."""
 
     notes: list[Note] = field(default_factory=list)
-    placeholders: Placeholders = field(default_factory=Placeholders)
     _defined: dict[str, bool] = field(default_factory=dict)  # whether a field needs what a file defines, by its place
-    _used: set[str] = field(default_factory=set)
 
     def bind(self, documents: Sequence[Document], krmfile: Krmfile | None) -> tuple[list[list[Edit]], dict[str, Word]]:
         """Return the edits of each document, and the words that its comments reach."""
@@ -58,12 +61,10 @@ class Binder:
         of_kpt = kpt.read(documents, self.notes)
         known = {**of_kpt.words, **known}
         for document, own in zip(documents, edits, strict=True):
-            of_document = [*of_kpt.edits(document), *self.placeholders.edits(document, known)]
-            own += [edit for edit, _ in of_document]
-            bound += [name for _, name in of_document]
-        known = {**self.placeholders.words, **known}
+            own += [edit for edit, _ in of_kpt.edits(document)]
+            bound += [name for _, name in of_kpt.edits(document)]
+            self.notes += _placeholders(document)
         needed = meaning.reached(bound, known)
-        self._used |= needed.keys()
         if krmfile:
             places = {name: f"{krmfile.source.name}: {name}" for name in meaning.read(krmfile, [])}
             self._defined |= {at: self._defined.get(at, False) or name in needed for name, at in places.items()}
@@ -71,10 +72,9 @@ class Binder:
         return edits, needed
 
     def review(self) -> Iterator[Note]:
-        """Say what no field needs, and what became of placeholders, once all is bound."""
+        """Say what no field needs, once all is bound."""
         for at in sorted(at for at, is_needed in self._defined.items() if not is_needed):
             yield Note(LOST, "definitions that no field uses", "bind the fields that they were meant for", (at,))
-        yield from self.placeholders.review(self._used)
 
     def _of_krmfile(
         self, documents: Sequence[Document], definitions: Definitions, known: dict[str, Word], edits: list[list[Edit]]
@@ -97,6 +97,13 @@ class Binder:
             own += [place.take_out(document.source, each.comment) for each in out.values()]
             self.notes += [fault for each in out.values() if (fault := faults[id(each)])]
         return [each.reference.name for each in sound if faults[id(each)] is None]
+
+
+def _placeholders(document: Document) -> Iterator[Note]:
+    """Name the texts that something else may have filled in."""
+    for each in walk(document.root):
+        if isinstance(each, Scalar) and each.style not in "|>" and _PLACEHOLDER.search(each.value):
+            yield Note(DOUBTFUL, *_UNFILLED, (f"{each.place}: {each.value}",))
 
 
 def _take_fields(sound: Iterable[Binding], drifted: Sequence[Binding], known: dict[str, Word]) -> None:

@@ -18,7 +18,6 @@ from packyard.writing.authoring.import_ import upstream, use_cases
 from packyard.writing.authoring.import_.bind import Binder
 from packyard.writing.authoring.import_.meaning import GIVEN, krmfile
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note, checklist, joined
-from packyard.writing.authoring.import_.placeholders import Placeholders
 from packyard.writing.authoring.import_.upstream import Build, Part, Tree, UseCase
 from packyard.writing.source import compose, package, workspace
 from packyard.writing.source.package import NAME
@@ -110,36 +109,8 @@ def _take(source: Tree, paths: Mapping[str, str], as_built: Mapping[str, str]) -
     source.notes += [Note(LOST, "use cases without an object", "nothing", places)] if places else []
     binder, parts = Binder(), _parts(filled)
     for part in parts:
-        binder.placeholders.gather(part.read())
-    for part in parts:
         part.bind(binder)
-    wanted = [replace(each, objects=_filled(binder.placeholders, each.objects)) for each in filled]
-    return wanted, binder
-
-
-def _filled(placeholders: Placeholders, objects: Iterable[object]) -> list[object]:
-    """Return objects with what their placeholders are worth."""
-
-    def fill(value: object) -> object:
-        if isinstance(value, dict):
-            return {key: fill(inner) for key, inner in value.items()}
-        if isinstance(value, list):
-            return [*map(fill, value)]
-        return _Filled(value, placeholders.fill(value)) if isinstance(value, str) and "${" in value else value
-
-    return [*map(fill, objects)]
-
-
-class _Filled:
-    """A text with placeholders: equal to itself, and to what it comes to, of whatever type."""
-
-    def __init__(self, text: str, filled: str) -> None:
-        self.filled, self._texts = filled, (text, filled)
-
-    def __eq__(self, other: object) -> bool:
-        return (str(other).lower() if isinstance(other, bool) else str(other)) in self._texts
-
-    __hash__ = None  # type: ignore[assignment]  # it is equal to several texts
+    return filled, binder
 
 
 def _parts(taken: Iterable[UseCase]) -> list[Part]:
@@ -224,7 +195,7 @@ def _by_identity(values: Iterable[object]) -> dict[tuple[str, ...], object]:
         assert isinstance(value, dict)
         metadata = value["metadata"]
         key = (value["apiVersion"], value["kind"], metadata.get("namespace", ""), metadata["name"])
-        by_identity[tuple(str(getattr(text, "filled", text)) for text in key)] = value
+        by_identity[tuple(str(text) for text in key)] = value
     return by_identity
 
 

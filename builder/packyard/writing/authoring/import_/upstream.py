@@ -39,7 +39,6 @@ from packyard.writing.authoring.import_ import kpt, use_cases
 from packyard.writing.authoring.import_.bind import Binder
 from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.note import LOST, Note
-from packyard.writing.authoring.import_.placeholders import PLACEHOLDER
 from packyard.writing.authoring.import_.use_cases import kustomizations
 
 #: Builds a folder as kustomize does: YAML.
@@ -151,12 +150,6 @@ class Tree:
         file = self._file(place)
         root = _root(self._wide, file) if file else None
         namespace = root.text("namespace") if root else ""
-        if PLACEHOLDER.search(namespace):
-            todo = "nothing: users name theirs, by kustomize edit set namespace or kubectl apply -n"
-            case = f"{self.sources.shown(folder)}: {namespace}"
-            self.notes.append(Note(LOST, "namespaces that envsubst gave", todo, (case,)))
-            text = re.sub(rf"(?m)^ *namespace: {re.escape(namespace)}\n".encode(), b"", text)
-            namespace = ""
         shown = f"{self.sources.shown(folder)} as built"
         objects = [to_value(each.root) for each in parse_text(source_of(text, shown)) if each.root is not None]
         try:
