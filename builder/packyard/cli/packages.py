@@ -132,8 +132,12 @@ def _fetched(reference: Reference, arguments: argparse.Namespace) -> Iterator[Pa
     if arguments.locked:
         pin, source = _pinned(reference, arguments)
         reference = Reference(name=reference.name, version=pin.version)
-    with progress.busy(f"fetching {reference}"):
-        bundle = bundles.find(reference, source, pin)
+    try:
+        with progress.busy(f"fetching {reference}"):
+            bundle = bundles.find(reference, source, pin)
+    except InputError as error:
+        here = f"{reference.name} is not a directory here"
+        raise error.mapped(lambda problem: problem._replace(message=f"{problem.message}, and {here}")) from error
     output.note(f"{bundle.name}@{bundle.version} from {source}")
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield bundle.unpack(Path(os.path.realpath(folder)))

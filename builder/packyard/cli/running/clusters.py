@@ -83,8 +83,8 @@ def find_for(
 
     ``flags`` are those of the verb that the user gave, for the hints of errors.
     """
-    client = _found(arguments)
     with packages.opened(arguments, verb) as use_case:
+        client = _found(arguments)
         state.tell_pending(Tree(use_case.directory))
         command = use_case.command(verb, *flags, *typed(arguments))
         path = os.environ.get("PATH", "")
