@@ -181,7 +181,10 @@ def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
     for word, says in (
         ("tiny-k8s/multinode", "tiny-k8s has no use case 'multinode' (did you mean 'multi-node'?)"),
         ("tiny-k8s/mlops", "tiny-k8s/mlops is more than one use case (name one: tiny-k8s/multi-node, tiny-k8s/single"),
-        ("other/multi-node", "catalogue has no 'other', and other is not a directory here (packyard list shows what it has)"),
+        (
+            "other/multi-node",
+            "catalogue has no 'other', and other is not a directory here (packyard list shows what it has)",
+        ),
     ):
         refused = packyard("render", word, cwd=tmp_path)
         assert (refused.returncode, says in refused.stderr) == (1, True), refused.stderr

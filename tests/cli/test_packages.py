@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,14 @@ def test_flags_of_what_is_fetched_need_a_name(words: list[str]) -> None:
     process = packyard("render", *words)
     assert process.returncode == 2
     assert "name a package and its use case, NAME/USECASE" in process.stderr
+
+
+def test_diff_foretells_what_a_version_makes_of_a_values_file(here: Path) -> None:
+    told = done("diff", "p@1.0/nfs", "p@1.1/nfs", "-f", "values.yaml")
+    assert '-  one: "1"\n+  one: "11"\n' in told
+    before, after = ((done("render", f"p@{version}/nfs", "-f", "values.yaml")) for version in ("1.0", "1.1"))
+    tiny.write(here / "manifests.yaml", before)
+    tiny.write(here / "change.diff", told)
+    subprocess.run(["git", "apply", "change.diff"], check=True)
+    assert (here / "manifests.yaml").read_text() == after
+    assert packyard("diff", "p@1.0/nfs", "-f", "values.yaml").returncode == 2

@@ -63,10 +63,14 @@ class UseCase:
 def add_arguments(parser: argparse.ArgumentParser, rest: str = "[NAME=VALUE...]") -> None:
     """Declare the use case, its values, and where it is from."""
     directories.add_arguments(parser, rest)
-    text = "as if the values of this file were set, too, and its options enabled"
-    parser.add_argument("-f", "--values", metavar="FILE", action="append", default=[], help=text)
+    add_values(parser, "as if the values of this file were set, too, and its options enabled")
     declare.value(parser, "--from CHANNEL", "fetch NAME/USECASE for this command alone", dest="channel")
     declare.switch(parser, "--locked", f"the version that {lock.FILE} pins")
+
+
+def add_values(parser: argparse.ArgumentParser, text: str) -> None:
+    """Declare values files."""
+    parser.add_argument("-f", "--values", metavar="FILE", action="append", default=[], help=text)
 
 
 @contextmanager

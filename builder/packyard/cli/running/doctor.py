@@ -8,7 +8,7 @@ packyard doctor DIR --probe    also run its pods, small and with another
 
 What it needs follows from its objects: kinds and their operators, namespace, quotas, claims, Secrets with their keys,
 accounts, a node for each pod, queues, and your own rights; last, the API server says whether it takes the pods. Each
-finding says what is wrong, and what helps. What you may not read is unknown, not an error; what nodes lack is a warning.
+finding says what is wrong, and what helps. What you may not read is unknown; what nodes lack is a warning.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ packyard diff NAME@1.0 NAME@1.1      two versions that a channel has
 packyard diff ../old packages/NAME   two folders: untarred packages, sources
                                      (composed first), libraries
 packyard diff DIR                    an untarred package and its bundle
+packyard diff NAME@1.0/USECASE NAME@1.1/USECASE -f values.yaml
+                                     what these values render to, by both
 
 git worktree add ../old main && packyard diff ../old .  what a change touches
 """
@@ -12,12 +14,15 @@ git worktree add ../old main && packyard diff ../old .  what a change touches
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.cli import compared, declare, fanout, output, unified, untarred
+from packyard.cli import compared, declare, fanout, output, packages, unified, untarred
 from packyard.cli.rows import FORMS, Rows
 from packyard.core.errors import UsageError
+from packyard.using.render import every
+from packyard.using.render.render import render
 from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import Change, Files, compare_all
 from packyard.using.upgrade.merge import edited_by_hand
@@ -33,11 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
     declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
     declare.value(parser, "--base FILE", "the bundle that an untarred package came from")
+    packages.add_values(parser, "compare what two use cases render to with the values of this file")
     fanout.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what differs."""
+    if arguments.values:
+        return _rendered(arguments)
     if arguments.new is None:
         top, below = untarred.within(arguments.old or ".")
         before, after = _origin(top, arguments), compared.read(str(top), arguments)
@@ -64,6 +72,22 @@ def run(arguments: argparse.Namespace) -> int:
     breaking = sum(each.is_breaking for _, each in listed)
     summary = f"{output.counted(len(listed), 'difference')} in {places}" + (f"; {breaking} BREAKING" * bool(breaking))
     output.note(summary if listed else "no difference")
+    return 0
+
+
+def _rendered(arguments: argparse.Namespace) -> int:
+    """Print how the manifests of two use cases differ; both are rendered as if the same values were set."""
+    declare.alone(arguments, "diff", "beside --values", "base")
+    if arguments.new is None:
+        raise UsageError("packyard diff: name two use cases to render with --values: packyard diff A/USECASE B/USECASE")
+    both = []
+    for word in (arguments.old, arguments.new):
+        with packages.opened(argparse.Namespace(**vars(arguments), words=[word], locked=False), "diff") as use_case:
+            typed = use_case.command("render")
+            with every.with_values(use_case.directory, use_case.values, typed, enabling=use_case.options) as source:
+                both.append(render(source, path=os.environ.get("PATH", ""), command=typed))
+    unified.texts({"manifests.yaml": (both[0], both[1])})
+    output.note("what the values render to differs" if both[0] != both[1] else "no difference")
     return 0
 
 
