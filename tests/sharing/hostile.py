@@ -126,7 +126,7 @@ class Grammar:
 
     def _many(self, data: bytes) -> bytes:
         """Return an index, a shard or a record with more than there can be."""
-        document = json.loads(data)
+        document: dict[str, Any] = json.loads(data)
         field = next((each for each in ("packages", "versions") if each in document), "packages")
         row = next(iter(document[field].values()), {}) if isinstance(document.get(field), dict) else {}
         alike = self.random.choice(["p-{}", "{:063d}", "1.{}"])

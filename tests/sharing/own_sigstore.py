@@ -83,7 +83,10 @@ class Sigstore:
     def config(self) -> str:
         """Return the client trust configuration."""
         service = {"url": self.url, "majorApiVersion": 1, "validFor": _VALID, "operator": "zoo"}
-        signing = {"mediaType": "application/vnd.dev.sigstore.signingconfig.v0.2+json", "caUrls": [service]}
+        signing: dict[str, Any] = {
+            "mediaType": "application/vnd.dev.sigstore.signingconfig.v0.2+json",
+            "caUrls": [service],
+        }
         one = {"selector": "ANY"}
         signing |= {"rekorTlogUrls": [service], "rekorTlogConfig": one, "tsaConfig": one}
         kind = "application/vnd.dev.sigstore.clienttrustconfig.v0.1+json"

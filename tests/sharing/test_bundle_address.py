@@ -40,7 +40,7 @@ def check(address: str, trusted: Trust = NOBODY) -> str:
 
 def test_a_bundle_in_a_registry_is_got_by_tag_and_digest_and_proved_by_its_provenance(registry3: str) -> None:
     channel = f"oci://{registry3}/c-{uuid.uuid4().hex}/models"
-    attest = lambda each: {each.beside(SIGSTORE): Statement.of(each, {}, None).to_bytes(KEY)}  # noqa: E731
+    attest = lambda each: {each.beside(SIGSTORE): Statement(each, {}, None).to_bytes(KEY)}  # noqa: E731
     ((entry, _),) = publish(open_store(channel), [BERT], attest=attest)
     manifest = bundle_digest(entry)
     for mark in (":1.2.0+cpu", ":1.2.0_-cpu", f"@{manifest}", f":1.2.0_-cpu@{manifest}"):

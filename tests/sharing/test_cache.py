@@ -96,17 +96,6 @@ def test_the_least_recently_used_goes_first(tmp_path: Path) -> None:
     assert sorted(file.read_bytes()[:1] for file in files(cache)) == [b"1", b"3"]
 
 
-def test_a_transfer_is_not_hindered_by_who_clears_the_cache(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-
-    def fill(file: BinaryIO) -> None:
-        file.write(DATA)
-        clear(tmp_path)
-
-    assert obtained(cache, fill=fill) == DATA
-    assert files(cache) == []
-
-
 def test_what_a_killed_transfer_left_goes_after_a_day(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     obtained(cache)

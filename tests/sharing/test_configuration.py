@@ -23,10 +23,6 @@ def test_no_file_configures_nothing(tmp_path: Path) -> None:
     assert configuration.read(tmp_path / "none") == Configuration()
 
 
-def test_an_empty_mapping_configures_nothing(tmp_path: Path) -> None:
-    assert _read(tmp_path, "{}\n") == Configuration()
-
-
 def test_reads_each_value_and_where_it_stands(tmp_path: Path) -> None:
     text = """\
 apiVersion: packyard/v1
@@ -135,12 +131,6 @@ def test_one_bucket_at_two_servers_is_two_channels(scheme: str) -> None:
             found.add(identity(f"{scheme}://zoo/v/"))
             assert identity(f"{scheme}://zoo/v") in found
     assert len(found) == len(SERVERS[scheme])
-
-
-@pytest.mark.usefixtures("clean_environment")
-@pytest.mark.parametrize("scheme", ["s3", "gs", "https"])
-def test_where_no_server_is_set_the_address_tells_the_channel(scheme: str) -> None:
-    assert identity(f"{scheme}://zoo/v/") == f"{scheme}://zoo/v"
 
 
 @pytest.mark.usefixtures("clean_environment")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import itertools
 import os
 import stat
@@ -19,7 +18,6 @@ import faults
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.core.files import regular
-from packyard.sharing.stores import put_all
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store, TooLongError
 from sharing.store_contract import StoreContract
@@ -38,17 +36,6 @@ class TestDirectoryStoreWithoutHardLinks(StoreContract):
             raise PermissionError(errno.EPERM, "Operation not permitted")
 
         monkeypatch.setattr(os, "link", link)
-        return DirectoryStore(tmp_path / "channel")
-
-
-class TestDirectoryStoreWithoutFlock(StoreContract):
-    @pytest.fixture
-    def store(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-        def flock(*_: object) -> None:
-            raise OSError(errno.ENOLCK, "No locks available")
-
-        monkeypatch.setattr(fcntl, "flock", flock)
-        monkeypatch.setattr(fcntl, "lockf", flock)
         return DirectoryStore(tmp_path / "channel")
 
 
@@ -98,34 +85,6 @@ def test_leaves_no_temporary_files(store: DirectoryStore, tmp_path: Path) -> Non
     with pytest.raises(ConflictError):
         store.swap("a/c", b"3", Digest.of(b"1"))
     assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == ["a", "a/b", "a/c"]
-
-
-def test_many_objects_have_their_bytes_on_the_disk_before_a_name_and_leave_nothing_else(
-    store: DirectoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    there: list[list[str]] = []
-    monkeypatch.setattr(os, "sync", lambda: there.append(store.list("")))
-    keys = [f"a/{number:02}" for number in range(40)]
-    put_all(store, [(key, b"1") for key in keys])
-    assert there == [[], keys]
-    assert files(tmp_path) == keys
-
-
-@pytest.mark.parametrize("call", ["write", "fchmod", "link"])
-def test_a_disk_that_fails_while_many_are_put_leaves_whole_objects_alone(
-    store: DirectoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
-    real_call, calls = getattr(os, call), itertools.count()
-
-    def fail(*arguments: object) -> object:
-        if next(calls) == 20:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return real_call(*arguments)
-
-    monkeypatch.setattr(os, call, fail)
-    with pytest.raises(UnavailableError, match="No space left"):
-        put_all(store, [(f"a/{number:02}", b"1") for number in range(40)])
-    assert files(tmp_path) == ([f"a/{number:02}" for number in range(20)] if call == "link" else [])
 
 
 def test_never_lists_what_a_killed_writer_left(store: DirectoryStore, tmp_path: Path) -> None:

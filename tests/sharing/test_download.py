@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import resource
 import subprocess
@@ -11,18 +10,16 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, UnavailableError
-from packyard.sharing.fetching import download as downloading
 from packyard.sharing.fetching.cache import Cache
 from packyard.sharing.fetching.download import Wanted, download
 from packyard.sharing.stores.http import HTTPStore
 from packyard.sharing.stores.store import NotFoundError
-from sharing.servers import Script, answer, answering, for_ever, slowly
+from sharing.servers import Script, answer, answering, for_ever
 from tiny import environment
 
 DATA = bytes(range(256)) * 4000
@@ -81,12 +78,6 @@ def test_a_transfer_that_breaks_off_goes_on_from_where_it_was() -> None:
         assert server.sent < len(DATA) + 10_000
 
 
-def test_a_server_that_does_not_say_how_much_there_is_is_asked_for_the_rest() -> None:
-    with answering(breaking_off(600_000, announces=False)) as server:
-        assert downloaded(server.address) == DATA
-        assert len(server.requests) == 2
-
-
 def test_a_server_that_knows_no_ranges_sends_all_again() -> None:
     count = iter(range(10))
 
@@ -110,31 +101,9 @@ def test_a_server_that_never_gets_further_is_an_error() -> None:
 def test_all_transfers_have_one_deadline() -> None:
     with answering(breaking_off(1)) as server:
         before = time.monotonic()
-        says = r"bert@1\.0: the transfer took more than 1 seconds: \d+ of 1024000 bytes arrived \(set"
+        says = r"bert@1\.0: the transfer took too long: \d+ of 1024000 bytes arrived \(set"
         with pytest.raises(UnavailableError, match=says):
             downloaded(server.address, patience=1.0)
-        assert time.monotonic() - before < 15
-
-
-def test_a_request_that_goes_on_ends_with_the_transfer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first request takes nearly all of the time, by a clock of ours; the second one stalls, and may for longer."""
-    now = 0.0
-
-    def script(request: bytes) -> Iterable[bytes]:
-        nonlocal now
-        if start_of(request):
-            yield from slowly(itertools.chain([b"HTTP/1.1 206 Partial Content\r\n"], itertools.repeat(b"")))
-        whole = answer(DATA)
-        yield whole[:300_000]
-        now = 19.5
-        yield whole[300_000:600_000]
-
-    monkeypatch.setattr(downloading, "time", SimpleNamespace(monotonic=lambda: now, sleep=time.sleep))
-    with answering(script) as server:
-        before = time.monotonic()
-        says = r"bert@1\.0: the transfer took more than 20 seconds: 599\d{3} of 1024000 bytes arrived \(set"
-        with pytest.raises(UnavailableError, match=says):
-            downloaded(server.address, request_patience=60)
         assert time.monotonic() - before < 15
 
 
@@ -146,14 +115,6 @@ def test_no_more_is_read_than_is_listed(slow: bool, tmp_path: Path) -> None:
             downloaded(server.address, cache=Cache(tmp_path))
         assert server.sent < 10 * len(DATA)
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]
-
-
-@pytest.mark.nightly
-def test_an_endless_object_of_unknown_size_has_a_deadline() -> None:
-    says = r"took more than 1 seconds|did not answer in time"
-    endless = for_ever(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 1000, slow=True)
-    with answering(endless) as server, pytest.raises(UnavailableError, match=says):
-        downloaded(server.address, UNSIZED, patience=1.0)
 
 
 @pytest.mark.parametrize("data", [b"", DATA[:-1], b"x" + DATA[1:]], ids=len)

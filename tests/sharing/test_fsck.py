@@ -44,7 +44,7 @@ def attest(entry: IndexEntry) -> dict[str, bytes]:
     (made,) = (each for each in BUNDLES if str(IndexEntry.of(each)) == str(entry))
     described = sbom.to_bytes(made)
     manifest = bundle_digest(entry)
-    proved = Statement.of(entry, {"a": Digest.of(b"")}, None, sbom=described, manifest=manifest)
+    proved = Statement(entry, {"a": Digest.of(b"")}, None, sbom=described, manifest=manifest)
     return {
         entry.beside(SBOM): described,
         entry.beside(SIGSTORE): proved.to_bytes(KEY),
@@ -242,7 +242,7 @@ def test_an_interrupted_publish_is_listed_and_others_are_not_lost(store: Directo
     new = bundle("new", "3.0")
     store.put("3.0/new.tar.gz", new.data)
     store.put("3.0/new.tar.gz.sha256", f"{Digest.of(new.data).hex}  new.tar.gz\n".encode())
-    store.put("3.0/new.tar.gz.sigstore.json", Statement.of(IndexEntry.of(new), {}, None).to_bytes(KEY))
+    store.put("3.0/new.tar.gz.sigstore.json", Statement(IndexEntry.of(new), {}, None).to_bytes(KEY))
 
     class Overtaken(DirectoryStore):
         def swap(self, key: str, data: bytes, expected: Digest | None) -> None:

@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ INPUTS = {"packages/bert/package.yaml": Digest.of(b"1"), "bases/job.yaml": Diges
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 REVISION = Revision(commit=COMMIT, url="git+https://example.com/zoo.git", folder="zoo")
 SBOM = sbom.to_bytes(BERT)
-MADE = Statement.of(BERT, INPUTS, REVISION, sbom=SBOM)
+MADE = Statement(BERT, INPUTS, REVISION, sbom=SBOM)
 READ = Provenance.parse(MADE.payload(), file="x")
 SIGNED = MADE.to_bytes(KEY)
 _BUNDLE = json.loads(SIGNED)
@@ -66,14 +65,17 @@ def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
 
 
 def test_what_is_judged_and_shown_is_read_back() -> None:
-    for made in (MADE, Statement.of(BERT, {}, None), replace(MADE, source=SourceCommit(commit=COMMIT, dirty=True))):
-        read = Provenance.parse(made.payload(), file="x")
-        assert (read.name, read.version, read.file, read.tar) == (made.name, made.version, made.file, made.tar)
-        assert (read.packyard, read.source, read.sbom) == (__version__, made.source, made.sbom)
+    source = SourceCommit(commit=COMMIT, dirty=False, url=REVISION.url, folder="zoo")
+    assert (READ.name, READ.version, READ.file, READ.tar) == ("bert", "1.0", BERT.digest, BERT.tar)
+    assert (READ.packyard, READ.source, READ.sbom) == (__version__, source, Digest.of(SBOM))
+    read = Provenance.parse(Statement(BERT, {}, Revision(commit=COMMIT), is_dirty=True).payload(), file="x")
+    assert (read.source, read.sbom) == (SourceCommit(commit=COMMIT, dirty=True), None)
+    changed = Statement(BERT, INPUTS, Revision(commit=COMMIT, changed=frozenset(INPUTS))).to_bytes(KEY)
+    assert "with changes that are not committed" in verify_bundle(BERT, changed, TRUST, what="x").describe()
 
 
 def test_says_nothing_of_when_and_where() -> None:
-    again = Statement.of(BERT, dict(reversed(INPUTS.items())), REVISION, sbom=SBOM)
+    again = Statement(BERT, dict(reversed(INPUTS.items())), REVISION, sbom=SBOM)
     assert again.to_bytes(KEY) == SIGNED
     text = MADE.payload().decode()
     assert not re.search(r"(?i)startedOn|finishedOn|invocation|host|user|\d\d:\d\d", text)
@@ -81,7 +83,7 @@ def test_says_nothing_of_when_and_where() -> None:
 
 def test_names_the_file_that_is_published_if_that_is_compressed_differently() -> None:
     published = compressed_otherwise(BERT)
-    made = Statement.of(published, INPUTS, REVISION)
+    made = Statement(published, INPUTS, REVISION)
     assert verify_bundle(published, made.to_bytes(KEY), TRUST, what="x").signers == (KEY.public.id,)
 
 
@@ -115,7 +117,7 @@ def test_openssl_base64_and_printf_alone_find_what_is_wrong(tmp_path: Path, what
         file = b"1"
     else:
         signed = json.loads(SIGNED)
-        signed["dsseEnvelope"]["payload"] = base64.b64encode(Statement.of(BERT, {}, None).payload()).decode()
+        signed["dsseEnvelope"]["payload"] = base64.b64encode(Statement(BERT, {}, None).payload()).decode()
         attested = record.to_bytes(signed)
     done = _script(tmp_path, file, attested, key)
     assert done.returncode != 0
@@ -144,14 +146,14 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         "bert.tar.gz: must be one, found 2",
     ),
     "no subject": (_changed(lambda s: s.update(subject=[])), "bert.tar.gz: must be one, found 0"),
-    "another bundle's provenance": (Statement.of(bundle("gpt"), {}, None).to_bytes(KEY), "is about gpt@1.0"),
-    "another version's provenance": (Statement.of(bundle(version="2"), {}, None).to_bytes(KEY), "is about bert@2"),
+    "another bundle's provenance": (Statement(bundle("gpt"), {}, None).to_bytes(KEY), "is about gpt@1.0"),
+    "another version's provenance": (Statement(bundle(version="2"), {}, None).to_bytes(KEY), "is about bert@2"),
     "the same version with other content": (
-        Statement.of(bundle(text="other"), {}, None).to_bytes(KEY),
+        Statement(bundle(text="other"), {}, None).to_bytes(KEY),
         "is about a bundle whose tar is",
     ),
     "the same tar in another file": (
-        Statement.of(compressed_otherwise(BERT), {}, None).to_bytes(KEY),
+        Statement(compressed_otherwise(BERT), {}, None).to_bytes(KEY),
         "the same tar, compressed again",
     ),
     "a subject of another name": (

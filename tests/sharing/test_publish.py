@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import random
 import shutil
 import subprocess
-import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from packyard.core.bundle.archive import Member
-from packyard.core.bundle.bundle import build
-from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError
 from packyard.core.files.regular import LIMIT
@@ -70,26 +65,6 @@ def test_publishes_files_of_bundles_as_it_does_bundles(tmp_path: Path) -> None:
     file.write_bytes(b"damaged")
     with pytest.raises(IntegrityError, match=r"bert\.tar\.gz"):
         publish(stores[1], [file])
-
-
-@pytest.mark.nightly
-def test_has_one_bundle_in_memory_at_a_time(tmp_path: Path) -> None:
-    size, files = 1_000_000, []
-    for number in range(10):
-        data = random.Random(number).randbytes(size)
-        described = Manifest(name=f"p-{number}", version="1.0", use_cases={}, model={})
-        made = build(described, [Member(path="data", data=data)])
-        files.append(tmp_path / f"{number}.tar.gz")
-        files[-1].write_bytes(made.data)
-    del made, data
-    tracemalloc.start()
-    try:
-        publish(DirectoryStore(tmp_path / "store"), files)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert size < peak < 6 * size
-    assert len(access.read(DirectoryStore(tmp_path / "store")).entries) == len(files)
 
 
 def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -> None:

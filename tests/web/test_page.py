@@ -266,16 +266,20 @@ def test_what_cannot_be_is_refused_with_a_way_on(zoo: Path, words: list[str], pr
     assert "Traceback" not in refused.stderr
 
 
-def test_a_look_answers_by_its_own_names_alone() -> None:
+def test_a_look_answers_by_its_own_names_alone(tmp_path: Path) -> None:
     """Else a page of another host, whose name leads here, would read a channel that only its owner may."""
-    serving = server({page.INDEX: b"list", page.MISSING: b"missing", "web/page.js": b"code"})
+    for name, text in {page.INDEX: "list", page.MISSING: "missing 100%", "web/page.js": "code"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    serving = server(tmp_path)
     with real.answering(serving):
         for host, path, status, body in (
             ("127.0.0.1", "/", 200, b"list"),  # as port 80 is asked
             (f"localhost:{serving.server_port}", "/web/page.js?x", 200, b"code"),
-            ("127.0.0.1:1", "/../secret", 404, b"missing"),
-            ("zoo.test:80", "/", 403, b"open the address that packyard printed\n"),
-            ("", "/", 403, b"open the address that packyard printed\n"),
+            ("127.0.0.1:1", "/../secret", 404, b"missing 100%"),
+            ("127.0.0.1:1", "/web/", 404, b"missing 100%"),
+            ("zoo.test:80", "/", 403, b"missing 100%"),
+            ("", "/", 403, b"missing 100%"),
         ):
             asking = http.client.HTTPConnection("127.0.0.1", serving.server_port)
             asking.putrequest("GET", path, skip_host=True)

@@ -86,12 +86,6 @@ def test_what_a_function_remembers_is_there_for_all_tasks_of_its_run_in_a_worker
         assert executor.run(Counting(), TASKS, jobs=jobs) == list(range(40))
 
 
-def test_what_a_function_remembers_is_not_there_in_the_next_run() -> None:
-    for run in ("first", "second"):
-        chunks = [executor._call(run, Counting(), tasks) for tasks in (TASKS[:2], TASKS[2:4])]
-        assert [outcome.result for chunk in chunks for outcome in chunk] == [0, 1, 2, 3]
-
-
 def test_what_one_task_refuses_does_not_hide_what_others_do(jobs: int) -> None:
     with pytest.raises(InputError) as caught:
         executor.run(refuse_some, TASKS, jobs=jobs)
@@ -166,11 +160,11 @@ SLOW = """
 import multiprocessing, os, signal, sys, time
 from packyard.core.work import executor
 begin = executor._begin
-def slow():
+def slow(function):
     os.write(1, b"begins\\n")
     while not signal.sigpending():
         time.sleep(0.01)
-    begin()
+    begin(function)
 executor._begin = slow
 if __name__ == "__main__":
     try:

@@ -1,10 +1,9 @@
-"""A release in parts, shards on one S3 server, some of them killed: the bytes of one process."""
+"""A release in parts, as the pods of a Job publish it, one of them killed: the bytes of one process."""
 
 from __future__ import annotations
 
 import itertools
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -16,12 +15,12 @@ import pytest
 
 import sample
 import tiny
-from bench import peak
 from catalogue.usecases import PACKAGES, shipped
 from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
 from packyard.sharing.stores import open_store
+from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from sharing.buckets import BUCKET, BucketServer
@@ -32,7 +31,7 @@ pytestmark = pytest.mark.nightly
 
 KEY = SigningKey.new()
 PEM = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
-SHARDS = 4
+PODS, COUNT = 8, 2000 if sample.WHOLE else 400
 
 
 def generate(folder: Path, count: int) -> Path:
@@ -69,37 +68,38 @@ def content(address: str | Path) -> Mapping[str, object]:
     return {**named, **files, "index": (index.listed, index.shards, index.releases)}
 
 
-@pytest.mark.parametrize("seed", range(40 if sample.WHOLE else 1))
-def test_shards_of_which_some_are_killed_and_run_again_give_the_bytes_of_one_process(
-    seed: int, tmp_path: Path, versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch
+def ended(process: subprocess.Popen[str]) -> int:
+    """Wait for a process that succeeds; return the most megabytes that it had."""
+    assert process.stderr
+    printed = process.stderr.read()
+    _, process.returncode, used = os.wait4(process.pid, 0)
+    assert process.returncode == 0, printed
+    return used.ru_maxrss // 1024
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize("where", ["directory", "on_versitygw", "on_azurite", "on_gcs"])
+def test_eight_pods_of_which_one_is_killed_and_run_again_give_the_bytes_of_one_process(
+    where: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    for variable, value in versitygw.environment.items():
-        monkeypatch.setenv(variable, value)
-    root, choose = generate(tmp_path / "sources", 300), random.Random(seed)
-    one, parts = (f"s3://{BUCKET}/{seed}-{name}" for name in ("one", "parts"))
-    finish(start(root, one, "--close"))
-    shards = [start(root, parts, "--shard", f"{number}/{SHARDS}", "--close", "--jobs", 1) for number in range(SHARDS)]
-    killed = choose.sample(range(SHARDS), 2)
-    for number in killed:
-        time.sleep(choose.uniform(0, 1.5))
-        shards[number].kill()
-        shards[number].communicate()
-    for number in set(range(SHARDS)).difference(killed):
-        finish(shards[number])
-    assert not access.read(open_store(parts)).is_closed("1.0")
-    for number in killed:
-        finish(start(root, parts, "--shard", f"{number}/{SHARDS}", "--close"))
-    assert content(parts) == content(one)
-    assert list(fsck.check(open_store(parts), Trust.of(KEY.public))) == []
-
-
-def test_several_processes_give_the_bytes_of_one_which_needs_little_memory(tmp_path: Path) -> None:
-    root = generate(tmp_path / "sources", 10_000 if sample.WHOLE else 200)
-    one, many = tmp_path / "one", tmp_path / "many"
-    alone = command(root, one, "--jobs", 1, "--no-cache", "--quiet")
-    assert peak(*alone, env=environment(**PEM), timeout=600) < (300 if sample.WHOLE else 130)
-    finish(start(root, many, "--no-cache", "--jobs", 4))
-    assert content(many) == content(one)
+    opened = request.getfixturevalue(where) if where != "directory" else lambda: DirectoryStore(tmp_path / "parts")
+    address, root = opened().address, generate(tmp_path / "sources", COUNT)
+    alone = start(root, tmp_path / "one", "--close", "--jobs", 1)
+    most = ended(alone)
+    pods = [start(root, address, "--shard", f"{number}/{PODS}", "--close", "--jobs", 1) for number in range(PODS)]
+    store, victim = open_store(address), pods[3]
+    while victim.poll() is None and not any(key == "1.0/p-00003.tar.gz" for key in store.list("1.0/p-00003")):
+        pass
+    victim.kill()
+    victim.communicate()
+    assert victim.returncode == -signal.SIGKILL
+    needed = [ended(pod) for pod in pods if pod is not victim]
+    assert not access.read(store).is_closed("1.0")
+    needed.append(ended(start(root, address, "--shard", f"3/{PODS}", "--close", "--jobs", 1)))
+    assert content(address) == content(tmp_path / "one")
+    assert list(fsck.check(store, Trust.of(KEY.public))) == []
+    print(f"{where}: {COUNT} packages, {most} MB alone, {max(needed)} MB in a pod")
+    assert max(needed) < 160
 
 
 def job(shards: int, channel: str) -> tuple[dict[str, str], list[str]]:

@@ -95,34 +95,6 @@ def test_a_required_setter_ships_empty(found: Found, definition: str, field: str
     assert found(explained, shipped=False, a_yaml=text) == []
 
 
-@pytest.mark.parametrize("value", ["4", "1.7", "true", "0x1"])
-def test_finds_values_without_quotes_that_stop_kustomize(found: Found, value: str) -> None:
-    text = f'a: {value} # {{"$openapi":"TAG"}}\n'
-    assert found(krmfile(setter("TAG", value)), a_yaml=text) == ["Krmfile:5:69 error unquoted-value"]
-
-
-@pytest.mark.parametrize("value", ["x", '"4"', "'4'", "yes", "v1", "''"])
-def test_text_that_needs_no_quotes_is_no_finding(found: Found, value: str) -> None:
-    assert found(krmfile(setter("TAG", value)), a_yaml=f'a: {value} # {{"$openapi":"TAG"}}\n') == []
-
-
-def test_finds_a_marker_that_stands_for_another_name(found: Found) -> None:
-    path = substitution("PATH", "/${PVC}/x", PVC="setters.NFS")
-    text = 'a: /n/x # {"$openapi":"PATH"}\n'
-    assert found(krmfile(setter("NFS", "n"), path), a_yaml=text) == ["Krmfile:6:131 warning marker-disagrees"]
-    both = krmfile(setter("NFS", "n"), path, setter("PVC", "p"))
-    assert found(both, a_yaml=text + 'b: p # {"$openapi":"PVC"}\n') == ["Krmfile:6:131 error marker-disagrees"]
-
-
-def test_finds_a_substitution_that_contains_itself(found: Found) -> None:
-    one = substitution("ONE", "${TWO}", TWO="substitutions.TWO")
-    two = substitution("TWO", "${ONE}", ONE="substitutions.ONE")
-    assert found(krmfile(one, two), a_yaml='a: x # {"$openapi":"ONE"}\n') == [
-        "Krmfile:5:5 error cyclic-substitution",
-        "Krmfile:6:5 error cyclic-substitution",
-    ]
-
-
 TYPED = """\
 openAPI:
   definitions:

@@ -21,7 +21,11 @@ from packyard.core.bundle import lock, reference
 from packyard.core.errors import UsageError
 from packyard.sharing.publishing.gc import Policy, gc
 
-ROWS = Rows("version", "name, version, tar, status, reason", line="{status:<7} {name}@{version}: {reason}")
+ROWS = Rows(
+    "version",
+    "name=entry.name, version=entry.version, tar=entry.tar, status, reason",
+    line="{status:<7} {name}@{version}: {reason}",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

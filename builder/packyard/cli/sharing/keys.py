@@ -8,8 +8,7 @@ packyard keys untrust CHANNEL     require no signature of it any more, and
                                   forget what it had
 
 packyard keys trust IDENTITY CHANNEL --issuer URL
-                                  the same of who signs without a key, such as
-                                  a job of CI: an address or a URL
+                                  the same of a job of CI, which has no key
 
 Several keys are given as KEY KEY CHANNEL: one of them has to have signed. They take the place of those before.
 """

@@ -13,6 +13,7 @@ It is as old as the last `packyard web` or `publish --web`.
 from __future__ import annotations
 
 import argparse
+import tempfile
 import webbrowser
 from pathlib import Path
 from shlex import quote
@@ -96,18 +97,19 @@ def _made(channel: str, title: str | None, *, is_beside: bool) -> dict[str, byte
 
 
 def _open(arguments: argparse.Namespace) -> int:
-    made = _made(arguments.channel, arguments.title, is_beside=False)
-    try:
-        serving = server(made, arguments.port)
-    except OSError as error:
-        problem = f"port {arguments.port} of {HOST} cannot be used: {error.strerror}"
-        raise UnavailableError(Problem(problem, hint="choose another: --port PORT")) from error
-    address = f"http://{HOST}:{serving.server_port}/"
-    ROWS.show([(address, "serving")], arguments.output)
-    output.flush()
-    output.note("Ctrl-C ends it")
-    with serving:
-        if output.on_terminal():
-            webbrowser.open(address)
-        serving.serve_forever()
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        page.write(DirectoryStore(Path(folder)), _made(arguments.channel, arguments.title, is_beside=False))
+        try:
+            serving = server(Path(folder), arguments.port)
+        except OSError as error:
+            problem = f"port {arguments.port} of {HOST} cannot be used: {error.strerror}"
+            raise UnavailableError(Problem(problem, hint="choose another: --port PORT")) from error
+        address = f"http://{HOST}:{serving.server_port}/"
+        ROWS.show([(address, "serving")], arguments.output)
+        output.flush()
+        output.note("Ctrl-C ends it")
+        with serving:
+            if output.on_terminal():
+                webbrowser.open(address)
+            serving.serve_forever()
     return 0

@@ -97,7 +97,7 @@ def _shown(offer: Offer, source: Setting) -> Fields:
 def _use_cases(offer: Offer, cases: list[BundledUseCase]) -> list[Fields]:
     """Return the use cases with their objects, as packyard's own build makes them of the values that are shipped."""
     names = use_cases.names(offer.bundle.manifest)
-    made = []
+    made = list[Fields]()
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         package_dir = offer.bundle.unpack(Path(folder))
         for case in cases:

@@ -16,11 +16,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError, Problem, UnavailableError
 from packyard.core.files import atomic, regular
+
+if TYPE_CHECKING:
+    from io import BufferedReader
 
 #: How many bytes are kept, unless the user says otherwise.
 LIMIT = 2 * 1024**3
@@ -115,7 +118,7 @@ class Cache:
 def digest_of(file: BinaryIO) -> Digest:
     """Return the digest of an open file, from its beginning to its end."""
     file.seek(0)
-    return Digest(f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}")
+    return Digest(f"sha256:{hashlib.file_digest(cast('BufferedReader', file), 'sha256').hexdigest()}")
 
 
 def _delete(file: Path) -> None:

@@ -18,7 +18,6 @@ from packyard.core.bundle.archive import LIMITS
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem, UnavailableError
 from packyard.sharing.fetching.cache import Cache
-from packyard.sharing.stores.network import OverdueError, within
 from packyard.sharing.stores.store import PATIENCE, MissingStoreError, NotFoundError
 
 #: Yields the bytes of an object from an offset on, as `Store.read` does.
@@ -64,62 +63,43 @@ def download(
                 where = "the folder for temporary files"
                 raise UnavailableError(Problem(error.strerror or str(error), file=where, hint=ROOM)) from error
             cache = Cache(Path(folder), room=ROOM)
-        transfer = _Transfer(read, wanted, time.monotonic() + patience, patience, heard)
-        yield held.enter_context(cache.obtain(wanted.digest, transfer.fill))
+        end = time.monotonic() + patience
+        yield held.enter_context(cache.obtain(wanted.digest, lambda file: _fill(file, read, wanted, end, heard)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Transfer:
-    read: Read
-    wanted: Wanted
-    end: float
-    patience: float
-    heard: Heard
-
-    def fill(self, file: BinaryIO) -> None:
-        """Write what is wanted to an empty file, and go on where a transfer breaks off."""
-        hashed, size = hashlib.sha256(), self.wanted.size
-
-        def ask() -> None:
-            """Ask for the rest; once time is up, whoever waits has left, and nothing more is written."""
-            for piece in self.read(file.tell()):
-                self._check(file.tell() + len(piece))
+def _fill(file: BinaryIO, read: Read, wanted: Wanted, end: float, heard: Heard) -> None:
+    """Write what is wanted to an empty file, and go on where a transfer breaks off, until the time is up."""
+    hashed, size = hashlib.sha256(), wanted.size
+    limit = LIMITS.packed_size if size is None else size
+    while True:
+        start, broken = file.tell(), None
+        try:
+            for piece in read(start):
+                if file.tell() + len(piece) > limit:
+                    raise _other(wanted, f"expected {'up to ' * (size is None)}{limit} bytes, found more")
                 hashed.update(piece)
                 file.write(piece)
-                self.heard(self.wanted.what, file.tell(), size)
+                heard(wanted.what, file.tell(), size)
+                if time.monotonic() > end:
+                    break
+        except (NotFoundError, MissingStoreError):
+            raise
+        except UnavailableError as error:
+            broken = error
+        if time.monotonic() > end and file.tell() != size:
+            arrived = f"{file.tell()} bytes" if size is None else f"{file.tell()} of {size} bytes"
+            problem = f"the transfer took too long: {arrived} arrived"
+            hint = "set PACKYARD_TIMEOUT to more seconds, and run again"
+            raise UnavailableError(Problem(problem, file=wanted.what, hint=hint))
+        if file.tell() == size or (broken is None and size is None):
+            break
+        if file.tell() == start:
+            raise broken or _other(wanted, f"expected {size} bytes, found {start}")
+        time.sleep(_PAUSE)
+    digest = Digest(f"sha256:{hashed.hexdigest()}")
+    if digest != wanted.digest:
+        raise _other(wanted, f"expected {wanted.digest}, found {digest}")
 
-        while True:
-            start, broken = file.tell(), None
-            try:
-                within(max(0.0, self.end - time.monotonic()), ask)
-            except (NotFoundError, MissingStoreError):
-                raise
-            except OverdueError:
-                raise self._late(file.tell()) from None
-            except UnavailableError as error:
-                broken = error
-            if file.tell() == size or (broken is None and size is None):
-                break
-            if file.tell() == start:
-                raise broken or self._other(f"expected {size} bytes, found {start}")
-            time.sleep(_PAUSE)
-        digest = Digest(f"sha256:{hashed.hexdigest()}")
-        if digest != self.wanted.digest:
-            raise self._other(f"expected {self.wanted.digest}, found {digest}")
 
-    def _check(self, size: int) -> None:
-        """Refuse more bytes than are wanted, and to go on when the time is up."""
-        limit = LIMITS.packed_size if self.wanted.size is None else self.wanted.size
-        if size > limit:
-            raise self._other(f"expected {'up to ' * (self.wanted.size is None)}{limit} bytes, found more")
-        if time.monotonic() > self.end:
-            raise OverdueError
-
-    def _other(self, problem: str) -> IntegrityError:
-        return IntegrityError(Problem(problem, file=self.wanted.what))
-
-    def _late(self, size: int) -> UnavailableError:
-        arrived = f"{size} bytes" if self.wanted.size is None else f"{size} of {self.wanted.size} bytes"
-        hint = "set PACKYARD_TIMEOUT to more seconds, and run again"
-        problem = f"the transfer took more than {self.patience:g} seconds: {arrived} arrived"
-        return UnavailableError(Problem(problem, file=self.wanted.what, hint=hint))
+def _other(wanted: Wanted, problem: str) -> IntegrityError:
+    return IntegrityError(Problem(problem, file=wanted.what))

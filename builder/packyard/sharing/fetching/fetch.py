@@ -119,7 +119,7 @@ def _listed(
     if pin:
         choice = _check_pin(choice, pin)
     try:
-        file = held.enter_context(opened_entry(store, choice.entry, how))
+        file = held.enter_context(_opened(store, choice.entry, how))
         attested = provenance.get(store, choice.entry.name, choice.entry.version)
         proof = verify_listed(index, choice.entry, choice.entry, attested, how.trusted)
     except (NotFoundError, IntegrityError):
@@ -149,7 +149,7 @@ def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool
         return remembered
 
 
-def opened_entry(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContextManager[BinaryIO]:
+def _opened(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContextManager[BinaryIO]:
     """Open the file of a listed bundle, which has the listed size and digest; nothing else is verified."""
     wanted = Wanted(digest=entry.digest, size=entry.size, what=str(entry))
     read = partial(_read, store, entry.key)
@@ -162,7 +162,7 @@ def keep(store: Store, entry: IndexEntry, folder: Path, how: Fetching) -> Path:
     What is there already is not copied again.
     """
     files = Cache(folder, limit=_UNLIMITED, room=ROOM)
-    with opened_entry(store, entry, replace(how, cache=files)) as file:
+    with _opened(store, entry, replace(how, cache=files)) as file:
         manifest, tar = bundles.inspect(file, what=str(entry))
         _check_entry(entry, manifest, tar, what=str(entry))
     return files.path(entry.digest)

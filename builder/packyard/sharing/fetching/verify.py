@@ -8,7 +8,8 @@ an error: the `Proof` says so.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from packyard.core.files import paths, regular
 from packyard.sharing.entry import SBOM, Identified, IndexEntry
 from packyard.sharing.index.index import Index
 from packyard.sharing.trust import provenance
-from packyard.sharing.trust.envelope import Opened
 from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Provenance
 
@@ -111,7 +111,9 @@ def verify_bundle(
             raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
         return proof
     file = f"{what}{provenance.end(attested)}"
-    statement, opened = _open(attested, trusted, file)
+    if len(attested) > provenance.LIMIT:
+        raise IntegrityError(Problem(f"is larger than {provenance.LIMIT} bytes", file=file))
+    statement, opened = provenance.open(attested, trusted, file=file)
     statement.check(bundle, file=file)
     return replace(proof, provenance=statement, signers=opened.signers, others=opened.others)
 
@@ -125,43 +127,30 @@ def with_sbom(proof: Proof, described: bytes, *, what: str) -> Proof:
     return replace(proof, has_sbom=True)
 
 
-def differences(described: Manifest, files: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the paths of files that differ from a packyard.json, each ``changed``, ``missing`` or ``extra``."""
-    names = sorted({*described.files, *files} - {manifest.FILE})
-    states = ((path, described.files.get(path), files.get(path)) for path in names)
-    return [
-        (path, "missing" if there is None else "extra" if listed is None else "changed")
-        for path, listed, there in states
-        if listed != there
-    ]
-
-
-def digests_below(folder: Path, described: Manifest, *, most: int = _MOST) -> dict[str, str]:
-    """Return the digests of the files in a folder that a packyard.json names, and ``extra`` for all others.
+def changes(folder: Path, described: Manifest, *, most: int = _MOST) -> list[tuple[str, str]]:
+    """Return the paths of files that differ from a packyard.json, each ``changed``, ``missing`` or ``extra``.
 
     Links are not followed. What packyard keeps for itself is left out, and folders that `packyard render` wrote; a
     file that packyard.json names never is.
     """
-    digests: dict[str, str] = {}
+    states = dict.fromkeys(described.files, "missing")
     for place, folders, names in os.walk(folder):
-        here = Path(place)
-        if paths.is_rendered(_below(folder, here), names, described.files):
+        below = "" if Path(place) == folder else Path(place).relative_to(folder).as_posix()
+        if paths.is_rendered(below, names, described.files):
             folders.clear()
             continue
         folders[:] = [name for name in folders if name != ".git"]
-        for file in (here / name for name in (*names, *folders)):
-            path = _below(folder, file)
-            if (file.is_dir() and not file.is_symlink()) or not (path in described.files or _is_theirs(file.name)):
+        for file in (Path(place, name) for name in (*names, *folders)):
+            path = file.relative_to(folder).as_posix()
+            if file.is_dir() and not file.is_symlink():
                 continue
-            digests[path] = _digest(file) if path in described.files else "extra"
-            if len(digests) > most:
+            if path in described.files:
+                states[path] = "" if _has(file, described.files[path]) else "changed"
+            elif _is_theirs(file.name):
+                states[path] = "extra"
+            if len(states) > most:
                 raise InputError(Problem(f"has more than {most} files", file=str(folder), hint="name the package"))
-    return digests
-
-
-def _below(folder: Path, file: Path) -> str:
-    """Return the path of a file in a package; that of the package is empty."""
-    return "" if file == folder else file.relative_to(folder).as_posix()
+    return sorted((path, state) for path, state in states.items() if state and path != manifest.FILE)
 
 
 def _is_theirs(name: str) -> bool:
@@ -170,21 +159,11 @@ def _is_theirs(name: str) -> bool:
     )
 
 
-def _digest(file: Path) -> str:
-    """Return the digest of a file, or why it cannot be the one that was packed."""
-    if file.is_symlink():
-        return "a link"
-    try:
-        return Digest.of(regular.read(file, limit=LIMITS.file_size))
-    except InputError as error:
-        return str(error)
-
-
-def _open(attested: bytes, trusted: Trust, file: str) -> tuple[Provenance, Opened]:
-    """Open the provenance; where a signed index lists the bundle, it need not be signed, but must not be forged."""
-    if len(attested) > provenance.LIMIT:
-        raise IntegrityError(Problem(f"is larger than {provenance.LIMIT} bytes", file=file))
-    return provenance.open(attested, trusted, file=file)
+def _has(file: Path, digest: str) -> bool:
+    """Return whether a file is there, is no link, and has a digest."""
+    with suppress(InputError):
+        return not file.is_symlink() and Digest.of(regular.read(file, limit=LIMITS.file_size)) == digest
+    return False
 
 
 def _origin(statement: Provenance) -> str:

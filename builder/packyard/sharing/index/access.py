@@ -18,11 +18,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from shlex import quote
 
 from packyard.core.bundle import record
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import index as indexes
 from packyard.sharing.index.index import KEY, MANY, ONE, Index
@@ -42,6 +44,7 @@ from packyard.sharing.trust.keys import NOBODY, Signing, Trust
 
 _PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
 _SHOWN = 5  # names in a message
+_AT_ONCE = 8
 
 
 class OlderError(IntegrityError):
@@ -157,8 +160,7 @@ class Publisher:
             hint = f"if its publisher gave you that key by another way: {self.trusted.take}"
             raise IntegrityError(Problem(problem, file=store.address, hint=hint))
         if index.number and self.keys and not (index.is_signed or self.is_repairing or as_registry(store)):
-            for entry in (package.leading for package in index.packages()):
-                self._check_unsigned(store, entry)
+            parallel.each(partial(self._check_unsigned, store), index.entries, _AT_ONCE)
         return index
 
     def _check_unsigned(self, store: Store, entry: IndexEntry) -> None:

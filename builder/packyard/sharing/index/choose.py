@@ -49,7 +49,7 @@ def _by_digest(package: Package, wanted: Reference) -> Choice:
 
     for entry in package.entries:
         digests = {entry.digest: "file", entry.tar: "tar", bundle_digest(entry): "manifest"}
-        if what := digests.get(wanted.digest):
+        if wanted.digest and (what := digests.get(wanted.digest)):
             return Choice(entry=entry, why=f"its {what} has that digest")
     gone = (why_gone(each) for each in package.removed if wanted.digest in (each.digest, each.tar))
     problem = next(gone, f"no version of {package.name} has the digest {wanted.digest}")

@@ -203,11 +203,6 @@ class Index:
             raise IntegrityError(Problem(f"is the record of {package.name!r}", file=key))
         return package
 
-    def versions(self, name: str) -> tuple[str, ...]:
-        """Return the versions of a name, the oldest first."""
-        package = self.package(name)
-        return tuple(entry.version for entry in package.entries) if package else ()
-
     def lists(self, entry: IndexEntry) -> bool:
         """Return whether it has this very file, under this name and version."""
         there = self.known(entry.name).versions.get(entry.version)

@@ -108,7 +108,7 @@ def copy(
     missing = [each for each in entries if each not in gone and not before.lists(each)]
     numbers = count(1)
     for start in range(0, len(missing), _BATCH):
-        with _Source(source, listed, how).fetched(missing[start : start + _BATCH]) as (packed, attest, proofs):
+        with _fetched(source, listed, missing[start : start + _BATCH], how) as (packed, attest, proofs):
             uploads = compare(target, packed, before)
             hear = lambda _: done(next(numbers), len(missing))  # noqa: E731
             for entry, status in upload(target, uploads, before, attest=attest, at_once=_AT_ONCE, done=hear):
@@ -145,32 +145,27 @@ def _with(index: Index, listed: Index, copied: Iterable[Copied]) -> Index:
     return index
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """The channel that is copied from, its index, and how to read it."""
-
-    store: Store
-    listed: Index
-    how: Fetching
-
-    @contextmanager
-    def fetched(self, entries: Sequence[IndexEntry]) -> Iterator[tuple[list[Packed], Attest, dict[str, Proof]]]:
-        """Fetch bundles to this disk; yield them, what the source knows of them, and their proofs."""
-        known, proofs = dict[str, Mapping[str, bytes]](), dict[str, Proof]()
-        with TemporaryDirectory(prefix="packyard-") as folder, pointing_to_fsck(self.store):
-            packed = []
+@contextmanager
+def _fetched(
+    store: Store, listed: Index, entries: Sequence[IndexEntry], how: Fetching
+) -> Iterator[tuple[list[Packed], Attest, dict[str, Proof]]]:
+    """Fetch bundles to this disk; yield them, what the source knows of them, and their proofs."""
+    known, proofs, packed = dict[str, Mapping[str, bytes]](), dict[str, Proof](), []
+    with TemporaryDirectory(prefix="packyard-") as folder:
+        with pointing_to_fsck(store):
             for entry in entries:
-                known[entry.key], proofs[str(entry)] = self._known(entry)
-                packed.append(Packed(entry=entry, file=keep(self.store, entry, Path(folder), self.how)))
-            same = {entry.key: entry.digest for entry in entries}
-            yield packed, lambda each: known[each.key] if same[each.key] == each.digest else {}, proofs
+                known[entry.key], proofs[str(entry)] = _known(store, listed, entry, how)
+                packed.append(Packed(entry=entry, file=keep(store, entry, Path(folder), how)))
+        same = {entry.key: entry.digest for entry in entries}
+        yield packed, lambda each: known[each.key] if same[each.key] == each.digest else {}, proofs
 
-    def _known(self, entry: IndexEntry) -> tuple[Mapping[str, bytes], Proof]:
-        """Return the SBOM and the provenance, which have to be about this file and to belong together."""
-        attested = provenance.get(self.store, entry.name, entry.version)
-        proof = verify_listed(self.listed, entry, entry, attested, self.how.trusted)
-        sbom = get_or_none(self.store, entry.beside(SBOM), limit=provenance.LIMIT)
-        if sbom is not None and proof.provenance and proof.provenance.sbom:
-            proof = with_sbom(proof, sbom, what=entry.key)
-        files = {entry.beside(SBOM): sbom, entry.beside(provenance.end(attested or b"")): attested}
-        return {key: data for key, data in files.items() if data is not None}, proof
+
+def _known(store: Store, listed: Index, entry: IndexEntry, how: Fetching) -> tuple[Mapping[str, bytes], Proof]:
+    """Return the SBOM and the provenance, which have to be about this file and to belong together."""
+    attested = provenance.get(store, entry.name, entry.version)
+    proof = verify_listed(listed, entry, entry, attested, how.trusted)
+    sbom = get_or_none(store, entry.beside(SBOM), limit=provenance.LIMIT)
+    if sbom is not None and proof.provenance and proof.provenance.sbom:
+        proof = with_sbom(proof, sbom, what=entry.key)
+    files = {entry.beside(SBOM): sbom, entry.beside(provenance.end(attested or b"")): attested}
+    return {key: data for key, data in files.items() if data is not None}, proof

@@ -71,8 +71,9 @@ class _Survey:
     def of(cls, store: Store, index: Index) -> _Survey:
         """Read all shards and records of an index."""
         survey = cls(store, keys=frozenset(store.list("")))
-        if isinstance(index, RegistryIndex):
-            return survey.of_registry(index)
+        for name in index.names() if isinstance(index, RegistryIndex) else ():
+            with survey.noting(name, _PUBLISH_AGAIN):
+                survey.packages[name] = index.known(name)
         rows = list(index.listed.values())
         for prefix, digest in index.shards.items():
             with survey.noting(shard_key(digest), _LIST_AGAIN):
@@ -81,13 +82,6 @@ class _Survey:
             with survey.noting(record_key(row.name, row.record), _LIST_AGAIN):
                 survey.packages[row.name] = index.record(row)
         return survey
-
-    def of_registry(self, index: RegistryIndex) -> _Survey:
-        """Read the packages of a registry."""
-        for name in index.names():
-            with self.noting(name, _PUBLISH_AGAIN):
-                self.packages[name] = index.known(name)
-        return self
 
     @contextmanager
     def noting(self, key: str, hint: str, kind: str = "altered") -> Iterator[None]:
@@ -145,7 +139,9 @@ def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
     with survey.noting(entry.key, _BRING_BACK):
         data = store.get(entry.key, limit=LIMITS.packed_size)
         entry.verify(data)
-        _check_content(Bundle.open(data, what=entry.key), entry)
+        made = IndexEntry.of(Bundle.open(data, what=entry.key))
+        if not made.is_same_file(entry):
+            raise IntegrityError(f"is the bundle {made}, its tar is {made.tar}, and the index lists {entry.tar}")
     with survey.noting(line, _PUBLISH_AGAIN):
         said = checksum.parse(store.get(line, limit=checksum.LIMIT), what=line)
         if said != entry.digest:
@@ -158,13 +154,6 @@ def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
         if expected:
             with survey.noting(entry.beside(SBOM), again, "unproved"):
                 expected.verify(store.get(entry.beside(SBOM), limit=provenance.LIMIT), what=entry.beside(SBOM))
-
-
-def _check_content(bundle: Bundle, entry: IndexEntry) -> None:
-    if (bundle.manifest.name, bundle.manifest.version) != (entry.name, entry.version):
-        raise IntegrityError(f"is the bundle {bundle.manifest.name}@{bundle.manifest.version}")
-    if bundle.tar != entry.tar:
-        raise IntegrityError(f"its tar is {bundle.tar}, and the index lists {entry.tar}")
 
 
 def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False) -> tuple[Index, list[str], list[str]]:

@@ -66,13 +66,11 @@ def _is_older(version: str, than: str) -> bool:
     return reference.identity(version) < reference.identity(than)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """A version that a policy names: it is ``removed``, is ``kept``, or ``goes`` where nothing is done; and why."""
 
-    name: str
-    version: str
-    tar: str
+    entry: IndexEntry
     status: str
     reason: str
 
@@ -95,34 +93,24 @@ def gc(
     def change(index: Index) -> Index:
         outcomes.clear()
         removed.clear()
-        going = []
         for package in map(index.named, names) if names else index.packages():
             removed.update(entry.key for entry in package.removed)
-            for entry, outcome in _planned(index, package, policy, locks or {}):
-                outcomes.append(outcome)
-                if outcome.status == "removed":
-                    going.append(replace(entry, removed=outcome.reason))
+            for entry, why in policy.named(package):
+                kept = _protected(index, package, entry, locks or {})
+                gone = "goes" if is_trial else "removed"
+                outcomes.append(Outcome(entry, "kept" if kept else gone, kept or why))
+        outcomes.sort(key=lambda each: (each.entry.name, reference.order(each.entry.version)))
+        going = [replace(each.entry, removed=each.reason) for each in outcomes if each.status != "kept"]
         removed.update(entry.key for entry in going)
-        outcomes.sort(key=lambda each: (each.name, reference.order(each.version)))
         return index.put(*going)
 
     if is_trial:
         change(access.read(store, by.trusted, by.memory))
-        return [replace(each, status="goes") if each.status == "removed" else each for each in outcomes], False
+        return outcomes, False
     by.commit(store, change, before=check_there(by.current(store)))
     is_gone = clear(store, removed)
     _sweep(store, by)
     return outcomes, not is_gone
-
-
-def _planned(
-    index: Index, package: Package, policy: Policy, locks: Mapping[str, Lock]
-) -> Iterator[tuple[IndexEntry, Outcome]]:
-    """Yield the versions of a package that a policy names, and what becomes of each."""
-    for entry, why in policy.named(package):
-        kept = _protected(index, package, entry, locks)
-        status = "kept" if kept else "removed"
-        yield entry, Outcome(name=entry.name, version=entry.version, tar=entry.tar, status=status, reason=kept or why)
 
 
 def _protected(index: Index, package: Package, entry: IndexEntry, locks: Mapping[str, Lock]) -> str:

@@ -13,7 +13,6 @@ from urllib.parse import unquote
 
 from packyard.core import extras
 from packyard.core.errors import InputError, Problem, UnavailableError
-from packyard.core.files import atomic
 from packyard.core.work import parallel
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import PATIENCE, Store
@@ -25,12 +24,8 @@ _AT_ONCE = 8
 
 
 def put_all(store: Store, objects: Iterable[tuple[str, bytes]]) -> None:
-    """Create immutable objects, in any order, several at a time; many in a directory wait for the disk together."""
-    pairs = list(objects)
-    if isinstance(store, DirectoryStore) and len(pairs) > atomic.MANY:
-        store.put_together(pairs)
-        return
-    parallel.each(lambda pair: store.put(*pair), pairs, _AT_ONCE)
+    """Create immutable objects, in any order, several at a time."""
+    parallel.each(lambda pair: store.put(*pair), list(objects), _AT_ONCE)
 
 
 def keeps_conditions(store: Store) -> bool:

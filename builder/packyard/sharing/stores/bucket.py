@@ -19,7 +19,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from threading import Barrier
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -52,6 +51,8 @@ if TYPE_CHECKING:
 
 _PIECE, _PAGE = 1 << 20, 1000
 _WRITERS = 8
+#: How often a request that may help is repeated, and a creation that others disturb; seconds before the first one.
+ATTEMPTS, PAUSE = 6, 0.1
 _LONGEST_PAUSE = 5.0  # seconds
 
 _STATUS = re.compile(r"status code: (\d{3})\b")
@@ -81,20 +82,6 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tries:
-    """How often a request that may help is repeated, and a creation that others disturb.
-
-    ``pause``: the seconds before the first repetition; each is twice as long as the one before.
-    """
-
-    attempts: int = 6
-    pause: float = 0.1
-
-
-USUAL = Tries()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """What says who we are, in words, such as a profile's name, and how to see what that may do; never a secret.
 
@@ -119,7 +106,6 @@ class BucketStore:
     open: Callable[[], ObjectStore] = field(repr=False)
     identity: Identity = Identity()
     patience: float = PATIENCE
-    tries: Tries = USUAL
 
     def relying(self) -> BucketStore:
         """Return the store that relies on its server to keep conditions, as `probe` found."""
@@ -156,52 +142,46 @@ class BucketStore:
         if not self.is_conditional and self._is_there(key, data):
             return
         end = time.monotonic() + self.patience
-        for attempt in range(self.tries.attempts):
+        for attempt in range(ATTEMPTS):
             created = self._write(key, data, "create", end)
             # What the server refused may be a creation that was never answered, or one under way that may fail yet.
             if created and self.is_conditional:
                 return
             if self._is_there(key, data):
                 return
-            time.sleep(self.tries.pause * 2**attempt * random.uniform(0.5, 1))
+            time.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))
         raise UnavailableError(Problem("the server neither creates it nor has it", file=self._place(key), hint=LOOK))
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
         check_key(key)
+        return self._got(key, limit)[0]
+
+    def _got(self, key: str, limit: int) -> tuple[bytes, Any]:
+        """Return an object's bytes, and what says which version of it they are."""
         place = self._place(key)
 
-        def get(bucket: ObjectStore) -> bytes:
+        def get(bucket: ObjectStore) -> tuple[bytes, Any]:
             answer = obstore.get(bucket, key)
             if answer.meta["size"] > limit:
                 raise too_long(place, limit)
-            return bytes(answer.bytes())
+            version = {name: answer.meta[name] for name in ("e_tag", "version") if answer.meta[name]}
+            return bytes(answer.bytes()), version
 
         return self._ask(place, get)
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`."""
         check_key(key)
-        end, skip = time.monotonic() + self.patience, 0
+        end, place = time.monotonic() + self.patience, self._place(key)
+        options: Any = {"range": {"offset": offset}} if offset else None
         try:
-            try:
-                pieces = self._open(key, offset, end)
-            except _NoRangesError:
-                pieces, skip = self._open(key, 0, end), offset
+            answer = self._ask(place, lambda bucket: obstore.get(bucket, key, options=options), end)
         except _BeyondError:
             return
-        while True:
-            piece = self._ask(self._place(key), lambda _: next(pieces, None), end)
-            if piece is None:
-                return
-            if skip < len(piece):
-                yield bytes(piece)[skip:]
-            skip = max(0, skip - len(piece))
-
-    def _open(self, key: str, offset: int, end: float) -> Iterator[bytes]:
-        options: Any = {"range": {"offset": offset}} if offset else None
-        answer = self._ask(self._place(key), lambda bucket: obstore.get(bucket, key, options=options), end)
-        return iter(answer.stream(min_chunk_size=_PIECE))
+        pieces = iter(answer.stream(min_chunk_size=_PIECE))
+        while piece := self._ask(place, lambda _: next(pieces, None), end):
+            yield bytes(piece)
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
@@ -247,21 +227,11 @@ class BucketStore:
 
     def _found(self, key: str, limit: int = LIMIT) -> tuple[Digest | None, Any]:
         """Return the digest of what is there, and what says which version it is, or twice None."""
-        place = self._place(key)
-
-        def digest(bucket: ObjectStore) -> tuple[Digest, Any]:
-            answer, hasher = obstore.get(bucket, key), sha256()
-            if answer.meta["size"] > limit:
-                raise too_long(place, limit)
-            for piece in answer.stream(min_chunk_size=_PIECE):
-                hasher.update(piece)
-            version = {name: answer.meta[name] for name in ("e_tag", "version") if answer.meta[name]}
-            return Digest(f"sha256:{hasher.hexdigest()}"), version
-
         try:
-            return self._ask(place, digest)
+            data, version = self._got(key, limit)
         except NotFoundError:
             return None, None
+        return Digest.of(data), version
 
     def _is_there(self, key: str, data: bytes) -> bool:
         """Return whether these bytes are there; other bytes are a `ConflictError`."""
@@ -312,11 +282,7 @@ class _BeyondError(Exception):
     """There is nothing from that offset on."""
 
 
-class _NoRangesError(Exception):
-    """The server sends all, whatever is asked for."""
-
-
-def client(patience: float, tries: Tries, endpoint: str, trusted: str | None = None) -> dict[str, Any]:
+def client(patience: float, endpoint: str, trusted: str | None = None) -> dict[str, Any]:
     """Return obstore's settings of how it talks to a server; proxies it takes from the environment itself.
 
     ``endpoint`` is empty for the cloud's own one. ``trusted`` is a file or folder of certificate authorities, by
@@ -333,12 +299,12 @@ def client(patience: float, tries: Tries, endpoint: str, trusted: str | None = N
         files = sorted(each for each in place.iterdir() if each.is_file()) if place.is_dir() else [place]
         options["root_certificate"] = b"\n".join(file.read_bytes() for file in files)
     # The last failure has to be told before the deadline of the call.
-    pause, longest = timedelta(seconds=tries.pause), timedelta(seconds=min(_LONGEST_PAUSE, patience / 8))
+    pause, longest = timedelta(seconds=PAUSE), timedelta(seconds=min(_LONGEST_PAUSE, patience / 8))
     return {
         **({"endpoint": endpoint} if endpoint else {}),
         "client_options": options,
         "retry_config": {
-            "max_retries": tries.attempts,
+            "max_retries": ATTEMPTS,
             "retry_timeout": timedelta(seconds=patience / 2),
             "backoff": {"init_backoff": min(pause, longest), "max_backoff": longest, "base": 2},
         },
@@ -394,8 +360,6 @@ def _refusal(place: str, error: Exception, identity: Identity) -> Exception:
         return unavailable(f"the server wants the bucket in the name of the host ({answer})", hint)
     if status == "416" or "StartTooLarge" in text:
         return _BeyondError()
-    if "NotPartial" in text:
-        return _NoRangesError()
     if code in _NO_BUCKET:
         return MissingStoreError(Problem(f"there is no such bucket ({code})", file=place, hint="check the address"))
     if _METADATA.search(text):

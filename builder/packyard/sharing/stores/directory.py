@@ -14,11 +14,12 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
+from typing import BinaryIO
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
@@ -70,42 +71,19 @@ class DirectoryStore:
                 there = regular.read(file, limit=max(LIMIT, len(data)))
                 check_same(str(file), Digest.of(there), Digest.of(data))
 
-    def put_together(self, objects: Iterable[tuple[str, bytes]]) -> None:
-        """Create objects as `put` does, which wait for the disk together and not each for itself.
-
-        They wait twice: for all bytes before the first has its name, so that a crash leaves no object with other bytes,
-        and for the names.
-        """
-        with _translated(self.root_dir), ExitStack() as left:
-            staged = [(key, data, self._stage(key, data, left)) for key, data in objects]
-            os.sync()
-            for key, data, file in staged:
-                self._name(key, data, file)
-            os.sync()
-
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
-        check_key(key)
-        with _damaged():
-            file = self._file(key)
-            with self._readable(), _translated(file):
-                data = _read(file, limit)
-        if data is None:
-            raise self._missing(file)
+        with self._opened(key) as file:
+            data = file.read(limit + 1)
+        if len(data) > limit:
+            raise too_long(str(self.root_dir / key), limit)
         return data
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`."""
-        check_key(key)
-        with _damaged():
-            file = self._file(key)
-            with self._readable(), _translated(file):
-                if not file.exists() or file.is_dir():
-                    raise self._missing(file)
-                opened = regular.opened(file)
-        with _translated(file), opened:
-            opened.seek(offset)
-            while piece := opened.read(_PIECE):
+        with self._opened(key) as file:
+            file.seek(offset)
+            while piece := file.read(_PIECE):
                 yield piece
 
     def list(self, prefix: str) -> Sequence[str]:
@@ -136,6 +114,22 @@ class DirectoryStore:
         return True
 
     @contextmanager
+    def _opened(self, key: str) -> Iterator[BinaryIO]:
+        """Open an object. What is no file, or lies elsewhere, is damage: nobody wrote it wrong who reads it."""
+        check_key(key)
+        try:
+            file = self._file(key)
+            with self._readable(), _translated(file):
+                if not file.exists() or file.is_dir():
+                    raise self._missing(file)
+                with regular.opened(file) as opened:
+                    yield opened
+        except InputError as error:
+            if isinstance(error.__cause__, InputError) and isinstance(error.__cause__.__cause__, FileNotFoundError):
+                raise self._missing(file) from error  # removed meanwhile
+            raise NoFileError(*error.problems) from error
+
+    @contextmanager
     def _readable(self) -> Iterator[None]:
         """Say how to mend that a file may not be read."""
         try:
@@ -164,23 +158,6 @@ class DirectoryStore:
         with _translated(file):
             paths.inside(self.root_dir, key)
         return file
-
-    def _stage(self, key: str, data: bytes, left: ExitStack) -> str:
-        """Write an object's bytes beside its file; ``left`` removes them."""
-        file = self._file(key)
-        _make_dir(file.parent)
-        staged = atomic.stage(str(file), data, mode=0o644, durable=False)
-        left.callback(os.unlink, staged)
-        return staged
-
-    def _name(self, key: str, data: bytes, staged: str) -> None:
-        """Give bytes that are on the disk the name of an object."""
-        try:
-            os.link(staged, self._file(key))
-        except OSError as error:
-            if not isinstance(error, FileExistsError) and error.errno not in _NO_HARD_LINKS:
-                raise
-            self.put(key, data)
 
     def _create(self, file: Path, data: bytes) -> bool:
         """Create a file exclusively; return False if it exists."""
@@ -213,24 +190,6 @@ class DirectoryStore:
                     yield (folder / file).as_posix()
 
 
-def _read(file: Path, limit: int = LIMIT) -> bytes | None:
-    """Return an object's bytes, or None where there is nothing or a folder."""
-    try:
-        state = file.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    if stat.S_ISDIR(state.st_mode):
-        return None
-    if state.st_size > limit:
-        raise too_long(str(file), limit)
-    try:
-        return regular.read(file, limit=limit)
-    except InputError as error:
-        if isinstance(error.__cause__, FileNotFoundError):  # removed meanwhile
-            return None
-        raise
-
-
 def _make_dir(directory: Path) -> None:
     """Create a directory and its parents, durably, and readable for all whatever the umask."""
     if directory.is_dir():
@@ -248,15 +207,6 @@ def _make_dir(directory: Path) -> None:
 
 def _raise(error: OSError) -> None:
     raise error
-
-
-@contextmanager
-def _damaged() -> Iterator[None]:
-    """Take what is no file, or lies elsewhere, for damage: what is read is not what somebody wrote wrong."""
-    try:
-        yield
-    except InputError as error:
-        raise NoFileError(*error.problems) from error
 
 
 @contextmanager

@@ -118,8 +118,7 @@ def _open_identity(data: bytes, signed: bytes, payload_type: str, trusted: Trust
         from packyard.sharing.trust import keyless  # takes long to import
 
         with suppress(IntegrityError):
-            keyless.check(data, identity, file=file)
-            return Opened(payload=payload, signers=(identity.id,))
+            return Opened(payload=keyless.check(data, identity, file=file), signers=(identity.id,))
     if trusted.is_required:
         raise refusal([IDENTITY], trusted, file)
     return Opened(payload=payload, others=(IDENTITY,))

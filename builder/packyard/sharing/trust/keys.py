@@ -5,13 +5,13 @@ services make), the last two with SHA-256, as cosign has them. A key's id is the
 (SubjectPublicKeyInfo): ``openssl pkey -pubin -in FILE -outform DER | sha256sum``. Where keys are kept is for
 ``keyring`` and ``signers``; what they sign for ``envelope``.
 
-`cryptography` and `securesystemslib` are imported by what signs or verifies, not with this module.
+`cryptography` is imported by what signs or verifies, not with this module.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -20,7 +20,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError
 
 if TYPE_CHECKING:
-    from securesystemslib.signer import Key, Signer, SSlibKey
+    from securesystemslib.signer import Key
 
 #: The size of the largest PEM file, in bytes.
 LIMIT = 64 * 1024
@@ -110,15 +110,6 @@ class PublicKey:
             return True
         return False
 
-    def to_tuf(self) -> SSlibKey:
-        """Return the key as TUF's metadata has it, under its id."""
-        from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
-        from securesystemslib.signer import SSlibKey
-
-        key = self.loaded()
-        scheme = "rsa-pkcs1v15-sha256" if isinstance(key, RSAPublicKey) else None
-        return SSlibKey.from_crypto(key, keyid=str(self.id), scheme=scheme)
-
 
 def _schemes(key: Any) -> list[tuple[Any, ...]]:
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding
@@ -134,19 +125,17 @@ def _schemes(key: Any) -> list[tuple[Any, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A key that signs: a private key in memory, or a signer of `securesystemslib`, which may ask an HSM or a KMS."""
+    """A key that signs: a private key in memory, or what asks an HSM or a KMS."""
 
     public: PublicKey
-    signer: Signer = field(repr=False, compare=False)
+    signature: Callable[[bytes], bytes] = field(repr=False, compare=False)
     _private: Any = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, private: Any, *, file: str = "") -> SigningKey:
         """Return a private key of `cryptography` with its public part."""
-        from securesystemslib.signer import CryptoSigner
-
-        public = PublicKey.of(private.public_key(), file=file)
-        return cls(public, CryptoSigner(private, public.to_tuf()), private)
+        public = private.public_key()
+        return cls(PublicKey.of(public, file=file), lambda data: private.sign(data, *_schemes(public)[0]), private)
 
     @classmethod
     def new(cls) -> SigningKey:
@@ -181,7 +170,7 @@ class SigningKey:
     def sign(self, data: bytes) -> bytes:
         """Return the signature of these bytes; by an Ed25519 key, the same bytes give the same one."""
         try:
-            return bytes.fromhex(self.signer.sign(data).signature)
+            return self.signature(data)
         except Exception as error:  # of whatever library asks an HSM or a KMS
             problem = f"the key {self.public.id} cannot sign: {error or type(error).__name__}"
             raise UnavailableError(problem) from error

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import ZLIB_RUNTIME_VERSION
 
@@ -57,12 +57,6 @@ class SourceCommit:
     url: str = ""
     folder: str = ""
 
-    @classmethod
-    def of(cls, revision: Revision, inputs: Mapping[str, Digest]) -> SourceCommit:
-        """Say what a revision means for a package that was made from these files."""
-        dirty = revision.is_dirty(inputs)
-        return cls(commit=revision.commit, dirty=dirty, url=revision.url, folder=revision.folder)
-
 
 class BuiltOn(NamedTuple):
     """A library that a package was built on: its version, the digest of its tar, and where it is from."""
@@ -75,86 +69,60 @@ class BuiltOn(NamedTuple):
 _NOTHING: Mapping[str, BuiltOn] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Statement:
-    """What is to be said of how a bundle was made.
+    """What is to be said of a bundle that was made here, by this packyard.
 
-    ``file`` and ``tar`` are the digests of the ``.tar.gz`` and of the tar in it. ``inputs`` are the files that were
-    read, below the root of the sources, ``libraries`` what else had a say in the bytes, by their versions. ``built_on``
-    are libraries of bases and overlays, by their places: inputs whose paths begin so are from them. ``manifest`` is the
-    digest of the bundle's manifest in registries.
+    ``inputs`` are the files that were read, below the root of the sources, which have a git ``revision`` and are dirty
+    where one of these files differed from it; or ``is_dirty``. ``libraries`` is what else had a say in the bytes, by
+    its versions: asking takes time, and who describes many bundles does so once. ``built_on`` are libraries of bases
+    and overlays, by their places: inputs whose paths begin so are from them, and those without any are not said.
+    ``manifest`` is the digest of the bundle's manifest in registries.
     """
 
-    name: str
-    version: str
-    file: Digest
-    tar: Digest
-    inputs: Mapping[str, Digest] = field(default_factory=dict)
-    source: SourceCommit | None = None
+    bundle: Identified
+    inputs: Mapping[str, Digest]
+    revision: Revision | None
+    _: KW_ONLY
+    sbom: bytes | None = None
     built_on: Mapping[str, BuiltOn] = field(default_factory=dict)
-    libraries: Mapping[str, str] = field(default_factory=dict)
-    sbom: Digest | None = None
+    libraries: Mapping[str, str] | None = None
     manifest: Digest | None = None
-
-    @classmethod
-    def of(
-        cls,
-        bundle: Identified,
-        inputs: Mapping[str, Digest],
-        revision: Revision | None,
-        *,
-        sbom: bytes | None = None,
-        built_on: Mapping[str, BuiltOn] = _NOTHING,
-        libraries: Mapping[str, str] | None = None,
-        manifest: Digest | None = None,
-    ) -> Statement:
-        """Describe a published bundle that was made here, by this packyard, from these files.
-
-        Of ``built_on`` it says those that files are from. To ask for the versions of ``libraries`` takes time; who
-        describes many bundles does so once.
-        """
-        return cls(
-            name=bundle.name,
-            version=bundle.version,
-            file=bundle.digest,
-            tar=bundle.tar,
-            inputs=inputs,
-            source=SourceCommit.of(revision, inputs) if revision else None,
-            built_on={at: on for at, on in built_on.items() if any(path.startswith(f"{at}/") for path in inputs)},
-            libraries=installed_libraries() if libraries is None else libraries,
-            sbom=None if sbom is None else Digest.of(sbom),
-            manifest=manifest,
-        )
+    is_dirty: bool = False
 
     def payload(self) -> bytes:
         """Return what signatures sign."""
-        subjects = [{"name": f"{self.name}.tar.gz", "digest": _sha256(self.file), "annotations": {"tar": self.tar}}]
+        name, version = self.bundle.name, self.bundle.version
+        file = {"name": f"{name}.tar.gz", "digest": _sha256(self.bundle.digest)}
+        subjects: list[dict[str, object]] = [{**file, "annotations": {"tar": self.bundle.tar}}]
         if self.manifest is not None:
-            subjects.append({"name": self.name, "digest": _sha256(self.manifest), "mediaType": MANIFEST_TYPE})
+            subjects.append({"name": name, "digest": _sha256(self.manifest), "mediaType": MANIFEST_TYPE})
         definition = {
             "buildType": _BUILD,
-            "externalParameters": {"name": self.name, "version": self.version},
+            "externalParameters": {"name": name, "version": version},
             "resolvedDependencies": [*self._dependencies()],
         }
         details: dict[str, object] = {"builder": {"id": _BUILDER, "version": {"packyard": __version__}}}
-        if self.sbom:
-            details["byproducts"] = [{"name": f"{self.name}.tar.gz{SBOM}", "digest": _sha256(self.sbom)}]
+        if self.sbom is not None:
+            details["byproducts"] = [{"name": f"{name}.tar.gz{SBOM}", "digest": _sha256(Digest.of(self.sbom))}]
         predicate = {"buildDefinition": definition, "runDetails": details}
         return record.to_bytes(
             {"_type": STATEMENT, "subject": subjects, "predicateType": _PREDICATE, "predicate": predicate}
         )
 
     def _dependencies(self) -> Iterator[dict[str, object]]:
-        if self.source:
-            uri = {"uri": f"{self.source.url}@{self.source.commit}"} if self.source.url else {}
-            notes = {"dirty": self.source.dirty, "folder": self.source.folder}
-            yield {"name": _SOURCE, **uri, "digest": {"gitCommit": self.source.commit}, "annotations": notes}
+        if at := self.revision:
+            uri = {"uri": f"{at.url}@{at.commit}"} if at.url else {}
+            notes = {"dirty": self.is_dirty or at.is_dirty(self.inputs), "folder": at.folder}
+            yield {"name": _SOURCE, **uri, "digest": {"gitCommit": at.commit}, "annotations": notes}
         for place, on in sorted(self.built_on.items()):
-            uri = {"uri": f"{_BUILT_ON}{place}@{on.version}"}
-            yield {"name": place, **uri, "digest": _sha256(on.tar), "annotations": {"address": on.address}}
+            if any(path.startswith(f"{place}/") for path in self.inputs):
+                uri = {"uri": f"{_BUILT_ON}{place}@{on.version}"}
+                yield {"name": place, **uri, "digest": _sha256(on.tar), "annotations": {"address": on.address}}
         for path, digest in sorted(self.inputs.items()):
             yield {"name": path, "digest": _sha256(digest)}
-        for name, version in sorted(self.libraries.items()):
+        libraries = installed_libraries() if self.libraries is None else self.libraries
+        for name, version in sorted(libraries.items()):
             kind = "pypi" if name in _LIBRARIES else "generic"
             yield {"name": name, "uri": f"pkg:{kind}/{name.lower()}@{version}"}
 
@@ -277,7 +245,9 @@ def _read(fields: Record) -> Provenance:
 
 def _named(fields: Record, key: str, name: str) -> Sequence[Record]:
     """Take what has a name in a list, which may be there once."""
-    named = [each for each in fields.take(key, list_of(Record), ()) if each.take("name", text, "") == name]
+    named = [
+        each for each in fields.take(key, list_of(Record), tuple[Record, ...]()) if each.take("name", text, "") == name
+    ]
     if len(named) > 1:
         raise FaultError(f"must be one, found {len(named)}", f"{key} {name}")
     return named

@@ -47,7 +47,8 @@ def open(uri: str, secret: Callable[[str], bytes]) -> SigningKey:
         uri, tuf_key = _imported(uri, handler)
         public = PublicKey.of_tuf(tuf_key, file=uri)
         tuf_key.keyid = str(public.id)
-        return SigningKey(public, Signer.from_priv_key_uri(uri, tuf_key, handler))
+        signer = Signer.from_priv_key_uri(uri, tuf_key, handler)
+        return SigningKey(public, lambda data: bytes.fromhex(signer.sign(data).signature))
     except UnsupportedLibraryError as error:
         raise InputError(Problem(str(error), file=uri, hint=_install(uri))) from error
     except PackyardError:

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+import io
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
-from packyard.sharing.stores.content import content_type
 from packyard.sharing.web import page
 
 HOST = "127.0.0.1"
 
 
-def server(files: Mapping[str, bytes], port: int = 0) -> ThreadingHTTPServer:
-    """Return a server of the files of a page, which listens; 0 is any free port."""
-    return ThreadingHTTPServer((HOST, port), partial(_Handler, files))
+def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
+    """Return a server of the files of a page in a folder, which listens; 0 is any free port."""
+    _Handler.error_message_format = (folder / page.MISSING).read_text().replace("%", "%%")
+    return ThreadingHTTPServer((HOST, port), partial(_Handler, directory=str(folder)))
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(SimpleHTTPRequestHandler):
     server: ThreadingHTTPServer
     protocol_version = "HTTP/1.1"
-
-    def __init__(self, files: Mapping[str, bytes], *arguments: Any) -> None:
-        self._files = files
-        super().__init__(*arguments)
 
     def log_message(self, *_: object) -> None:
         """Say nothing of requests."""
@@ -35,20 +29,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer with a file of the page."""
         # Another host's name that leads here is a page that wants to read a channel of ours. Port 80 is not named.
         if self.headers.get("Host", "").partition(":")[0] not in (HOST, "localhost"):
-            self._answer(403, "plain.txt", b"open the address that packyard printed\n")
+            self.send_error(403, "open the address that packyard printed")
             return
-        key = unquote(urlsplit(self.path).path).lstrip("/") or page.INDEX
-        if key in self._files:
-            self._answer(200, key, self._files[key])
-        else:
-            self._answer(404, page.MISSING, self._files[page.MISSING])
+        super().do_GET()
 
-    def _answer(self, status: int, key: str, body: bytes) -> None:
-        with suppress(ConnectionError):  # the reader went on
-            self.send_response(status)
-            self.send_header("Content-Type", content_type(key))
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Cache-Control", "no-cache")
-            self.send_header("X-Content-Type-Options", "nosniff")
-            self.end_headers()
-            self.wfile.write(body)
+    def list_directory(self, path: object) -> io.BytesIO | None:  # noqa: ARG002  # as http.server calls it
+        """Refuse: folders have no pages."""
+        self.send_error(404)
+        return None

@@ -34,7 +34,7 @@ from packyard.writing.build.packing import Packing
 from packyard.writing.build.used import Use
 from packyard.writing.checks import collisions, given_values
 from packyard.writing.checks.collisions import Named
-from packyard.writing.checks.enabled import Option, Trial
+from packyard.writing.checks.enabled import Option, Trial, TriedOptions
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
@@ -155,7 +155,7 @@ class Linting:
         return Linted(here.name, placed, len(tried.package.use_cases), options=sorted(options))
 
     def _judged(
-        self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: set[tuple[str, str]] | None
+        self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: TriedOptions | None
     ) -> tuple[list[Parsed], list[Finding]]:
         """Return the directories of a package parsed, and what is wrong with each, alone and with each option.
 

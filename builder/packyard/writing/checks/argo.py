@@ -9,14 +9,11 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes.kinds import ARGO, is_kind, names
 from packyard.core.yaml.document import items, mappings, scalars, walk
 from packyard.core.yaml.node import MappingNode, Scalar
-from packyard.writing.checks import variables
 from packyard.writing.checks.embedded import PARAMETER, parameters, spec_of
 from packyard.writing.checks.finding import Finding, Place, breach, within
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.workload import twice
 
-_EXECUTOR = "containerRuntimeExecutor"
-_RESULT = re.compile(r"\{\{-?\s*(steps|tasks)\.([\w-]+)\.")
 #: The tasks of an expression: ``fetch.Succeeded && !(check.Failed || train)``.
 _DEPENDS = re.compile(r"(?<![.\w-])[A-Za-z0-9_][\w-]*")
 _NAMED = re.compile(r"^metadata:[ \t]*\n(?:[ \t]+.*\n)*?[ \t]+name:[ \t]*(?P<name>\S.*)$", re.MULTILINE)
@@ -26,7 +23,6 @@ _OWN_NAME = re.compile(r"\{\{\s*(workflow\.(name|uid)|pod\.name|retries|inputs\.
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what Argo refuses, or what works only once."""
     for root in parsed.fresh:
-        yield from _removed(root)
         spec = spec_of(root)
         templates = mappings(spec.get("templates")) if spec else []
         if spec is None or not templates:
@@ -42,14 +38,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield from _steps(template, by_name)
             yield from _parameters(template, arguments, spec)
             yield from () if deletes else _created(template)
-
-
-def _removed(root: MappingNode) -> Iterator[Finding]:
-    """Find a setting of the controller that Argo 3.4 refuses."""
-    for entry in variables.data_of(root):
-        if entry.name.startswith(_EXECUTOR) or re.search(rf"^{_EXECUTOR}s?:", entry.text, re.MULTILINE):
-            message = f"{_EXECUTOR} is refused since Argo 3.4, which has one executor"
-            yield breach("removed-setting", entry, message, "remove it")
 
 
 def _entry(holder: MappingNode, field: str, templates: Collection[str]) -> Iterator[Finding]:
@@ -68,8 +56,6 @@ def _steps(template: MappingNode, templates: Mapping[str, MappingNode]) -> Itera
         yield from twice(what, list(filter(None, (each.scalar("name") for each in listed))))
         for call in listed:
             yield from _entry(call, "template", templates)
-            yield from _arguments(call, templates.get(call.text("template")))
-        yield from _results(template, f"{what}s", {each.text("name") for each in listed}) if listed else ()
     called = {task.text("name") for task in tasks}
     for task in tasks:
         waits: list[tuple[Place, str]] = [(each, each.value) for each in scalars(task.get("dependencies"))]
@@ -80,33 +66,6 @@ def _steps(template: MappingNode, templates: Mapping[str, MappingNode]) -> Itera
             if name not in called and "{{" not in name:
                 message = f"task {task.text('name')!r} waits for {name!r}, which is not a task"
                 yield breach("no-such-template", place, message, suggest(name, called))
-
-
-def _arguments(call: MappingNode, template: MappingNode | None) -> Iterator[Finding]:
-    """Find inputs of a template that a step or a task does not give it, and that have no value: Argo refuses these."""
-    inputs = mappings(template.find("inputs", "parameters")) if template else []
-    open_ = (each for each in inputs if not any(map(each.get, ("value", "default", "valueFrom"))))
-    needed = [each.text("name") for each in open_]
-    arguments = names(call.find("arguments", "parameters"))
-    for name in needed:
-        if name not in {each.value for each in arguments}:
-            near = next((each for each in arguments if suggest(each.value, [name])), None)
-            message = (
-                f"{call.text('name')!r} does not give {name} to {call.text('template')}, and Argo refuses the workflow"
-            )
-            hint = f"arguments: {{parameters: [{{name: {name}, value: …}}]}}"
-            yield breach("no-such-parameter", near or call.get("template") or call, message, hint)
-
-
-def _results(template: MappingNode, scope: str, called: set[str]) -> Iterator[Finding]:
-    """Find results of a step or a task that is not there."""
-    for node in walk(template):
-        for where, name in _RESULT.findall(node.value) if isinstance(node, Scalar) and "{{" in node.value else ():
-            if where == scope and name not in called:
-                message = (
-                    f"{{{{{scope}.{name}}}}} is of no {scope[:-1]} of this template, and Argo refuses the workflow"
-                )
-                yield breach("no-such-template", node, message, suggest(name, called))
 
 
 def _parameters(template: MappingNode, arguments: set[str] | None, spec: MappingNode) -> Iterator[Finding]:

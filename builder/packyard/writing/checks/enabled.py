@@ -26,6 +26,9 @@ from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find_built
 from packyard.writing.checks.parsed import Parsed
 
+#: What options, by their texts, were tried on, by kinds of objects.
+TriedOptions = set[tuple[frozenset[str], str]]
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -38,9 +41,16 @@ class Option:
     @property
     def files(self) -> set[str]:
         """The files that it consists of, as messages show them."""
+        return {node.source.name for node in self._nodes()} | {each.file for each in self.part.pods}
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """What stands in these files, by which equal options of several packages are one."""
+        return frozenset(node.source.text for node in self._nodes())
+
+    def _nodes(self) -> list[Node]:
         nodes: list[Node] = [root for _, root in self.part.objects]
-        nodes += [node for patch in self.part.patches for node in (patch.entry, patch.document.root) if node]
-        return {node.source.name for node in nodes} | {each.file for each in self.part.pods}
+        return nodes + [node for patch in self.part.patches for node in (patch.entry, patch.document.root) if node]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +103,7 @@ class Trial:
     judges: Sequence[Judge]
     on: Sequence[Option] = ()
     shipped: bool | None = True
-    tried: set[tuple[str, str]] | None = None
+    tried: TriedOptions | None = None
     is_told: bool = False
 
     def find(self, parsed: Parsed, baseline: Iterable[Finding]) -> Iterator[Finding]:
@@ -107,16 +117,16 @@ class Trial:
                 keys.add(_key(finding))
             for other in others:
                 enabled = enable(parsed, build, [*self.on, other])
-                if enabled and self._is_first(other.name, enabled.kinds):
+                if enabled and self._is_first(other, enabled.kinds):
                     yield from (
                         _placed(each, enabled, is_told=self.is_told) for each in self._new(parsed, enabled, keys)
                     )
 
-    def _is_first(self, name: str, kinds: Iterable[str]) -> bool:
+    def _is_first(self, option: Option, kinds: Iterable[str]) -> bool:
         """Say whether an option was not tried on one of these kinds, and note that it was."""
         if self.tried is None:
             return True
-        keys = {(name, kind) for kind in kinds}
+        keys = {(option.texts, kind) for kind in kinds}
         is_new = not keys <= self.tried
         self.tried.update(keys)
         return is_new

@@ -16,7 +16,6 @@ from packyard.writing.checks import (
     argo,
     arguments,
     backends,
-    budgets,
     claims,
     components,
     definitions,
@@ -51,7 +50,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 #: The families that look at one build.
 _OF_BUILDS = (
     *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments),
-    *(keys, argo, security, secret_texts, schedules, addresses, backends, budgets, scaling),
+    *(keys, argo, security, secret_texts, schedules, addresses, backends, scaling),
 )
 
 

@@ -1,31 +1,23 @@
-"""Reading a Markdown page by its lines: blocks of code, headings, links, tables; each with its line, from 1."""
+"""Reading a Markdown page: its headings, links and tables, each with its line, from 1."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
 
-_FENCE = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+|\d+\.[ \t]+)?[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)")
-_HEADING = re.compile(r"#{1,6}[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*\Z")
-_LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(\s*<?(?P<target>[^)\s>]+)>?(?:\s+[\"'][^)]*)?\)")
-_REFERENCE = re.compile(r"[ \t]{0,3}\[[^\]]+\]:[ \t]*<?(?P<target>[^\s>]+)")
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
 _ANCHOR = re.compile(r"<\w+\s[^>]*(?:name|id)=[\"']([^\"']+)")
 #: The anchor that Hugo, Jekyll and Sphinx read behind a heading: ``## Limits {#limits}``.
 _STATED = re.compile(r"[ \t]*\{:?[ \t]*#(?P<anchor>[^\s}]+)[^}]*\}\Z")
-_UNDERLINE = re.compile(r"[ \t]{0,3}(=+|-+)[ \t]*\Z")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE = re.compile(r"(`+)(.+?)\1")
-_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
 _DROPPED = re.compile(r"[^\w\- ]")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A block of code: its language, and its lines with their numbers."""
-
-    language: str
-    lines: list[tuple[int, str]] = field(default_factory=list)
+#: What has a target, and where that is.
+_LINKS = {"link_open": "href", "image": "src"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,60 +26,45 @@ class Table:
 
     line: int
     head: list[str]
-    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+    rows: list[tuple[int, list[str]]]
 
 
 @dataclass(slots=True)
 class Page:
     """What a page holds; links are targets with the numbers of their lines."""
 
-    blocks: list[Block] = field(default_factory=list)
     links: list[tuple[int, str]] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
-    prose: list[tuple[int, str]] = field(default_factory=list)
     is_source: bool = False  # of a site, whose generator says where pages are: it begins with settings for one
 
 
 def parse(text: str) -> Page:
     """Read a page."""
-    page = Page(is_source=text.startswith(("---\n", "+++\n")))
-    fence = ""
-    table: Table | None = None
-    before = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        marks = _FENCE.match(line)
-        if fence:
-            if marks and marks["marks"].startswith(fence) and not marks["language"]:
-                fence = ""
-            else:
-                page.blocks[-1].lines.append((number, line))
-        elif marks:
-            fence, table = marks["marks"], None
-            page.blocks.append(Block(marks["language"]))
-        elif table is not None and "|" in line:
-            table.rows.append((number, cells(line)))
-            _note(page, number, line)
-        elif _DELIMITER.match(line) and "|" in before and "|" in line:
-            table = Table(number - 1, cells(before))
-            page.tables.append(table)
-        else:
-            table = None
-            if match := _HEADING.match(line):
-                page.anchors.update(_anchors(match["text"], page.anchors))
-            elif before.strip() and _UNDERLINE.match(line):
-                page.anchors.update(_anchors(before, page.anchors))
-            _note(page, number, line)
-        before = line
+    page, lines = Page(is_source=text.startswith(("---\n", "+++\n"))), text.splitlines()
+    page.anchors.update(name.lower() for name in _ANCHOR.findall(text))
+    for token, inner in pairwise(_parser().parse(text)):
+        first, last = token.map or (0, 0)
+        if token.type == "heading_open":
+            page.anchors.update(_anchors(inner.content, page.anchors))
+        elif token.type == "table_open":
+            rows = [(number + 1, cells(lines[number])) for number in range(first + 2, last)]
+            page.tables.append(Table(first + 1, cells(lines[first]), rows))
+        page.links += _links(token, first + 1)
     return page
 
 
-def _note(page: Page, number: int, line: str) -> None:
-    page.prose.append((number, line))
-    page.anchors.update(name.lower() for name in _ANCHOR.findall(line))
-    bare = _CODE.sub(lambda match: " " * len(match.group()), line)
-    targets = (match["target"] for match in (*_LINK.finditer(bare), *_REFERENCE.finditer(bare)))
-    page.links += [(number, _ESCAPED.sub(r"\1", target)) for target in targets]
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("table")
+
+
+def _links(token: Token, line: int) -> Iterator[tuple[int, str]]:
+    for child in token.children or ():
+        line += child.type in ("softbreak", "hardbreak")
+        if child.type in _LINKS:
+            yield line, str(child.attrs[_LINKS[child.type]])
+        yield from _links(child, line)
 
 
 def cells(line: str) -> list[str]:

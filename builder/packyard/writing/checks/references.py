@@ -39,8 +39,6 @@ from packyard.writing.checks.parsed import Parsed
 
 #: Fields that may stand empty or be something else.
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
-#: The label of what waits in a queue, and the field of a LocalQueue.
-_QUEUES = {f"{KUEUE}/queue-name": "LocalQueue", "clusterQueue": "ClusterQueue"}
 #: The kind that a field means which says none.
 _DEFAULTS = {"runtimeRef": "ClusterTrainingRuntime", "scaleTargetRef": "Deployment"}
 #: Fields by which a kustomization tells kustomize of more references.
@@ -49,6 +47,28 @@ _ALIKE = 0.9  # of 1: so alike are names of which one was meant, though clusters
 _NEARLY = 0.85
 #: What the cluster may have: a requirement, where the package does not bring it.
 _REQUIREMENTS = of(CORE, "Secret", "PersistentVolumeClaim", "PersistentVolume")
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field that names an object of a kind, or a list of such names; in ``holders`` alone, if there are any."""
+
+    kind: Kind
+    holders: tuple[Kind, ...] = ()
+    is_list: bool = False
+    is_loose: bool = False  # whether all works without the object, but for names in DNS
+
+
+#: The fields whose value is a name. Those of `HOLDERS` and `TYPED` are mappings with one.
+_FIELDS = {
+    **{field: _Field((CORE, kind)) for field, kind in NAMES.items()},
+    "serviceName": _Field((CORE, "Service"), of(APPS, "StatefulSet"), is_loose=True),
+    "volumeName": _Field((CORE, "PersistentVolume"), of(CORE, "PersistentVolumeClaim")),
+    "imagePullSecrets": _Field((CORE, "Secret"), is_list=True),
+    f"{KUEUE}/queue-name": _Field((KUEUE, "LocalQueue"), is_loose=True),
+    "clusterQueue": _Field((KUEUE, "ClusterQueue"), of(KUEUE, "LocalQueue"), is_loose=True),
+    "flavors": _Field((KUEUE, "ResourceFlavor"), of(KUEUE, "ClusterQueue"), is_list=True, is_loose=True),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,52 +199,41 @@ def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:
 def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Reference | Finding]:
     """Yield the references of an object; an account in a namespace of ``spaces`` is one of the package."""
     for entry in (entry for node in walk(root) for entry in entries(node)):
-        reference = _read(entry, root)
-        if reference is not None:
-            yield reference
-        elif entry.name == "flavors" and is_kind(root, KUEUE, "ClusterQueue"):
-            yield from (_Reference((KUEUE, "ResourceFlavor"), name, is_loose=True) for name in names(entry.value))
-        elif entry.name == "imagePullSecrets":
-            yield from (_Reference((CORE, "Secret"), name) for name in names(entry.value) if name.value)
+        value, field = entry.value, _FIELDS.get(entry.name)
+        if field and (not field.holders or kind_of(root) in field.holders):
+            for node in names(value) if field.is_list else [value]:
+                if isinstance(node, Scalar) and node.value:
+                    yield _Reference(field.kind, node, is_loose=field.is_loose)
+        elif entry.name in TYPED and (name := value.scalar("name")):
+            kind = value.text("kind", _DEFAULTS.get(entry.name, ""))
+            group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
+            is_of_cluster = kind.startswith("Cluster")
+            yield _Reference((group, kind), name, kind_node=value.get("kind"), is_of_cluster=is_of_cluster)
+        elif entry.name in HOLDERS:
+            yield from _held(entry, root)
         elif entry.name == "subjects":
-            for item in mappings(entry.value):
+            for item in mappings(value):
                 name = item.scalar("name")
                 if name and item.text("kind") == "ServiceAccount" and item.text("namespace") in spaces:
                     yield _Reference((CORE, "ServiceAccount"), name)
 
 
-def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
-    value = entry.value
-    if entry.name in NAMES or (entry.name == "serviceName" and is_kind(root, APPS, "StatefulSet")):
-        kind = NAMES.get(entry.name, "Service")
-        is_loose = entry.name == "serviceName"
-        return _Reference((CORE, kind), value, is_loose=is_loose) if isinstance(value, Scalar) and value.value else None
-    if entry.name in _QUEUES and isinstance(value, Scalar) and value.value:
-        is_meant = entry.name.startswith(KUEUE) or is_kind(root, KUEUE, "LocalQueue")
-        return _Reference((KUEUE, _QUEUES[entry.name]), value, is_loose=True) if is_meant else None
-    if entry.name == "volumeName" and is_kind(root, CORE, "PersistentVolumeClaim"):
-        return _Reference((CORE, "PersistentVolume"), value) if isinstance(value, Scalar) and value.value else None
-    if entry.name in TYPED and isinstance(value, MappingNode):
-        name, kind = value.scalar("name"), value.text("kind", _DEFAULTS.get(entry.name, ""))
-        cluster = kind.startswith("Cluster")
-        group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
-        return _Reference((group, kind), name, kind_node=value.get("kind"), is_of_cluster=cluster) if name else None
-    if entry.name not in HOLDERS:
-        return None
-    kind, keys = HOLDERS[entry.name]
+def _held(entry: Entry, root: MappingNode) -> Iterator[_Reference | Finding]:
+    """Yield the reference of a mapping that holds a name, or a finding where it holds none."""
+    value, (kind, keys) = entry.value, HOLDERS[entry.name]
     name = next(filter(None, (_name(value, key) for key in keys)), None)
+    is_known = kind_of(root)[0] in BUILT_IN_GROUPS or pods.are_known(root)  # otherwise the field may be another
     if name:
-        optional = variables.is_filled_in(name.value) or value.text("optional") == "true"
-        return _Reference((CORE, kind), name, optional=optional)
-    if (
-        entry.name in _LENIENT
-        or not (isinstance(value, MappingNode) or is_null(value))
-        or any(_is_unset(value, key) for key in keys)
-        or not (kind_of(root)[0] in BUILT_IN_GROUPS or pods.are_known(root))  # whose field may be another
+        is_optional = variables.is_filled_in(name.value) or value.text("optional") == "true"
+        yield _Reference((CORE, kind), name, optional=is_optional)
+    elif (
+        entry.name not in _LENIENT
+        and (isinstance(value, MappingNode) or is_null(value))
+        and not any(_is_unset(value, key) for key in keys)
+        and is_known
     ):
-        return None
-    message = f"{entry.name} does not name a {kind}: nothing is read from it"
-    return breach("empty-reference", entry, message, "put its name below it, indented deeper")
+        message = f"{entry.name} does not name a {kind}: nothing is read from it"
+        yield breach("empty-reference", entry, message, "put its name below it, indented deeper")
 
 
 def _name(value: Node, key: str) -> Scalar | None:

@@ -21,8 +21,8 @@ from typing import Any
 
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import Kind
-from packyard.core.kubernetes.lenient import Object, kind_of
-from packyard.core.kubernetes.pods import Path, Pod
+from packyard.core.kubernetes.lenient import kind_of
+from packyard.core.kubernetes.pods import Path
 from packyard.core.yaml.node import Entry, Node, Scalar
 from packyard.core.yaml.values import nearest
 from packyard.writing.checks.applied import Applied, AppliedObject
@@ -37,18 +37,33 @@ _Index = Mapping[Kind | str, Sequence[tuple[tuple[str, ...], Rule, Row]]]
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A row at a place of an object, and the values of its variables there."""
+    """A row at a place of an object; ``item`` and ``pod`` are the paths of what is around it."""
 
     rule: Rule
     row: Row
-    path: Path
     object: AppliedObject
-    variables: Mapping[str, object]
-    in_pod: bool
+    path: Path
+    item: Path
+    pod: Path | None
 
     def asked(self, expression: str) -> tuple[str, dict[str, object]]:
-        """Return what is asked of the evaluator."""
-        return expression, {name: self.variables[name] for name in sorted(names(expression))}
+        """Return what is asked of the evaluator: an expression, and the values of the variables that it has."""
+        return expression, {name: self._value(name) for name in sorted(names(expression))}
+
+    def _value(self, name: str) -> object:
+        whole, key = self.object.plain, self.path[-1] if self.path else 0
+        match name:
+            case "key":
+                return key
+            case "earlier":
+                return _at(whole, self.path[:-1])[:key] if self.path and isinstance(key, int) else None
+            case "kind":
+                return whole.get("kind")
+            case "object":
+                return whole
+            case "pod":
+                return None if self.pod is None else _at(whole, self.pod)
+        return _at(whole, self.path if name == "self" else self.item)
 
 
 def check(applied: Applied, rules: Sequence[Rule] = ()) -> Iterator[Finding]:
@@ -79,12 +94,12 @@ def _index(rules: Iterable[Rule]) -> _Index:
 
 def _cases(item: AppliedObject, index: _Index) -> Iterator[_Case]:
     """Yield each row with the places of an object that it judges, but for values that are not there yet."""
-    starts: list[tuple[Kind | str, Path, Pod[Object] | None]]
+    starts: list[tuple[Kind | str, Path, Path | None]]
     starts = [(kind_of(item.value), (), None), ("object", (), None)]
     for pod in item.pods:
-        starts += [("pod", pod.path, pod)]
-        starts += [("container", path, pod) for path, _ in pod.container_places]
-        starts += [("volume", path, pod) for path, _ in pod.volume_places]
+        starts += [("pod", pod.path, pod.path)]
+        starts += [("container", path, pod.path) for path, _ in pod.container_places]
+        starts += [("volume", path, pod.path) for path, _ in pod.volume_places]
     for key, start, pod in starts:
         for steps, rule, row in index.get(key, ()):
             for path, place in _down(_at(item.value, start), start, steps):
@@ -95,20 +110,7 @@ def _cases(item: AppliedObject, index: _Index) -> Iterator[_Case]:
                     for above in ([(*path, field.rstrip("?")) for field in row.needs] or [path])
                     for each in item.later
                 ):
-                    yield _Case(rule, row, path, item, _variables(item, path, start, pod), pod is not None)
-
-
-def _variables(item: AppliedObject, path: Path, start: Path, pod: Pod[Object] | None) -> dict[str, object]:
-    key = path[-1] if path else 0
-    return {
-        "self": _at(item.plain, path),
-        "key": key,
-        "earlier": _at(item.plain, path[:-1])[:key] if path and isinstance(key, int) else None,
-        "item": _at(item.plain, start),
-        "pod": _at(item.plain, pod.path) if pod else None,
-        "object": item.plain,
-        "kind": item.value.get("kind"),
-    }
+                    yield _Case(rule, row, item, path, start, pod)
 
 
 def _at(value: Any, path: Path) -> Any:
@@ -138,7 +140,7 @@ def _finding(case: _Case, answer: object) -> Finding:
     if isinstance(answer, NoAnswer):
         reason = f"the rule {case.rule.name} has no answer here: {answer.reason}"
         return breach("rule-without-answer", place, reason, f"it is {row.rule!r}")
-    is_guess = case.in_pod and not pods.are_known(case.object.value)
+    is_guess = case.pod is not None and not pods.are_known(case.object.value)
     severity: Severity = "warning" if is_guess else row.severity or case.rule.severity
     return breach(case.rule.name, place, message, hint, severity=severity)
 

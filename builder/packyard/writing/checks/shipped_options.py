@@ -17,7 +17,6 @@ from packyard.core.files.tree import Tree
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import source_of
-from packyard.core.yaml.node import MappingNode
 from packyard.using.kustomize import supported
 from packyard.using.options import folder as folders
 from packyard.using.options.enabled import EnabledOptions
@@ -26,7 +25,7 @@ from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import parse_krmfile
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.enabled import Option, Trial, enable
+from packyard.writing.checks.enabled import Option, Trial, TriedOptions
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.parsed import Parsed, parse
 
@@ -37,7 +36,7 @@ class ShippedOptions:
     def __init__(self, memo: Memo, *, only_enabled: bool = False) -> None:
         self._memo = memo
         self._only_enabled = only_enabled
-        self._tried = dict[str, set[tuple[str, str]]]()
+        self._tried: TriedOptions = set()
 
     def find(
         self,
@@ -62,16 +61,10 @@ class ShippedOptions:
                 judges=judges,
                 on=on,
                 shipped=shipped,
-                tried=self._tried.setdefault(there.real, set()),
+                tried=self._tried,
                 is_told=self._only_enabled,
             )
             yield from trial.find(alone, baseline)
-
-    def build(self, package: PackageFiles, parsed: Parsed) -> Iterator[MappingNode]:
-        """Yield the objects of use cases that enabled options change, as they are then."""
-        for _, alone, on in self._use_cases(package, parsed):
-            enabled = enable(alone, alone.builds[0], on) if on else None
-            yield from (new for old, new in enabled.roots if old is not new) if enabled else ()
 
     def _read(self, there: Folder) -> tuple[list[Option], Definitions]:
         return self._memo.once(("options", there.real), partial(_read, there))
