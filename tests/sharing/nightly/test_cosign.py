@@ -14,6 +14,7 @@ import pytest
 
 import real
 from packyard.sharing.entry import IndexEntry
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import Store
 from sharing.examples import bundle
@@ -53,10 +54,8 @@ def store(request: pytest.FixtureRequest) -> OCIStore:
 
 
 def put(store: Store, objects: Mapping[str, bytes], *, of: str = ENTRY.key) -> None:
-    """Put a bundle into a registry, with what is said to be about it."""
-    store.put(ENTRY.key, BERT.data, ENTRY.facts())
-    for key, data in objects.items():
-        store.put(key.replace(of, ENTRY.key), data)
+    """Publish a bundle into a registry, with what is said to be about it."""
+    publish(store, [BERT], attest=lambda _: {key.replace(of, ENTRY.key): data for key, data in objects.items()})
 
 
 def image(store: OCIStore) -> str:
