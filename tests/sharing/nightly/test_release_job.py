@@ -48,8 +48,8 @@ def command(root: Path, channel: str | Path, *words: object) -> list[str]:
 
 
 def start(root: Path, channel: str | Path, *words: object) -> subprocess.Popen[str]:
-    pipe, publishing = subprocess.PIPE, command(root, channel, *words)
-    return subprocess.Popen(publishing, env=environment(**PEM), stdout=pipe, stderr=pipe, text=True)
+    publishing, rows = command(root, channel, *words), subprocess.DEVNULL
+    return subprocess.Popen(publishing, env=environment(**PEM), stdout=rows, stderr=subprocess.PIPE, text=True)
 
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
