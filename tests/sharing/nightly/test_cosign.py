@@ -14,7 +14,6 @@ import pytest
 
 import real
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import Store
 from sharing.examples import bundle
@@ -54,8 +53,11 @@ def store(request: pytest.FixtureRequest) -> OCIStore:
 
 
 def put(store: Store, objects: Mapping[str, bytes], *, of: str = ENTRY.key) -> None:
-    """Publish a bundle into a registry, with what is said to be about it."""
-    publish(store, [BERT], attest=lambda _: {key.replace(of, ENTRY.key): data for key, data in objects.items()})
+    """Put a bundle into a registry, with what is said to be about it."""
+    store.push(ENTRY.key, BERT.data, ENTRY.facts())
+    store.tag(ENTRY.key)
+    for key, data in objects.items():
+        store.put(key.replace(of, ENTRY.key), data)
 
 
 def image(store: OCIStore) -> str:

@@ -16,7 +16,6 @@ import pytest
 import sample
 import tiny
 from catalogue.usecases import PACKAGES, shipped
-from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
 from packyard.sharing.stores import open_store
@@ -157,8 +156,7 @@ def test_the_pods_of_the_catalogues_job_publish_all_packages_with_their_commit(
     finish(pod(1))
     assert len(access.read(store).entries) == 12
     assert access.read(store).is_closed("1.0")
-    key = bundle_key("p-00007", "1.0", PROVENANCE)
-    made, _ = provenance.open(store.get(key), NOBODY, file=key)
+    made, _ = provenance.open(provenance.get(store, "p-00007", "1.0") or b"", NOBODY, file="p-00007")
     assert made.source is not None
     assert (made.source.commit, made.source.dirty) == (commit.strip(), False)
 
