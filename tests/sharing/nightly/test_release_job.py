@@ -70,7 +70,8 @@ def content(address: str | Path) -> Mapping[str, object]:
 def ended(process: subprocess.Popen[str]) -> int:
     """Wait for a process that succeeds; return the most megabytes that it had."""
     assert process.stderr
-    printed = process.stderr.read()
+    with process.stderr:
+        printed = process.stderr.read()
     _, process.returncode, used = os.wait4(process.pid, 0)
     assert process.returncode == 0, printed
     return used.ru_maxrss // 1024
