@@ -47,8 +47,8 @@ def command(root: Path, channel: str | Path, *words: object) -> list[str]:
 
 
 def start(root: Path, channel: str | Path, *words: object) -> subprocess.Popen[str]:
-    pipe, publishing = subprocess.PIPE, command(root, channel, *words)
-    return subprocess.Popen(publishing, env=environment(**PEM), stdout=pipe, stderr=pipe, text=True)
+    publishing, rows = command(root, channel, *words), subprocess.DEVNULL
+    return subprocess.Popen(publishing, env=environment(**PEM), stdout=rows, stderr=subprocess.PIPE, text=True)
 
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
@@ -70,7 +70,8 @@ def content(address: str | Path) -> Mapping[str, object]:
 def ended(process: subprocess.Popen[str]) -> int:
     """Wait for a process that succeeds; return the most megabytes that it had."""
     assert process.stderr
-    printed = process.stderr.read()
+    with process.stderr:
+        printed = process.stderr.read()
     _, process.returncode, used = os.wait4(process.pid, 0)
     assert process.returncode == 0, printed
     return used.ru_maxrss // 1024
