@@ -27,11 +27,10 @@ from typing import TYPE_CHECKING
 
 from packyard.cli import declare, output, preferences, progress, untarred
 from packyard.cli.rows import Rows
-from packyard.core.bundle import address, manifest
+from packyard.core.bundle import address
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle.lock import Lock, Pin
-from packyard.core.bundle.manifest import LIBRARY, Manifest
-from packyard.core.bundle.receipt import CARRIED
+from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError, on_one_line
 from packyard.core.files import regular
@@ -69,22 +68,22 @@ def run(arguments: argparse.Namespace) -> int:
         done = iter([_addressed(arguments, into)])
     else:
         package, _, wanted = arguments.reference.partition("/")
-        done = iter([_named(Reference.parse(package), arguments, into)])
+        source = preferences.source(arguments.channel)
+        done = iter([_fetched(source, Reference.parse(package), into, file=arguments.lock)])
     rows = []
     for row, text in done:
         rows.append(row)
         if arguments.output == "text":
             output.line(str(row["directory"]))
         output.note(text)
-        _tell_next(row, wanted)
+        _tell_next(Path(str(row["directory"])), wanted)
     ROWS.show(rows, arguments.output)
     return 0
 
 
-def _tell_next(row: dict[str, object], wanted: str) -> None:
-    """Name the command to go on with: for the use case that was named, or the only one."""
-    folder, source = Path(str(row["directory"])), str(row.get("channel", CARRIED))
-    described = Manifest.parse(regular.read(folder / manifest.FILE, limit=manifest.LIMIT))
+def _tell_next(folder: Path, wanted: str) -> None:
+    """Name the command to go on with: for the use case that was named, or for all."""
+    described = untarred.read(folder).described
     if described.kind == LIBRARY:
         return
     try:
@@ -92,19 +91,7 @@ def _tell_next(row: dict[str, object], wanted: str) -> None:
     except InputError as error:
         output.warning(str(error))
         return
-    if len(paths) == 1:
-        output.note(f"next: packyard setters {address.typed(folder / paths[0])}")
-    elif paths:
-        flag = "" if source == preferences.source().value else preferences.flag_for(source)
-        output.note(f"next: packyard show {described.name}{flag} lists its {len(paths)} use cases")
-
-
-def _named(asked: Reference, arguments: argparse.Namespace, into: Path) -> Row:
-    """Fetch a package of a channel, or build one that packyard carries."""
-    source = preferences.source(arguments.channel)
-    if source.is_carried:
-        return _carried(asked, source, into, file=arguments.lock)
-    return _fetched(source, asked, into, file=arguments.lock)
+    output.note(f"next: packyard setters {address.typed(folder / paths[0] if len(paths) == 1 else folder)}")
 
 
 def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[Row]:
@@ -127,12 +114,7 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
     for name in names:
         pin = lock.packages[name]
         channel = preferences.channel(arguments.channel) or preferences.Setting(pin.channel, str(file))
-        reference = Reference(name=name, version=pin.version)
-        yield (
-            _carried(reference, channel, into, pin=pin)
-            if channel.is_carried
-            else _fetched(channel, reference, into, pin=pin)
-        )
+        yield _fetched(channel, Reference(name=name, version=pin.version), into, pin=pin)
 
 
 def _addressed(arguments: argparse.Namespace, into: Path) -> Row:
@@ -150,6 +132,8 @@ def _fetched(
     channel: Setting, reference: Reference, into: Path, *, pin: Pin | None = None, file: str | None = None
 ) -> Row:
     """Fetch, verify and unpack a bundle, and pin it in a lock file if one is named."""
+    if channel.is_carried:
+        return _carried(reference, channel, into, pin=pin, file=file)
     from packyard.cli.channels import fetching, is_reached, open_to_read
     from packyard.sharing.configuration import normal
     from packyard.sharing.fetching.fetch import opened
@@ -210,7 +194,7 @@ def _row(bundle: Identified, folder: Path) -> dict[str, object]:
     return {**fields, "digest": bundle.digest, "tar": bundle.tar}
 
 
-def _carried(asked: Reference, source: Setting, into: Path, *, pin: Pin | None = None, file: str | None = None) -> Row:
+def _carried(asked: Reference, source: Setting, into: Path, *, pin: Pin | None, file: str | None) -> Row:
     """Build what packyard carries, and keep it as what is fetched is kept: the next release carries another one."""
     from packyard.cli import bundles
     from packyard.cli.channels import bundle_cache
