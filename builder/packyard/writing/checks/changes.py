@@ -86,8 +86,9 @@ def _patch(patch: Patch, root: Node, changes: Changes) -> None:
                 place = root.find("metadata", "name") or root
                 changes.findings.append(breach("entry-without-target", place, message, hint, severity="error"))
             return
+    idle = list[Mapping[tuple[str, int, str], bool]]()
     try:
-        accumulate(Part("", patches=(patch,)), changes.objects)
+        accumulate(Part("", patches=(patch,)), changes.objects, idle)
     except AbsentError:  # which kustomize adds
         changes.complete = False
     except MisfitError as error:
@@ -96,6 +97,10 @@ def _patch(patch: Patch, root: Node, changes: Changes) -> None:
         changes.findings += (finding("entry-without-target", each, "error") for each in problems)
     except InputError:  # a directive that kustomize alone follows
         changes.complete = False
+    if changes.is_certain and any(nothing for each in idle for nothing in each.values()):
+        message = "no object is the target of this patch, which kustomize passes over"
+        place = patch.entry.get("target") or patch.entry
+        changes.findings.append(breach("entry-without-target", place, message, "correct the target"))
 
 
 def _replace(node: Node, root: MappingNode, changes: Changes, *, is_certain: bool) -> None:
