@@ -53,11 +53,10 @@ def _references(root: MappingNode) -> Iterator[tuple[MappingNode, Node | None, N
 
 def _of_routes(root: MappingNode, kind: str) -> Iterator[MappingNode]:
     """Yield the backends of a kind in the namespace of a route."""
-    for backend in (
-        each for rule in mappings(root.find("spec", "rules")) for each in mappings(rule.get("backendRefs"))
-    ):
-        if backend.text("kind", "Service") == kind and not backend.get("namespace"):
-            yield backend
+    for rule in mappings(root.find("spec", "rules")):
+        for backend in mappings(rule.get("backendRefs")):
+            if backend.text("kind", "Service") == kind and not backend.get("namespace"):
+                yield backend
 
 
 def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:

@@ -123,7 +123,7 @@ def _replace(node: Node, root: MappingNode, changes: Changes, *, is_certain: boo
 def _patches(root: MappingNode, folder: str, files: Files) -> Iterator[Patch | None]:
     """Yield the patches of a kustomization; None for what cannot be read."""
     for node in items(root.get("patchesStrategicMerge")):
-        yield from (each and Patch(each, None, node) for each in _documents(node, folder, files))
+        yield from (Patch(each, None, node) if each else None for each in _documents(node, folder, files))
     for key in ("patches", "patchesJson6902"):
         for entry in mappings(root.get(key)):
             fields = Fields(entry, root.source.name, key)
@@ -161,7 +161,7 @@ def _labels(root: MappingNode) -> Iterator[tuple[list[Entry], bool, bool]]:
 
 def _label(item: SourceObject, pairs: Sequence[Entry], *, selectors: bool, templates: bool) -> None:
     root, kind = item.root, item.root.text("kind")
-    paths = [("metadata", "labels")]
+    paths: list[tuple[str, ...]] = [("metadata", "labels")]
     paths += [(*path, "metadata", "labels") for path in _TEMPLATES if templates and root.mapping(*path, "spec")]
     wanted = _SELECTORS.get(kind, ()) if selectors and root.mapping("spec") else ()
     paths += [wanted] if wanted and (kind not in _CHOOSING or root.mapping(*wanted)) else []
