@@ -115,9 +115,11 @@ def _replace(node: Node, root: MappingNode, changes: Changes, *, is_certain: boo
         changes.complete = False
         if is_certain:
             changes.findings += (finding("entry-without-target", each, "error") for each in error.problems)
-    if is_certain and any(nothing for each in idle for nothing in each.values()):
-        message = "no object is the target of this replacement, which kustomize passes over"
-        changes.findings.append(breach("entry-without-target", node, message, "correct the target"))
+    changes.complete = changes.complete and not any(nothing for each in idle for nothing in each.values())
+    for target in (target for rule in rules for target in rule.targets if is_certain):
+        if not any(selector.selects(target.select, each.root, each.identity) for each in changes.objects):
+            message = "no object is the target of this replacement, which kustomize passes over"
+            changes.findings.append(breach("entry-without-target", target.node, message, "correct the target"))
 
 
 def _patches(root: MappingNode, folder: str, files: Files) -> Iterator[Patch | None]:
