@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import os
@@ -105,12 +104,6 @@ def test_the_tiny_workspace_is_all_right(built: Path, tmp_path: Path) -> None:
 # What authors write.
 
 
-def test_an_unknown_package(tiny: Path) -> None:
-    for verb in (("build", "--out", "out", "--version", "1.0"), ("lint",)):
-        says = r"no package 'brt' in .*tiny/packages \(did you mean 'bert'\?\)"
-        refused(tiny.parent, *verb, "brt", "--workspace", tiny, says=says)
-
-
 _PATCH = "packages/bert/patches/job.yaml"
 _BASE = "bases/single-node/kustomization.yaml"
 
@@ -137,29 +130,6 @@ def test_a_fault_of_an_author_is_refused_at_its_place(tiny: Path, path: str, old
     build_refused(tiny, says)
 
 
-def test_an_option_that_fits_no_use_case_of_any_package(tiny: Path) -> None:
-    (tiny / "overlays/options").mkdir()
-    shutil.copytree(tiny / "overlays/storage/nfs", tiny / "overlays/options/debug")
-    edit(tiny, "overlays/options/debug/kustomization.yaml", "kind: Job", "kind: Jobs")
-    build_refused(tiny, r"overlays/options/debug/kustomization.yaml:1: fits no use case of any package")
-
-
-def test_scripts_without_their_run_bit(tiny: Path) -> None:
-    (tiny / "packages/bert/files").mkdir(parents=True)
-    for name, text in (("a.sh", "#!/bin/sh\n"), ("c.txt", "# no script\n")):
-        (tiny / "packages/bert/files" / name).write_text(text)
-    assert "c.txt" not in build_refused(tiny, r"files/a\.sh:1: a script without its run bit \(chmod \+x a\.sh\)")
-
-
-def test_two_packages_whose_objects_have_one_name(tiny: Path) -> None:
-    shutil.copytree(tiny / "packages/bert", tiny / "packages/bart")
-    done = packyard("lint", "--workspace", tiny)
-    assert done.returncode == 0
-    place = r"bases/single-node/job\.yaml:4:9: warning: another use case has Job 'train' too"
-    assert re.search(place + r".*\[shared-name\] \(also at bart/\S+/job\.yaml:4; ", done.stdout)
-    assert "  composed: bert/quickstart/mlops/single-node/nfs/job.yaml:4" in done.stdout
-
-
 def test_an_output_directory_that_holds_something_else(built: Path, tiny: Path, tmp_path: Path) -> None:
     (tmp_path / "out" / "bert").mkdir(parents=True)
     (tmp_path / "out" / "bert" / "thesis.txt").write_text("years of work")
@@ -176,30 +146,6 @@ def test_an_output_directory_that_holds_something_else(built: Path, tiny: Path, 
 # Channels.
 
 
-def test_other_content_under_a_published_version(tiny: Path, channel: Path, tmp_path: Path) -> None:
-    edit(tiny, "packages/bert/patches/job.yaml", "bert:1", "bert:2")
-    words = ("publish", "--workspace", tiny, "--to", channel, "--version", "1.0")
-    refused(tmp_path, *words, says=r"bert@1\.0 is published with other content.*raise the version")
-
-
-def test_a_name_and_a_version_that_a_channel_does_not_have(channel: Path, tmp_path: Path) -> None:
-    (tmp_path / "got").mkdir()
-    for reference, says in (("brt", r"brt.*did you mean 'bert'"), ("bert@2.0", r"2\.0.*1\.0")):
-        refused(tmp_path, "get", reference, "--from", channel, "--into", tmp_path / "got", says=says)
-
-
-def test_a_bundle_whose_bytes_do_not_match(channel: Path, tmp_path: Path) -> None:
-    bundle_file = channel / "1.0" / "bert.tar.gz"
-    tar = gzip.decompress(bundle_file.read_bytes())
-    assert b"bert:1" in tar
-    (tmp_path / "got").mkdir()
-    data = bundle_file.read_bytes()
-    flipped = data[:500] + bytes((data[500] ^ 1,)) + data[501:]
-    for changed in (gzip.compress(tar.replace(b"bert:1", b"evil:1")), flipped, data[:-9], b""):
-        bundle_file.write_bytes(changed)
-        refused(tmp_path, "get", "bert", "--from", channel, "--into", "got", says=r"bert.* expected .*, found ")
-
-
 def test_no_network(tmp_path: Path) -> None:
     with socket.socket() as taken:  # a port that nobody listens on
         taken.bind(("127.0.0.1", 0))
@@ -207,12 +153,6 @@ def test_no_network(tmp_path: Path) -> None:
         for words in (("get", "bert", "--into", tmp_path), ("list",)):
             error = refused(tmp_path, *words, "--from", url, says=re.escape(url))
             assert len(error.splitlines()) <= 2
-
-
-def test_a_channel_that_is_none(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    for place in ("empty", "nowhere"):
-        refused(tmp_path, "list", "--from", tmp_path / place, says=place)
 
 
 # What users set.

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from packyard.core.digest import Digest
-from sharing.examples import lose_index
 from tiny import done, packyard
 
 FILES = {
@@ -103,32 +102,6 @@ def test_a_choice_that_nothing_fits_is_refused_with_what_there_is(channel: Path,
         says = r"this packyard carries version .*, not .* \(name a channel that has it: --from CHANNEL\)"
         refused("get", f"p@{choice}", "--into", tmp_path, says=says)
     refused("get", "p@>1", "--from", channel, says=r"does not understand the choice '>1' \(ask for 1\.2\.0, \^1\.2")
-
-
-@pytest.mark.nightly
-def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: Path, workspace: Path) -> None:
-    publish = ("publish", "p", "--workspace", workspace, "--to", channel, "--version")
-    refused(
-        *publish,
-        "v1.2",
-        says=r"^error: p@v1\.2 is published as p@1\.2\.0: .*\(publish as 1\.2\.0, or raise the version\)",
-    )
-    lose_index(channel)
-    refused(*publish, "2.0", says="has no index any more, and had number 2")
-    refused(
-        *publish,
-        "2.0",
-        XDG_STATE_HOME=str(channel.parent / "another"),
-        says=r"^error: index/index\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index",
-    )
-    assert "completed" in done(*publish, "1.2.0", XDG_STATE_HOME=str(channel.parent / "another"))
-
-
-@pytest.mark.nightly
-def test_a_version_of_5000_digits_is_refused_wherever_it_comes_from(channel: Path, workspace: Path) -> None:
-    digits = "9" * 5000
-    refused("get", f"p@{digits}", "--from", channel, says="is not a version")
-    refused("publish", "p", "--version", digits, "--workspace", workspace, "--to", channel, says="is not a version")
 
 
 @pytest.mark.nightly

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from packyard.cli.running import ages, clusters
 from packyard.cli.running.ages import age
 from packyard.core.errors import UnavailableError
-from packyard.running.runs.status import RoleStatus
 
 
 def test_a_server_that_starts_again_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,19 +53,3 @@ def test_an_age_is_short(seconds: int, said: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(ages, "datetime", Stopped)
     since = Stopped.now(UTC) - timedelta(seconds=seconds, milliseconds=100 if seconds >= 0 else 0)
     assert age(since.isoformat()) == said
-
-
-@pytest.mark.parametrize("since", ["", "yesterday", "2026-01-01T00:00:00"])
-def test_what_is_not_a_time_has_no_age(since: str) -> None:
-    assert age(since) == "?"
-
-
-def test_roles_are_counted_in_few_characters() -> None:
-    role = RoleStatus(name="worker", wanted=4, ready=2, done=1, failed=1, restarts=3)
-    assert clusters.counted([role]) == "worker 3/4 (1 failed, 3 restarts)"
-
-
-@pytest.mark.parametrize("word", ["-1", "x", "", "1" * 10])
-def test_a_count_is_a_number(word: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError):
-        clusters.count(word)

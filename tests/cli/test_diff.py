@@ -120,27 +120,6 @@ def test_an_option_that_was_enabled_was_not_edited_by_hand(tmp_path: Path, monke
     assert done("diff", package) == f"{enabled}  file kustomization.yaml changed: edited by hand\n"
 
 
-def test_what_render_wrote_in_a_package_is_no_part_of_it(channel: Path, tmp_path: Path) -> None:
-    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
-    done("render", folder, "--built-in", "--out", folder / "uses/manifests")
-    assert packyard("diff", folder).stderr == "no difference\n"
-    assert done("diff", folder, "-o", "patch") == ""
-    assert packyard("diff", folder, folder).stderr == "no difference\n"
-    (folder / "notes").touch()
-    assert done("diff", folder) == "p\n  file notes added\n"
-
-
-def test_the_mark_of_what_was_rendered_hides_no_file_that_the_package_lists(channel: Path, tmp_path: Path) -> None:
-    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
-    for place in (folder, folder / "uses", folder / "uses/one"):
-        (place / ".packyard-rendered").touch()
-    tiny.replace(folder / "uses/one/config-map.yaml", 'a: "1"', 'a: "6"')
-    (folder / "uses/added").touch()
-    told = done("diff", folder)
-    assert 'p/uses/one\n  ConfigMap x: data.a "1" → "6" (set by A)\n' in told
-    assert "  file uses/added added\n" in told
-
-
 def test_names_what_breaks_in_a_library(sources: Path, tmp_path: Path) -> None:
     (sources / "packyard.yaml").write_text(f"{LIBRARY}moved: {{A: set B}}\n")
     other, channel = tmp_path / "other", tmp_path / "channel"

@@ -17,7 +17,7 @@ from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import bundle
 from sharing.servers import Script, answer, answering
-from tiny import done, environment, packyard
+from tiny import done, packyard
 
 #: What makes bundles, and the libraries that it needs.
 MAKERS = (
@@ -111,39 +111,6 @@ def test_a_channel_that_cannot_be_reached_is_as_it_was(channel: Path, tmp_path: 
     refused("get", "bert", "--from", server.address, "--into", tmp_path / "3", says="the server cannot be reached")
 
 
-@pytest.mark.parametrize("status", [b"401 Unauthorized", b"403 Forbidden"])
-def test_a_channel_that_refuses_us_is_not_as_it_was(status: bytes, channel: Path, tmp_path: Path) -> None:
-    answers = [served(channel), lambda _: [answer(status=status)]]
-    with answering(lambda request: answers[0](request)) as server:
-        done("get", "bert", "--from", server.address, "--into", tmp_path / "1")
-        answers.pop(0)
-        says = f"access denied (HTTP {status[:3].decode()}) (is the address right? A user and password go into ~/.netrc"
-        process = packyard("get", "bert", "--from", server.address, "--into", tmp_path / "2")
-        assert process.returncode == 1
-        assert says in process.stderr
-        assert "cannot be reached" not in process.stderr
-        refused("list", "--from", server.address.replace("//", "//me:wrong@"), says="check user and password")
-
-
-def test_a_public_bucket_that_lists_nothing_is_a_channel(channel: Path, tmp_path: Path) -> None:
-    def script(request: bytes) -> list[bytes]:
-        (found,) = served(channel)(request)
-        return [denied if b" 404 " in found[:20] else found]
-
-    error = b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"
-    denied = answer(error, status=b"403 Forbidden")
-
-    with answering(script) as server:
-        assert "bert" in done("list", "--from", server.address)
-        done("get", "bert", "--from", server.address, "--into", tmp_path / "1")
-        (channel / "1.1/bert.tar.gz").unlink()
-        shutil.rmtree(tmp_path / "cache")
-        says = r"1\.1/bert\.tar\.gz: access denied \(HTTP 403\) \(is the address right\?"
-        refused("get", "bert", "--from", server.address, "--into", tmp_path / "2", says=says)
-    with answering(lambda _: [answer(status=b"403 Forbidden")]) as server:
-        refused("list", "--from", server.address, says=r"index/index\.json: access denied \(HTTP 403\)")
-
-
 def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: Path) -> None:
     file = channel / "1.1/bert.tar.gz"
     with answering(served(channel)) as server:
@@ -161,32 +128,6 @@ def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: 
         assert says in process.stdout
         assert process.stderr.count("cannot be reached: what it listed when it was last read is used") == 1
     refused("list", "gpt", "--from", f"{server.address}/other", says="the server cannot be reached")
-
-
-@pytest.mark.nightly
-def test_json_says_whether_the_channel_was_reached_and_which_index_was_seen(channel: Path, tmp_path: Path) -> None:
-    file, untarred = channel / "1.1/bert.tar.gz", tmp_path / "bert"
-
-    def seen(into: Path) -> dict[str, tuple[object, object]]:
-        found = {}
-        for words in (
-            ("get", "bert", "--into", into),
-            ("list",),
-            ("show", "bert"),
-            ("show", "bert/single-node"),
-            ("verify", file),
-            ("verify", untarred),
-            ("upgrade", untarred, "1.1"),
-        ):
-            for row in json.loads(done(*words, "--from", server.address, "-o", "json")):
-                found[" ".join(map(str, words))] = (row["channelReached"], row["indexSeen"])
-        return found
-
-    with answering(served(channel)) as server:
-        done("get", "bert", "--from", server.address, "--into", tmp_path)
-        there = seen(tmp_path / "1")
-    assert dict.fromkeys(there, (True, 3)) == there
-    assert {*seen(tmp_path / "2").values()} == {(False, 3)}
 
 
 def test_a_bundle_is_got_and_pinned_by_an_address_of_its_own(channel: Path, tmp_path: Path) -> None:
@@ -215,14 +156,6 @@ def test_a_cache_that_cannot_be_written_is_no_reason_to_fail(
         process = packyard("get", "bert", "--from", server.address, "--into", tmp_path / "1")
     assert process.returncode == 0, process.stderr
     assert "file/packyard/bundles: cannot be written; what is fetched is not kept" in process.stderr
-
-
-def test_the_bound_of_the_cache_is_a_value_of_the_users_configuration(channel: Path, tmp_path: Path) -> None:
-    (tmp_path / "config" / "packyard").mkdir(parents=True)
-    (tmp_path / "config" / "packyard" / "config.yaml").write_text("cacheLimit: 1\n")
-    with answering(served(channel)) as server:
-        done("get", "bert", "--from", server.address, "--into", tmp_path)
-    assert [file for file in (tmp_path / "cache" / "packyard" / "bundles").rglob("*") if file.is_file()] == []
 
 
 def test_what_was_pinned_is_fetched_though_there_is_a_newer_version(channel: Path, tmp_path: Path) -> None:
@@ -276,43 +209,6 @@ def test_a_lock_with_a_changed_byte_fetches_nothing_else(channel: Path, tmp_path
             taken += 1
             assert json.loads((into / "bert" / "packyard.json").read_bytes())["version"] == "1.0"
     assert taken < 30, "the channel's address, which --from overrides, and nothing else"
-
-
-#: Gets a bundle, and is killed when the n-th file is written.
-KILLED = """
-import os, signal, sys
-from packyard.core.files import atomic
-from packyard.cli.main import main
-left = int(sys.argv[1])
-create = atomic.create
-def counted(file, *pieces, **more):
-    global left
-    left -= 1
-    if not left:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return create(file, *pieces, **more)
-atomic.create = counted
-sys.exit(main(sys.argv[2:]))
-"""
-
-
-@pytest.mark.nightly
-def test_a_get_that_was_killed_anywhere_is_completed_by_the_next(channel: Path, tmp_path: Path) -> None:
-    crashes = 0
-    for number in range(1, 40):
-        with answering(served(channel)) as server:
-            into = tmp_path / f"into-{number}"
-            words = ["get", "bert", "--from", server.address, "--into", str(into)]
-            env = environment(XDG_CACHE_HOME=str(tmp_path / f"cache-{number}"))
-            killed = subprocess.run([sys.executable, "-c", KILLED, str(number), *words], env=env, capture_output=True)
-            if killed.returncode == 0:
-                break
-            crashes += 1
-            assert killed.returncode == -9, killed.stderr
-            assert not (into / "bert").exists()
-            assert packyard(*words, XDG_CACHE_HOME=env["XDG_CACHE_HOME"]).returncode == 0
-            assert (into / "bert" / "packyard.json").is_file()
-    assert crashes > 5
 
 
 def test_a_full_disk_leaves_nothing_where_it_was_to_be_unpacked(channel: Path, tmp_path: Path) -> None:

@@ -11,9 +11,7 @@ import pytest
 
 import real
 import tiny
-from packyard.core.work.memo import Memo
 from packyard.writing.build import assemble
-from packyard.writing.source import workspace
 from tiny import done, packyard
 
 
@@ -108,14 +106,6 @@ def test_prints_json_and_markdown(checkout: Path) -> None:
     )
 
 
-def test_says_that_changes_count_that_are_not_committed(checkout: Path) -> None:
-    git(checkout, "branch", "release")
-    said = "changes that are not committed count, too; git stash leaves them out"
-    assert said not in packyard("diff", "--git", "release", cwd=checkout).stderr
-    assert said in packyard("diff", "--git", "release", cwd=changed(checkout)).stderr
-    assert said not in packyard("diff", "--git", cwd=checkout).stderr
-
-
 def test_a_base_without_a_workspace_has_no_packages(checkout: Path) -> None:
     git(checkout, "mv", "packyard.yaml", "later.yaml")
     commit(checkout)
@@ -141,57 +131,3 @@ def test_refuses_what_is_no_revision(checkout: Path, name: str) -> None:
     assert (found.returncode, found.stdout) == (1, ""), name
     assert "there is no revision" in found.stderr
     assert "(git log --all lists commits)" in found.stderr
-
-
-def test_says_what_a_shallow_clone_lacks(checkout: Path, tmp_path: Path) -> None:
-    commit(changed(checkout))
-    git(checkout, "branch", "release", "HEAD~1")
-    git(tmp_path, "clone", "--quiet", "--depth=1", "--no-single-branch", checkout.parent.as_uri(), "shallow")
-    shallow = tmp_path / "shallow/zoo"
-    assert (
-        "(git fetch --unshallow fetches what a shallow clone lacks)"
-        in packyard("diff", "--git", "HEAD~1", cwd=shallow).stderr
-    )
-    found = packyard("diff", "--git", "origin/release", cwd=shallow).stderr
-    assert "'origin/release' and HEAD have no history in this shallow clone (git fetch --unshallow)" in found
-    git(shallow, "fetch", "--quiet", "--unshallow")
-    assert impact(shallow, "origin/release").startswith("1 of 3 packages")
-
-
-def test_says_what_to_do_without_history(checkout: Path, tmp_path: Path) -> None:
-    git(checkout, "checkout", "--quiet", "--orphan", "new")
-    assert "the repository has no commit yet (git commit makes one)" in packyard("diff", "--git", cwd=checkout).stderr
-    commit(checkout, "anew")
-    assert (
-        "'main' and HEAD have no history in common (packyard diff"
-        in packyard("diff", "--git", "main", cwd=checkout).stderr
-    )
-    folder = tiny.workspace(tmp_path / "plain")
-    found = packyard("diff", "--git", cwd=folder, GIT_CEILING_DIRECTORIES=str(tmp_path))
-    assert ".: is in no git checkout (packyard diff OLD NEW compares two folders)" in found.stderr
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", ["mask-rcnn-fp32-training-k8s", "mnist-fp32-training-k8s", "release-job"])
-def test_asks_all_that_composing_asks(name: str) -> None:
-    memo = Memo()
-    asking, composing = (workspace.read(real.REPOSITORY, memo) for _ in range(2))
-    asked = {*assemble.facts(asking, name)}
-    assemble.draft(composing, name, "1")
-    missing = {path for _, path, _ in {*composing.sources.facts} - asked}
-    # which names are defined anywhere is asked for messages about rules alone
-    assert {
-        path for path in missing if not path.endswith("Krmfile") and path not in ("bases", "overlays", "packages")
-    } == set()
-
-
-def test_sees_a_link_that_leads_to_what_was_changed(checkout: Path) -> None:
-    shutil.rmtree(checkout / "bases/two")
-    (checkout / "bases/two").symlink_to("one")
-    commit(checkout)
-    assert impact(changed(checkout, base="one")).startswith("3 of 3 packages")
-
-
-def test_sees_a_file_that_is_read_because_it_is_there(checkout: Path) -> None:
-    (checkout / "packages/q/files/new.txt").write_text("new\n")
-    assert impact(checkout) == "1 of 3 packages, 0 use cases\nq\n  file new.txt added\n"

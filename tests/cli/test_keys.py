@@ -152,7 +152,7 @@ def test_the_passphrase_is_asked_twice_on_a_terminal_and_not_shown(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "name ACTION; type packyard keys new NAME, packyard keys trust KEY CHANNEL"),
+        ((), "ACTION is missing; type packyard keys new NAME, packyard keys trust KEY CHANNEL"),
         (("make",), "ACTION is new, trust, list or untrust, not 'make'"),
         (("new",), "name the key, for example for your team: packyard keys new NAME"),
         (
@@ -189,6 +189,17 @@ def test_config_shows_each_value_with_its_origin(home: Path) -> None:
     assert shown(PACKYARD_SIGNING_KEY="pem")["PACKYARD_SIGNING_KEY"] == ("(set)", "PACKYARD_SIGNING_KEY")
     assert shown()["config folder"] == (str(home), "XDG_CONFIG_HOME")
     assert f"{file}:2" in done("config", COLUMNS="40")
+
+
+def test_config_sets_a_value_and_leaves_the_other_lines(home: Path) -> None:
+    for value in ("https://a.example", "s3://b/c"):
+        assert value in done("config", "set", "channel", value)
+    done("config", "set", "cacheLimit", "1Gi")
+    written = (home / "config.yaml").read_text()
+    assert written == 'channel: "s3://b/c"\ncacheLimit: "1Gi"\n'
+    refused = packyard("config", "set", "cacheLimit", "lots")
+    assert (refused.returncode, f"{home}/config.yaml:2:13: cacheLimit" in refused.stderr) == (1, True)
+    assert (home / "config.yaml").read_text() == written
 
 
 def test_config_refuses_a_field_that_nobody_knows(home: Path) -> None:

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 
 import tiny
-from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import PackyardError
-from packyard.sharing.trust import provenance
-from packyard.sharing.trust.keys import NOBODY
 from packyard.writing.source import library
-from packyard.writing.source.shelf import Shelf
 from writing.source import libraries
 
 CONFIG_MAP = "bases/below/cm.yaml"
@@ -90,17 +84,6 @@ def test_get_of_a_library_says_what_it_is(parts: Path, tmp_path: Path) -> None:
     assert f"parts@1.0.0 is a library, to build packages on: name it in packyard.yaml, {example}" in err
 
 
-def test_list_shows_libraries_beside_packages(parts: Path, tmp_path: Path) -> None:
-    tiny.write(parts / "README.md", "# Parts of a zoo\n\nBases.\n")
-    publish(parts, "1.0.0")
-    libraries.name(tmp_path / "ws", "{path: ../parts}")
-    words = ("--workspace", tmp_path / "ws", "--version", "1.0.0", "--to", tmp_path / "channel")
-    done("publish", *words)
-    channel = ("--from", tmp_path / "channel", "--output", "json")
-    for words, names in (((), ["p", "parts"]), (("p",), ["p", "parts"]), (("parts",), ["parts"])):
-        assert [each["name"] for each in json.loads(done("list", *words, *channel))] == names
-
-
 def test_refuses_to_publish_a_library_that_its_users_could_not_use(parts: Path, tmp_path: Path) -> None:
     words = ("publish", "--workspace", parts, "--version", "1.0.0", "--to", tmp_path / "channel")
     libraries.write(tmp_path / "inner", B="2")
@@ -109,19 +92,6 @@ def test_refuses_to_publish_a_library_that_its_users_could_not_use(parts: Path, 
     libraries.name(parts)
     tiny.replace(parts / "bases/below/kustomization.yaml", "cm.yaml", "gone.yaml")
     assert "'gone.yaml' is neither a file nor a folder here" in tiny.refused(*words)
-
-
-def test_a_library_may_have_packages_that_try_its_parts(parts: Path, tmp_path: Path) -> None:
-    shutil.copytree(tmp_path / "ws/packages", parts / "packages")
-    done("build", "p", "--workspace", parts, "--version", "1", "--out", tmp_path / "out")
-    done("build", "--workspace", parts, "--version", "1", "--out", tmp_path / "out")
-    assert not (tmp_path / "out/parts/packages").exists()
-    assert (tmp_path / "out/parts/bases/below").is_dir()
-
-
-@pytest.mark.parametrize("verb", ["lint --readmes .", "test", "lint", "list"])
-def test_a_library_without_packages_has_nothing_to_do_for(verb: str, parts: Path) -> None:
-    assert tiny.run(*verb.split(), "--workspace", parts)[0] == 0
 
 
 # Bundles of a channel.
@@ -200,57 +170,4 @@ def test_a_library_that_was_fetched_cannot_lead_into_other_folders_of_its_user(p
     assert entry.version == "1.0.0"
 
 
-def test_a_channel_is_named_by_its_way_from_the_workspace(
-    parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    publish(parts, "1.0.0")
-    pin(parts, channel="../channel")
-    for folder in ("ws", "channel"):
-        shutil.move(tmp_path / folder, tmp_path / "elsewhere" / folder)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
-    done("build", "p", "--version", "1", "--out", tmp_path / "out", "--workspace", tmp_path / "elsewhere/ws")
-
-
-def test_lint_refuses_a_library_that_could_not_be_published(parts: Path) -> None:
-    assert tiny.run("lint", "--workspace", parts)[0] == 0
-    tiny.replace(parts / "bases/below/kustomization.yaml", "cm.yaml", "gone.yaml")
-    assert "'gone.yaml' is neither a file nor a folder here" in tiny.refused("lint", "--workspace", parts)
-
-
-def test_keeps_no_more_libraries_than_fit(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "shelf", limit=1000)
-    for number in range(5):
-        folder, tar = shelf.put("parts", [Member(path="Krmfile", data=bytes([number]) * 400)])
-        os.utime(folder.parent, (number, number))
-    assert shelf.find("parts", tar) == folder
-    assert len([*shelf.folder.iterdir()]) == 2
-
-
 # What is said of packages.
-
-
-def test_provenance_says_which_library_a_package_was_built_on(parts: Path, tmp_path: Path) -> None:
-    publish(parts, "1.0.0")
-    pin(parts)
-    done("publish", "--workspace", tmp_path / "ws", "--version", "1", "--to", tmp_path / "out")
-    data = (tmp_path / "out/1/p.tar.gz.intoto.json").read_bytes()
-    made, _ = provenance.open(data, NOBODY, file="p")
-    used = made.built_on["libraries/parts"]
-    (entry,) = library.entries(tmp_path / "ws")
-    assert (used.version, used.tar, used.address) == ("1.0.0", entry.digest, str(tmp_path / "channel"))
-    assert f"libraries/parts/{CONFIG_MAP}" in made.inputs
-
-
-def test_provenance_says_that_a_folder_beside_differs_from_the_commit(parts: Path, tmp_path: Path) -> None:
-    libraries.name(tmp_path / "ws", "{path: ../parts}")
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    for command in (("init", "-q"), ("add", "--all"), ("commit", "-qm", "x")):
-        subprocess.run(["git", *who, *command], cwd=tmp_path, check=True)
-    for version, dirty in (("1.0.0", False), ("1.1.0", True)):
-        words = ("--workspace", tmp_path / "ws", "--version", version, "--to", tmp_path / "out")
-        done("publish", *words)
-        data = (tmp_path / f"out/{version}/p.tar.gz.intoto.json").read_bytes()
-        source = provenance.open(data, NOBODY, file="p")[0].source
-        assert source
-        assert source.dirty == dirty
-        (parts / CONFIG_MAP).write_text((parts / CONFIG_MAP).read_text() + "# Changed.\n")

@@ -47,13 +47,6 @@ def test_of_a_broken_file_nothing_else_is_found(
     assert len([each for each in found(".") if each["file"] == (root / path).name]) <= 1
 
 
-def test_of_a_kustomization_that_is_a_list_nothing_is_said_to_be_missing(tmp_path: Path) -> None:
-    root = tiny.workspace(tmp_path / "ws")
-    (root / "bases/one/kustomization.yaml").write_text("- a\n")
-    said = [each["message"] for each in found("--workspace", root) if "bases/one/" in str(each["file"])]
-    assert said == ["must be a mapping"]
-
-
 @pytest.mark.parametrize("field", ["resources", "components"])
 def test_what_a_list_would_name_is_not_missed_where_it_is_none(field: str, tmp_path: Path) -> None:
     tiny.write(tmp_path / "a.yaml", TEXT.replace("a: 1", 'a: "1"'))
@@ -129,27 +122,6 @@ def test_a_folder_of_sources_stands_for_its_packages(
     code, out, errors = tiny.run("lint", target)
     assert (code, out) == (0, "")
     assert f"{use_cases} use case" in errors
-
-
-def test_parts_are_judged_with_packages_and_not_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their comments name setters of other parts, so that alone they have hundreds of faults, and --fix would act."""
-    root = tiny.workspace(tmp_path / "ws")
-    monkeypatch.chdir(root)
-    said = "error: bases/one: is a part of the packages of ., and is judged with them (packyard lint)"
-    assert said in tiny.run("lint", "bases/one", "--fix")[2]
-    monkeypatch.chdir(root / "bases")
-    assert "is a part of the packages of .." in tiny.run("lint", ".")[2]
-
-
-def test_an_option_is_judged_with_the_rest_of_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    option = optioned.package(tmp_path) / optioned.OPTIONS / "queue"
-    monkeypatch.chdir(option)
-    assert [each for each in found(".") if each["severity"] == "error"] == []
-    file = next(each for each in option.iterdir() if "$openapi" in each.read_text())
-    tiny.replace(file, '{"$openapi":"', '{"$openapi":"OTHER_')
-    for where, name in ((".", file.name), (option, str(file))):
-        errors = [(each["file"], each["rule"]) for each in found(where) if each["severity"] == "error"]
-        assert errors == [(name, "unresolved-comment")]
 
 
 def test_rules_are_explained_and_listed() -> None:

@@ -126,12 +126,6 @@ def test_a_version_that_is_none_is_refused(root: Path, channel: Path, version: s
     assert not channel.exists()
 
 
-@pytest.mark.parametrize("name", ["../p", "p\nq", "..", "p/../q", "/p"])
-def test_a_name_that_is_none_is_refused(root: Path, channel: Path, name: str) -> None:
-    refused("no package", name, "--workspace", root, "--to", channel, "--version", "1.0")
-    assert not channel.exists()
-
-
 @pytest.mark.parametrize(
     ("address", "says"),
     [
@@ -150,15 +144,6 @@ def test_a_dry_run_says_what_no_publish_can_make(root: Path, tmp_path: Path) -> 
         registry = server.address.replace("http://", "oci://") + "/zoo"
         for address, says in ((registry, "is no registry (check the address)"), (tmp_path / "file", "file: is ")):
             refused(says, "--workspace", root, "--to", address, "--version", "1.0", "--dry-run")
-
-
-def test_a_folder_that_is_no_channel_is_refused_and_left_alone(root: Path, channel: Path) -> None:
-    channel.mkdir()
-    (channel / "thesis.txt").write_text("years of work")
-    for more in ((), ("--dry-run",), ("--shard", "0/2")):
-        says = "there are other files and no index: thesis.txt"
-        refused(says, "--workspace", root, "--to", channel, "--version", "1.0", *more)
-    assert list(channel.iterdir()) == [channel / "thesis.txt"]
 
 
 def test_one_name_and_version_from_two_sources_is_refused(root: Path, channel: Path, tmp_path: Path) -> None:

@@ -68,27 +68,3 @@ def test_a_fault_in_a_fragment_writes_nothing(root: Path, fragment: str, says: s
     assert (found.returncode, found.stdout) == (1, "")
     assert says in found.stderr
     assert not (root / "texts").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (["build", "--readmes", "a", "--out", "b"], 2, "leave out --out"),
-        (["build", "--readmes", "a", "--kustomization"], 2, "leave out --out and --kustomization"),
-        (["lint", "--readmes", "no-such"], 2, "--readmes no-such is no directory: name one package"),
-        (["build", "r", "--readmes", "-"], 1, "no package 'r'"),
-        (["lint", "r", "--readmes", "packages"], 1, "no package 'r'"),
-        (["build", "--readmes", "packages/p"], 1, "lies in the sources"),
-        (["build", "--readmes", "LICENSE"], 1, "LICENSE"),
-    ],
-)
-def test_says_what_it_cannot_do(root: Path, words: list[str], code: int, says: str) -> None:
-    found = packyard(*words, cwd=root)
-    assert (found.returncode, found.stdout) == (code, "")
-    assert says in found.stderr
-
-
-def test_the_commands_of_a_package_whose_example_has_no_folder_of_its_own_name_it(tmp_path: Path) -> None:
-    done("init", ".", cwd=tmp_path)
-    done("new", "vol", "--base", "nfs-volume", cwd=tmp_path)
-    assert "kustomize cfg set nfs-volume NFS_PATH /exports/ml\n" in done("build", "vol", "--readmes", "-", cwd=tmp_path)

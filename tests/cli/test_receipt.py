@@ -19,8 +19,6 @@ from packyard.sharing.stores.directory import DirectoryStore
 from sharing.servers import Server, answer, answering
 from tiny import done, packyard
 
-VERSIONS = ("1.0.0", "1.1.0", "1.2.0")
-
 
 def publish_version(channel: Path, version: str, name: str = "p") -> None:
     data = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: run}}\ndata:\n  steps: '{version}'\n"
@@ -151,15 +149,6 @@ def test_without_the_file_upgrade_asks_where_the_package_is_from(channel: Path, 
     assert "nothing changes" in packyard("upgrade", "p").stderr
 
 
-def test_it_holds_in_a_copy_elsewhere(channel: Path, address: str) -> None:
-    done("get", "p", "--from", address)
-    shutil.copytree("p", "deep/in/another")
-    shutil.rmtree("p")
-    publish_version(channel, "1.1.0")
-    done("upgrade", "deep/in/another")
-    assert version("deep/in/another") == "1.1.0"
-
-
 def test_a_channel_that_the_user_never_named_is_not_asked(tmp_path: Path, channel: Path) -> None:
     asked: list[bytes] = []
 
@@ -192,45 +181,12 @@ def test_a_channel_counts_as_named_where_a_bundle_was_fetched_by_its_address(tmp
         refused("upgrade", "p")
 
 
-def test_a_channel_counts_as_named_where_it_is_configured(
-    tmp_path: Path, channel: Path, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done("get", "p", "--from", address)
-    publish_version(channel, "1.1.0")
-    forget(tmp_path)
-    refused("upgrade", "p")
-    monkeypatch.setenv("PACKYARD_CHANNEL", address)
-    done("upgrade", "p")
-    assert version() == "1.1.0"
-
-
-def test_diff_and_verify_work_from_what_is_kept_without_the_channel(channel: Path) -> None:
-    with serving(channel) as server:
-        done("get", "p", "--from", server.address)
-    Path("p/run/cm.yaml").write_text(Path("p/run/cm.yaml").read_text().replace("1.0.0", "mine"))
-    assert "mine" in done("diff", "p", "-o", "patch")
-    found = packyard("verify", "p")
-    assert (found.returncode, found.stdout) == (1, "changed  run/cm.yaml\n")
-    assert "packyard.json is the published one" in found.stderr
-
-
 def test_verify_does_without_a_channel_that_is_gone(channel: Path) -> None:
     done("get", "p", "--from", channel)
     channel.rename(channel.with_name("away"))
     found = packyard("verify", "p")
     assert (found.returncode, found.stdout) == (0, "")
     assert "not proved to be the published one: " in found.stderr
-
-
-@pytest.mark.nightly
-@pytest.mark.usefixtures("channel")
-def test_a_package_that_packyard_carries_says_so_and_stays() -> None:
-    name = "mnist-fp32-training-k8s"
-    done("get", name)
-    assert json.loads(Path(name, ".packyard.json").read_text())["channel"] == "carried"
-    assert "packyard.json is the one in the catalogue that packyard carries" in packyard("verify", name).stderr
-    assert "nothing changes" in packyard("upgrade", name).stderr
-    assert done("diff", name) == ""
 
 
 def test_a_user_and_password_are_never_written(channel: Path) -> None:
@@ -268,13 +224,6 @@ def test_what_is_not_a_receipt_is_refused(channel: Path, changes: dict[str, obje
         says = refused(*words)
         assert says.startswith("error: p/.packyard.json: ")
         assert "secret" not in says
-
-
-def test_fields_that_are_not_known_are_passed_over(channel: Path) -> None:
-    done("get", "p", "--from", channel)
-    document = json.loads(Path("p/.packyard.json").read_text())
-    Path("p/.packyard.json").write_text(json.dumps({**document, "later": ["a"]}))
-    assert "the published one" in packyard("verify", "p").stderr
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])

@@ -83,12 +83,6 @@ def test_undo_refuses_a_file_that_was_changed_since(package: Path, command: str,
     assert reading.files(package) == after
 
 
-def test_a_command_that_is_refused_leaves_nothing_to_undo(package: Path) -> None:
-    for words in (("init", "sub"), ("create-setter", ".", "n", "v"), ("annotate", ".", "--kv", "k"), ("annotate", ".")):
-        packyard("cfg", *words, cwd=package)
-    assert "nothing to undo" in packyard("undo", cwd=package).stderr
-
-
 def test_a_history_that_cannot_be_kept_stops_no_command_and_prints_nothing_on_stdout(
     package: Path, tmp_path: Path
 ) -> None:
@@ -133,3 +127,17 @@ def test_an_edit_of_other_lines_stays_when_a_step_is_undone_and_done_again(packa
     assert file.read_bytes() == before.replace(b"c: v:1", b"c: mine")
     done("undo", "--redo", cwd=package)
     assert file.read_bytes() == after.replace(b"c: v:1", b"c: mine")
+
+
+def test_an_older_change_than_the_last_is_undone_only_where_somebody_says_so(package: Path) -> None:
+    before = reading.files(package)
+    done("set", package, "n=b")
+    older = reading.files(package)
+    done("set", package, "n=c")
+    for path, data in older.items():
+        (package / path).write_bytes(data)  # as git checkout does
+    refused = packyard("undo", package)
+    assert (refused.returncode, reading.files(package)) == (1, older)
+    assert "do not show the last change, n=c; the one before it is n=b" in refused.stderr
+    done("undo", package, "--yes")
+    assert reading.files(package) == before

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 
 import pytest
 
 import tiny
-from tiny import programs_dir
 
 COMPONENT = "# A cache.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 OPTION = """\
@@ -97,37 +95,6 @@ def test_a_use_that_is_for_no_package_is_refused(verb: str, words: list[str], sa
     said = tiny.refused(verb, "p", *words)
     assert says in said
     assert "/packyard-" not in said
-
-
-@pytest.mark.parametrize("verb", ["lint", "test"])
-def test_a_value_that_is_refused_is_to_be_typed_in_the_same_command(verb: str, root: Path) -> None:
-    assert root
-    said = tiny.refused(verb, "p", "--option", "cache", "MEMORY=8Gi", "MEMORY=or 9")
-    assert f"(for one text: packyard {verb} p --option=cache MEMORY='8Gi or 9')" in said
-
-
-def test_a_directory_is_linted_as_it_is(root: Path) -> None:
-    tiny.write(root / "manifests/cm.yaml", "kind: ConfigMap\n")
-    said = tiny.run("lint", root / "manifests", "--option", "cache")
-    assert said[0] == 2
-    assert "are for packages of a workspace" in said[2]
-
-
-@pytest.mark.nightly
-def test_test_renders_each_option_or_the_use_that_is_given(
-    root: Path, kustomize5: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    programs = programs_dir(tmp_path / "programs", {"kustomize": kustomize5})
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-
-    def verdicts(*words: str) -> dict[str, str]:
-        return {each["check"]: each["state"] for each in json.loads(tiny.run("test", "p", *words, "-o", "json")[1])}
-
-    assert root
-    alone = verdicts()
-    assert alone["options"] == "passed"
-    assert verdicts("--option", "cache", "MEMORY=1Gi") == {key: alone[key] for key in alone.keys() - {"options"}}
-    assert verdicts("MEMORY=1GB")["lint"] == "failed"
 
 
 def test_a_use_case_without_setters_and_definitions_of_the_workspace_are_judged_in_use_as_well(root: Path) -> None:

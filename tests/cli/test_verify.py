@@ -128,16 +128,6 @@ def test_what_is_published_is_signed_and_verified_with_what_is_beside_it_in_the_
     assert process.returncode == 0, process.stderr
 
 
-@pytest.mark.nightly
-def test_nobody_publishes_to_a_signed_channel_without_a_key(signed: Path, source: Path) -> None:
-    words = ("publish", "--version", "2.0", "--to", signed, "--workspace", source)
-    before = (signed / "index/index.json").read_bytes()
-    process = packyard(*words)
-    assert process.returncode == 1
-    assert "its index is signed, and you have no key (sign with a key that its users trust" in process.stderr
-    assert (signed / "index/index.json").read_bytes() == before
-
-
 def test_a_file_that_the_channel_has_not_is_refused(source: Path, channel: Path, tmp_path: Path) -> None:
     tiny.replace(source / "LICENSE", "", "other ")
     done("build", "--version", "1.0", "--out", tmp_path / "out", "--workspace", source)
@@ -246,13 +236,6 @@ def test_a_rebuild_takes_the_recorded_commit_and_leaves_the_checkout_alone(file:
     assert process.returncode == 0, process.stdout + process.stderr
     assert f"the sources are those of commit {at.commit}" in process.stderr
     assert (source / "LICENSE").read_text().startswith("other ")
-
-
-def test_a_rebuild_names_a_commit_that_is_not_here(file: Path, source: Path) -> None:
-    _attest(file, Revision(commit="0" * 40, url="git+https://example.com/zoo"))
-    process = packyard("verify", file, "--rebuild", "--workspace", source)
-    assert f"the sources are the files in {source}; commit {'0' * 40} is recorded" in process.stderr
-    assert process.returncode == 0
 
 
 def test_an_untarred_package_is_not_rebuilt(tmp_path: Path) -> None:

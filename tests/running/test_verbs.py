@@ -72,12 +72,12 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
         ("logs first --events --index 0", "--events and --index exclude each other"),
         ("logs first --events --tail 0", "--events and --tail exclude each other"),
         ("doctor . --timeout 5m", "--timeout has no meaning without --probe; packyard doctor --help"),
-        ("rollback first --list --diff", "--diff has no meaning beside --list; packyard rollback --help"),
+        ("rollback first --list --dry-run", "--dry-run has no meaning beside --list; packyard rollback --help"),
         (
             "undeploy first --no-wait --timeout 5m",
             "--timeout has no meaning beside --no-wait; packyard undeploy --help",
         ),
-        ("deploy . --diff --no-wait", "--no-wait has no meaning beside --diff; packyard deploy --help"),
+        ("deploy . --dry-run --no-wait", "--no-wait has no meaning beside --dry-run; packyard deploy --help"),
         ("results first --image busybox", "--image has no meaning without --to DIR; packyard results --help"),
     ],
 )

@@ -25,7 +25,7 @@ from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, versions, write_index
+from sharing.examples import bundle, close, versions
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
 TRUST = Trust.of(KEY.public)
@@ -236,11 +236,3 @@ def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store:
     store.put(key, signed)
     publish(store, [made], attest=lambda _: {key: signed}, by=BY)
     assert versions(access.read(store, TRUST), "gpt") == ["1.0"]
-
-
-def test_a_number_that_was_skipped_is_no_harm(tmp_path: Path, memory: Memory) -> None:
-    store = DirectoryStore(tmp_path / "channel")
-    publish(store, [bundle()])
-    write_index(store.root_dir, number=41)
-    publish(store, [bundle("gpt")], by=Publisher(memory=memory))
-    assert access.read(store, NOBODY, memory).number == 42

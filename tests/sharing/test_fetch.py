@@ -68,11 +68,6 @@ def test_plain_files_do_not_tell_the_latest_version(plain: DirectoryStore) -> No
         fetch(plain, "bert")
 
 
-def test_plain_files_that_are_not_there_are_named(plain: DirectoryStore) -> None:
-    with pytest.raises(InputError, match=r"neither an index nor 7\.0/bert\.tar\.gz\.sha256"):
-        fetch(plain, "bert@7.0")
-
-
 def test_plain_files_that_differ_from_their_checksum_are_refused(plain: DirectoryStore, tmp_path: Path) -> None:
     (tmp_path / "channel" / "1.9" / "bert.tar.gz").write_bytes(b"other")
     with pytest.raises(IntegrityError, match=r"bert@1\.9: expected sha256:.*, found sha256:"):
@@ -108,10 +103,6 @@ def test_refuses_another_bundle_than_the_one_asked_for(plain: DirectoryStore) ->
 def test_refuses_what_is_no_reference(store: DirectoryStore, reference: str) -> None:
     with pytest.raises(InputError, match="is not a"):
         fetch(store, reference)
-
-
-def test_fetches_a_version_however_it_is_spelled(store: DirectoryStore) -> None:
-    assert fetch(store, "bert@v1.10.0") == bundle("bert", "1.10")
 
 
 @pytest.mark.parametrize(("choice", "version"), [("latest", "1.10"), ("^1", "1.10"), ("~1.9", "1.9")])

@@ -29,8 +29,6 @@ from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing import buckets
-from sharing.buckets import BucketServer
 from sharing.examples import FailingStore, bundle, close, fetch
 from sharing.test_fsck import BUNDLES, attest
 from tiny import done, packyard
@@ -195,15 +193,6 @@ def test_shards_and_records_that_nothing_names_go_after_a_day(store: Store) -> N
         os.utime(folder / key, (0, 0))
     ran(store, Policy(keep=9))
     assert set(store.list("index/")) == {*named, KEY_OF_INDEX}
-
-
-@pytest.mark.nightly
-def test_a_bucket_loses_the_objects(versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = buckets.opener("s3", versitygw, monkeypatch)
-    store = filled(opened())
-    assert "removed" in ran(store, Policy(keep=1)).values()
-    assert store.list("1.0/") == []
-    assert findings(store) == []
 
 
 def test_the_verb_prints_a_row_for_each_version_and_removes_nothing_unasked(tmp_path: Path) -> None:

@@ -73,11 +73,6 @@ def test_refuses_another_digest_under_a_name_and_version_and_names_both() -> Non
     assert other[0].tar in str(caught.value)
 
 
-def test_refuses_the_same_tar_with_another_file_digest() -> None:
-    with pytest.raises(ConflictError, match="the same tar, compressed differently"):
-        INDEX.add(IndexEntry(name="bert", version="1.9", tar=ENTRIES[0].tar, digest=Digest.of(b"z"), size=1))
-
-
 @pytest.mark.parametrize(("name", "version"), [("bert", "v1.9.0"), ("bert", "1.11.0-RC.1"), ("resnet", "2_7")])
 def test_refuses_a_version_in_another_spelling_and_names_the_one_that_is_there(name: str, version: str) -> None:
     there = resolve(INDEX, name, version)
@@ -103,10 +98,6 @@ def test_resolves_a_version_however_it_is_spelled(version: str) -> None:
             resolve(INDEX, "bert", version)
     else:
         assert resolve(INDEX, "bert", version).version == "1.10"
-
-
-def test_the_latest_of_pre_releases_alone_is_the_highest() -> None:
-    assert resolve(Index().add(entry(version="1.0-rc2"), entry(version="1.0-rc10")), "bert").version == "1.0-rc10"
 
 
 # Yanked versions, and choices.

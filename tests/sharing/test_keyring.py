@@ -84,12 +84,6 @@ def test_refuses_a_name_that_is_no_file_name(ring: Keyring, name: str) -> None:
     assert not ring.folder.exists()
 
 
-def test_an_unknown_name_is_refused_with_the_nearest(ring: Keyring) -> None:
-    ring.new("release", None)
-    with pytest.raises(InputError, match="did you mean 'release'"):
-        ring.signing("relase", _never)
-
-
 @pytest.mark.usefixtures("clean_environment")
 def test_a_key_for_a_bucket_is_trusted_at_the_server_where_that_was_said(
     ring: Keyring, monkeypatch: pytest.MonkeyPatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from packyard.cli import output, preferences, progress, state
 from packyard.cli.rows import Rows
-from packyard.core.errors import UnavailableError, UsageError
+from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
 from packyard.sharing.configuration import identity
@@ -37,6 +38,8 @@ _MOMENT = 2.0  # seconds that somebody waits who pressed Tab
 
 def open_channel(address: str) -> Store:
     """Open a channel; each request may take PACKYARD_TIMEOUT seconds, if that is set."""
+    if re.fullmatch(r"(localhost|[\w-]+(\.[\w-]+)+):\d+(/.*)?", address) and not Path(address).exists():
+        raise InputError(Problem("is not a channel", file=address, hint=f"did you mean http://{address}?"))
     return stores.open_store(address, patience=patience(), tell=output.warning)
 
 

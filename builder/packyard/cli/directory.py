@@ -53,8 +53,10 @@ def split(
         return use_case, list(words[1:])
     where = f", nor {what} of the package here" if what else ""
     hint = suggest(first, candidates) or (f"its folder is {Path(first).parent}" if Path(first).exists() else "")
-    if not hint and "/" in first.strip("/."):
-        hint = f"packyard get {quote(first)} fetches a package"
+    if not hint and first[0] not in "/.":
+        hint = (
+            f"packyard get {quote(first)} fetches a package" if "/" in first else "packyard list shows packages to get"
+        )
     raise InputError(Problem(f"is not a directory{where}", file=first, hint=hint))
 
 

@@ -20,7 +20,6 @@ _FOREIGN = {
     **dict.fromkeys(("--channel", "--index-url", "--registry", "--repo"), ("--from", "--to")),
     **dict.fromkeys(("-d", "--destination", "--dir", "--output-dir", "--target", "--untardir"), _INTO),
     **dict.fromkeys(("-f", "--file", "--filename"), ("--values",)),
-    "--dry-run": ("--diff",),
     "--recursive": ("-R", "--all"),
     "--reset": ("--unset",),
     "--set": ("NAME=VALUE",),
@@ -30,6 +29,8 @@ _FOREIGN = {
 
 def unknown(flag: str, flags: Collection[str], usage: str) -> str:
     """Say that a verb with these flags and this usage has no such flag, and what was probably meant."""
+    if flag == "--versions":
+        return f"unknown flag {flag!r} (packyard show NAME lists the versions)"
     for form in _FOREIGN.get(flag, ()):
         if form in flags:
             return f"unknown flag {flag!r} (did you mean {form!r}?)"

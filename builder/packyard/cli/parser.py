@@ -48,7 +48,8 @@ class Parser(argparse.ArgumentParser):
         """Refuse the command line in one sentence with what to type next."""
         command = f"{self.prog} --help"
         if "arguments are required: " in message:
-            message = f"name {message.partition(': ')[2]}"
+            missing = message.partition(": ")[2].split(", ")
+            message = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
             command = self.example or (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
         message = message.removeprefix("argument ")
         if match := _WRONG_CHOICE.fullmatch(message):

@@ -86,7 +86,7 @@ def test_a_deployment_goes_back_to_an_earlier_record_with_its_secrets_as_they_ar
     write(2, "two")
     run("deploy", str(directory), "--no-wait")
     name = next(each for each in cluster.list("apps/v1", "Deployment", namespace))["metadata"]["labels"]["packyard/run"]
-    shown = run("rollback", name, "--diff").stdout
+    shown = run("rollback", name, "--dry-run").stdout
     assert {"-  replicas: 2", "+  replicas: 1"} <= set(shown.splitlines())
     (back,) = answer("rollback", name, "1", "--no-wait")
     assert (back["record"], back["recorded"]) == (3, True)

@@ -5,7 +5,7 @@ packyard deploy DIR                  as it is set; again, it completes what is
 packyard deploy DIR WORKERS=8        as if this were set; nothing in DIR changes
 packyard deploy DIR RUN_NAME=second  another run of the same use case, beside
                                      the first
-packyard deploy DIR --diff           only show what would change on the cluster
+packyard deploy DIR --dry-run        only show what would change on the cluster
 
 packyard checks the use case and asks the cluster all that `packyard doctor` asks; if anything is refused, nothing is
 applied.

@@ -34,7 +34,7 @@ _SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
-    declare.switch(parser, "--diff", "show what would change on the cluster; store nothing")
+    declare.switch(parser, "--dry-run", "show what would change on the cluster; store nothing")
     declare.switch(parser, "--force", "take over what others have set, and what is no run's")
     declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
@@ -69,10 +69,10 @@ def untouched() -> Iterator[None]:
 
 def check(arguments: argparse.Namespace, verb: str) -> None:
     """Refuse flags that do not go together, before anything is asked."""
-    if arguments.diff:
-        declare.alone(arguments, verb, "beside --diff", "atomic", "no-wait", "timeout")
+    if arguments.dry_run:
+        declare.alone(arguments, verb, "beside --dry-run", "atomic", "no-wait", "timeout")
         if arguments.output != "text":
-            raise UsageError(f"packyard {verb}: --diff prints a diff alone; packyard {verb} --help")
+            raise UsageError(f"packyard {verb}: --dry-run prints a diff alone; packyard {verb} --help")
     if arguments.no_wait:
         declare.alone(arguments, verb, "beside --no-wait", "timeout")
 
@@ -84,7 +84,7 @@ def run(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., P
     """
     with untouched():
         plan = planner(who=client.who(), when=now(), force=arguments.force)
-    if arguments.diff:
+    if arguments.dry_run:
         return _show(client, plan)
     run_status, left = None, f"may be applied in part\n{_ways_on(client, plan, again)}"
     is_atomic = arguments.atomic and plan.is_new

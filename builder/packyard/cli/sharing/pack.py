@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from packyard.cli import fanout, output, progress, workspaces
-from packyard.cli.channels import patience
+from packyard.cli import fanout, progress, workspaces
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
 from packyard.core.files.git import Revision
@@ -26,7 +25,7 @@ from packyard.writing.build import catalogue
 from packyard.writing.source.library import Library, by_place
 from packyard.writing.source.workspace import Workspace
 
-_ENTRY, _SBOM, _IMAGES = ".entry.json", ".spdx.json", ".images.json"
+_ENTRY, _SBOM = ".entry.json", ".spdx.json"
 
 
 def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Packed]:
@@ -38,8 +37,6 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
         describe = partial(_describe, supplier=workspace.name)
         packed = catalogue.pack_into(how, names, folder, jobs=jobs, done=done, describe=describe)
     fanout.finish(how.cache_dir, (item.fault for item in packed.packages))
-    if arguments.resolve_images:
-        _resolve_images(names, folder)
     entries = (IndexEntry.parse(json.loads((folder / f"{name}{_ENTRY}").read_bytes())) for name in names)
     return [Packed(entry=entry, file=folder / f"{entry.name}.tar.gz") for entry in entries]
 
@@ -82,20 +79,4 @@ def _built_on(each: Library) -> BuiltOn:
 
 def _describe(bundle: Bundle, supplier: str) -> dict[str, bytes]:
     entry = json.dumps(IndexEntry.of(bundle).document()).encode()
-    images = json.dumps(bundle.manifest.images).encode()
-    return {_ENTRY: entry, _SBOM: sbom.to_bytes(bundle, supplier), _IMAGES: images}
-
-
-def _resolve_images(names: Sequence[str], folder: Path) -> None:
-    """Write the digests of images into the SBOMs, as their registries answer; say of which there is none."""
-    from packyard.sharing.publishing.images import resolve  # only who asks waits for what it imports
-
-    images = {name: json.loads((folder / f"{name}{_IMAGES}").read_bytes()) for name in names}
-    wanted = {image for each in images.values() for image in each if "@" not in image}
-    with progress.busy(f"asking for {output.counted(len(wanted), 'image')}"):
-        digests, problems = resolve(sorted(wanted), patience())
-    for problem in problems:
-        output.warning(f"the SBOM has no digest: {problem}")
-    for name, used in images.items():
-        file = folder / f"{name}{_SBOM}"
-        file.write_bytes(sbom.with_digests(file.read_bytes(), used, digests))
+    return {_ENTRY: entry, _SBOM: sbom.to_bytes(bundle, supplier)}

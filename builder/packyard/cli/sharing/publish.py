@@ -39,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--close", "close the release: it never gets another package")
     declare.value(parser, "--shard K/N", "publish part K of N (from 0); with --close, the last one closes")
     declare.switch(parser, "--web", "also write the page that packyard web writes")
-    declare.switch(parser, "--resolve-images", "ask registries for digests of images")
     signing.add_argument(parser)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)

@@ -1,5 +1,8 @@
 """Show what is set for all commands, and where: by a flag, in the environment, in config.yaml, or by default.
 
+packyard config                             each value and where it is from
+packyard config set channel ADDRESS         write a value into the file
+
 The file is $XDG_CONFIG_HOME/packyard/config.yaml, by default ~/.config/packyard/config.yaml:
 
   channel: https://models.example.com  where `packyard get` looks
@@ -10,30 +13,63 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
+from json import dumps
+from pathlib import Path
 
 from packyard.cli import declare, output, preferences, state
 from packyard.cli.channels import TIMEOUT
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
+from packyard.core.errors import PackyardError, UnavailableError, UsageError
+from packyard.core.files import atomic
+from packyard.sharing import configuration
 from packyard.sharing.stores.store import PATIENCE
 
 ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN")
 _DEFAULT = "default"
+_NAMES = ("channel", "cacheLimit")
 _SECRETS = (signing.KEY, signing.PASSPHRASE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
+    parser.usage = "%(prog)s [set NAME VALUE] [flags]"
+    parser.add_argument("words", metavar="[set NAME VALUE]", nargs="*")
     declare.value(parser, "--from CHANNEL", "show the values for this channel", dest="channel")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print each value with its origin."""
+    """Print each value with its origin; write one before, if that is asked for."""
+    if arguments.words:
+        _set(arguments.words)
     rows = [(name, output.masked(each.value), each.origin) for name, each in _values(arguments.channel)]
     ROWS.show(rows, arguments.output)
     return 0
+
+
+def _set(words: Sequence[str]) -> None:
+    """Write a value into the user's file, in the line that it has there."""
+    if len(words) != 3 or words[0] != "set" or words[1] not in _NAMES:
+        raise UsageError(f"packyard config: type packyard config, or packyard config set {'|'.join(_NAMES)} VALUE")
+    folder = state.config_dir()
+    if folder is None:
+        raise UnavailableError("nothing is configured without a home folder (set HOME, or XDG_CONFIG_HOME)")
+    _, name, value = words
+    file = folder / configuration.FILE
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    kept = [line for line in lines if not line.startswith(f"{name}:")]
+    text = "\n".join([*kept, f"{name}: {dumps(value, ensure_ascii=False)}", ""])
+    with tempfile.TemporaryDirectory(prefix="packyard-") as trial:
+        Path(trial, configuration.FILE).write_text(text, "utf-8")
+        try:
+            configuration.read(Path(trial))
+        except PackyardError as error:
+            raise error.mapped(lambda problem: problem.renamed(trial, str(folder))) from error
+    folder.mkdir(parents=True, exist_ok=True)
+    atomic.write(str(file), text.encode(), mode=0o644, durable=True)
 
 
 def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[STEPS]")
     declare.dry_run(parser)
+    declare.switch(parser, "--yes", "undo without asking a change that is older than the last one")
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
     way.add_argument("--redo", action="store_true", help="do again what was undone last")
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Undo changes, and print the names of their files."""
     directory, steps = _steps(arguments.words)
     if arguments.list:
-        declare.alone(arguments, "undo", "beside --list", "dry-run")
+        declare.alone(arguments, "undo", "beside --list", "dry-run", "yes")
         return _list(directory, arguments.output)
     if steps > 1 and (arguments.dry_run or arguments.redo):
         flag = "--redo" if arguments.redo else "--dry-run"
@@ -65,8 +66,21 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(
             Problem(f"has {output.counted(there, 'change')} to undo, not {steps}", file=str(directory), hint=hint)
         )
+    _check_order(log, places, arguments, directory)
     undone = [undo.undo(log, *places, merge=_merged) for _ in range(steps)]
     return _show(undone, arguments, directory, "undone")
+
+
+def _check_order(log: StepLog, places: Sequence[Path], arguments: argparse.Namespace, directory: Path) -> None:
+    """Ask before a change is undone that is older than one which the files do not show any more."""
+    step = undo.last(log, *places)
+    if arguments.yes or not (newer := undo.newer(log, step, *places)):
+        return
+    told = f"the files do not show the last change, {newer.title}; the one before it is {step.title}"
+    if output.can_ask() and output.ask(f"{told}; undo that? [y/N] ").lower() in ("y", "yes"):
+        return
+    hint = f"packyard undo {quote(str(directory))} --yes undoes the older one"
+    raise InputError(Problem(told, file=str(directory), hint=hint))
 
 
 def _steps(words: list[str]) -> tuple[Path, int]:

@@ -64,7 +64,8 @@ def of(directory: Path) -> str:
     words = str(directory)
     top = words.removesuffix(own) if words.endswith(own) else f"{os.path.relpath(root)}/"
     short = shortened(known)[known.index(own)]
-    return f"{top.removeprefix('./')}{short}" if len(known) > 1 else top.rstrip("/") or words
+    address = f"{top.removeprefix('./')}{short}" if len(known) > 1 else top.rstrip("/")
+    return min(address or words, words, key=len)
 
 
 def typed(directory: str | Path) -> str:

@@ -20,6 +20,12 @@ def refuse_edits(path: str, *_: bytes | None) -> bytes | None:
     raise ConflictError(Problem("was changed since; nothing was taken back", file=path))
 
 
+def newer(log: StepLog, step: Step, *directories: Path) -> Step | None:
+    """Return the newest step below one of the directories, if that is newer than this one: the files do not show it."""
+    newest = next((each for each in log.steps(DONE) if each.touches(*directories)), None)
+    return None if newest is None or newest.file == step.file else newest
+
+
 def done(log: StepLog, *directories: Path) -> Iterator[Step]:
     """Yield the steps below one of the directories that can be undone, the newest first."""
     for step in log.steps(DONE):

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from packyard.core.bundle import record, reference
+from packyard.core.bundle import reference
 from packyard.core.digest import Digest
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
@@ -43,7 +43,8 @@ class Versions(Mapping[str, IndexEntry]):
 
     def __getitem__(self, version: str) -> IndexEntry:
         if version in self._versions and version not in self._entries:
-            self._entries[version] = self._entry(version)
+            may_be_yanked = not self._quick or self._versions[version]
+            self._entries[version] = self._registry.version(self._name, version, may_be_yanked=may_be_yanked)
         entry = self._entries.get(version)
         if entry is None:
             raise KeyError(version)
@@ -59,17 +60,6 @@ class Versions(Mapping[str, IndexEntry]):
         """Return all entries, which are read several at a time."""
         entries = parallel.each(self.get, list(self), _AT_ONCE)
         return {entry.version: entry for entry in entries if entry}.values()
-
-    def _entry(self, version: str) -> IndexEntry | None:
-        may_be_yanked = not self._quick or self._versions[version]
-        there = self._registry.version(self._name, version, may_be_yanked=may_be_yanked)
-        if there is None:
-            return None
-        file = f"{self._registry.address}/{self._name}:{version}"
-        entry = record.parse_any(there.facts.encode(), lambda fields: IndexEntry.parse(fields.rest()), file=file)
-        if (entry.name, entry.version) != (self._name, version):  # a tag of somebody's own beside that of the version
-            return None
-        return replace(entry, yanked=there.yanked, removed=there.removed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
+from typing import BinaryIO
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
@@ -72,27 +73,17 @@ class DirectoryStore:
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
-        check_key(key)
-        with _damaged():
-            file = self._file(key)
-            with self._readable(), _translated(file):
-                data = _read(file, limit)
-        if data is None:
-            raise self._missing(file)
+        with self._opened(key) as file:
+            data = file.read(limit + 1)
+        if len(data) > limit:
+            raise too_long(str(self.root_dir / key), limit)
         return data
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`."""
-        check_key(key)
-        with _damaged():
-            file = self._file(key)
-            with self._readable(), _translated(file):
-                if not file.exists() or file.is_dir():
-                    raise self._missing(file)
-                opened = regular.opened(file)
-        with _translated(file), opened:
-            opened.seek(offset)
-            while piece := opened.read(_PIECE):
+        with self._opened(key) as file:
+            file.seek(offset)
+            while piece := file.read(_PIECE):
                 yield piece
 
     def list(self, prefix: str) -> Sequence[str]:
@@ -121,6 +112,22 @@ class DirectoryStore:
         with _translated(file), suppress(FileNotFoundError, NotADirectoryError):
             file.unlink()
         return True
+
+    @contextmanager
+    def _opened(self, key: str) -> Iterator[BinaryIO]:
+        """Open an object. What is no file, or lies elsewhere, is damage: nobody wrote it wrong who reads it."""
+        check_key(key)
+        try:
+            file = self._file(key)
+            with self._readable(), _translated(file):
+                if not file.exists() or file.is_dir():
+                    raise self._missing(file)
+                with regular.opened(file) as opened:
+                    yield opened
+        except InputError as error:
+            if isinstance(error.__cause__, InputError) and isinstance(error.__cause__.__cause__, FileNotFoundError):
+                raise self._missing(file) from error  # removed meanwhile
+            raise NoFileError(*error.problems) from error
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -183,24 +190,6 @@ class DirectoryStore:
                     yield (folder / file).as_posix()
 
 
-def _read(file: Path, limit: int = LIMIT) -> bytes | None:
-    """Return an object's bytes, or None where there is nothing or a folder."""
-    try:
-        state = file.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    if stat.S_ISDIR(state.st_mode):
-        return None
-    if state.st_size > limit:
-        raise too_long(str(file), limit)
-    try:
-        return regular.read(file, limit=limit)
-    except InputError as error:
-        if isinstance(error.__cause__, FileNotFoundError):  # removed meanwhile
-            return None
-        raise
-
-
 def _make_dir(directory: Path) -> None:
     """Create a directory and its parents, durably, and readable for all whatever the umask."""
     if directory.is_dir():
@@ -218,15 +207,6 @@ def _make_dir(directory: Path) -> None:
 
 def _raise(error: OSError) -> None:
     raise error
-
-
-@contextmanager
-def _damaged() -> Iterator[None]:
-    """Take what is no file, or lies elsewhere, for damage: what is read is not what somebody wrote wrong."""
-    try:
-        yield
-    except InputError as error:
-        raise NoFileError(*error.problems) from error
 
 
 @contextmanager

@@ -1,14 +1,13 @@
 """The SBOM of a bundle: its files and the images that its pods run, as SPDX 2.3 JSON (https://spdx.github.io/spdx-spec/).
 
 A bundle has one SBOM, the same bytes on every machine: its time is that of the archive's files. The workspace supplies
-the package, the owner of its namespace an image. Digests of images that are named by tags are for `with_digests`.
+the package, the owner of its namespace an image.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -56,14 +55,6 @@ def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
             *(_related(_PACKAGE, "DEPENDS_ON", str(image["SPDXID"])) for image in images),
         ],
     }
-    return record.to_bytes(document)
-
-
-def with_digests(sbom: bytes, images: Sequence[str], digests: Mapping[str, Digest]) -> bytes:
-    """Return an SBOM with the digests that registries answered for its images."""
-    document = json.loads(sbom)
-    named = [f"{image}@{digests[image]}" if image in digests else image for image in images]
-    document["packages"][1:] = [_image(number, image) for number, image in enumerate(named, start=1)]
     return record.to_bytes(document)
 
 

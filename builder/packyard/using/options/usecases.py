@@ -76,7 +76,7 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
     names = address.shortened([os.path.relpath(path, directory) for path in use_cases])
     listed = ", ".join(names[:_MOST])
     message = f"{lacks}, but holds {number}: {listed}{more}"
-    setters = [name for name, equals, _ in (word.partition("=") for word in rest) if equals]
+    setters = [word.partition("=")[0] for word in rest if command == "set" and not word.startswith("-")]
     fitting = (path for path in use_cases if all(name in shipped.values(Path(path)) for name in setters))
     named = address.of(Path(next(fitting, use_cases[0])))
     example = " ".join(("packyard", command, *map(quote, (named, *rest))))

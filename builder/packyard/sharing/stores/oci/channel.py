@@ -18,15 +18,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from packyard.core.bundle import reference
+from packyard.core.bundle import record, reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.core.work import parallel
-from packyard.sharing.entry import CHECKSUM
+from packyard.sharing.entry import CHECKSUM, IndexEntry, bundle_key
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address, tag_of, version_of
 from packyard.sharing.stores.oci.manifest import FACTS, FORMER, REASON, REFERRERS, TITLE, Descriptor, Manifest
@@ -46,15 +46,6 @@ _YANKED = "_yanked"
 _BUNDLE = re.compile(r"([^/]+)/([a-z0-9][-a-z0-9]*)\.tar\.gz(|\.[a-z0-9.]+)")
 _AT_ONCE = 8
 _MOST = 50  # referrers of one bundle
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
-    """What the repository of a package has under a tag: what is listed of it, and why it was yanked or removed."""
-
-    facts: str
-    yanked: str = ""
-    removed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,17 +219,21 @@ class OCIStore:
             self._check_there()
         return {each: _YANKED in tags for each in map(version_of, tags) if reference.is_version(each)}
 
-    def version(self, name: str, version: str, *, may_be_yanked: bool = True) -> Version | None:
+    def version(self, name: str, version: str, *, may_be_yanked: bool = True) -> IndexEntry | None:
         """Return what is there under a version, None for what packyard did not write under that tag."""
-        place = self._place(f"{version}/{name}.tar.gz")
+        place = self._place(bundle_key(name, version))
         there = self._manifest(place)
         facts = there.annotations.get(FACTS) if there else None
         if there is None or facts is None:
             return None
+        what = self._shown(place)
+        entry = record.parse_any(facts.encode(), lambda fields: IndexEntry.parse(fields.rest()), file=what)
+        if (entry.name, entry.version) != (name, version):  # a tag of somebody's own beside that of the version
+            return None
         if there.type == manifests.REMOVED_TYPE:
-            return Version(facts=facts, removed=there.annotations.get(REASON, "no reason is given"))
+            return replace(entry, removed=there.annotations.get(REASON, "no reason is given"))
         reasons = self._of_type(place, there, manifests.YANKED_TYPE) if may_be_yanked else []
-        return Version(facts=facts, yanked=next((each.annotations.get(REASON, "") for each in reasons), ""))
+        return replace(entry, yanked=next((each.annotations.get(REASON, "") for each in reasons), ""))
 
     def yank(self, bundle: str, reason: str) -> None:
         """Say of a bundle that nobody should use it any more, and why."""
