@@ -44,10 +44,11 @@ def _training_operator(release: str, checksum: str) -> Module:
     return Module("training-operator", version, path, release, checksum, "manifests/base/crds", files)
 
 
-def _argo(version: str, checksum: str) -> Module:
-    path, folder = "github.com/argoproj/argo-workflows/v3", "manifests/base/crds/full"
+def _argo(release: str, checksum: str) -> Module:
+    version, folder = release.removeprefix("v").rpartition(".")[0], "manifests/base/crds/full"
+    path = f"github.com/argoproj/argo-workflows/v{version.partition('.')[0]}"
     files = tuple(f"argoproj.io_{kind}.yaml" for kind in ("workflows", "workflowtemplates", "cronworkflows"))
-    return Module("argo-workflows", version, path, f"v{version}.0", checksum, folder, files)
+    return Module("argo-workflows", version, path, release, checksum, folder, files)
 
 
 def _jobset(release: str, checksum: str) -> Module:
@@ -68,15 +69,32 @@ def _lws(version: str, checksum: str) -> Module:
     return Module("lws", version, path, f"v{version}.0", checksum, "config/crd/bases", files)
 
 
+def _kueue(release: str, checksum: str) -> Module:
+    version, folder = release.removeprefix("v").rpartition(".")[0], "config/components/crd/bases"
+    files = tuple(f"kueue.x-k8s.io_{kind}.yaml" for kind in ("localqueues", "clusterqueues", "resourceflavors"))
+    return Module("kueue", version, "sigs.k8s.io/kueue", release, checksum, folder, files)
+
+
+def _keda(version: str, checksum: str) -> Module:
+    files = tuple(f"keda.sh_{kind}.yaml" for kind in ("scaledobjects", "triggerauthentications"))
+    return Module("keda", version, "github.com/kedacore/keda/v2", f"v{version}.0", checksum, "config/crd/bases", files)
+
+
+def _inference(version: str, checksum: str) -> Module:
+    name, files = "gateway-api-inference-extension", ("inference.networking.k8s.io_inferencepools.yaml",)
+    return Module(name, version, f"sigs.k8s.io/{name}", f"v{version}.0", checksum, "config/crd/bases", files)
+
+
 MODULES = (
     _mpi_operator("0.5", "h1:XvBwyXXQ9103DNMa22sxsaQlaktvaT2LY/g0UniGn5U="),
     _mpi_operator("0.6", "h1:RzzG03oyQIiHe/SH2k19N+Hp4QkxEsG2l9G1T7US+ys="),
     _mpi_operator("0.7", "h1:ID1eyzAFOMofgynEvfy4//S3q7Ra1OSexrggb1VcC1o="),
     _mpi_operator("0.8", "h1:22EccUiO4VDooG4TooesdE8o8euGVj89PIRhiP24SRE="),
-    _argo("3.4", "h1:1J4mcRKzVgkO035UKtf3cGJueJYYMvLeZpRpFiEpfOY="),
-    _argo("3.5", "h1:6cJOgB05bUsDG8gd+P8pclCBxbr/mQnunEM4laeT8MM="),
-    _argo("3.6", "h1:EMg//kaW6kaf9fDeBR5H8zYjdUoepgI9CnRzmYCs+ds="),
-    _argo("3.7", "h1:TDijZztm6dLruB7yZLH+Ps4OJKRwu0YSAJ4/NvceON0="),
+    _argo("v3.4.0", "h1:1J4mcRKzVgkO035UKtf3cGJueJYYMvLeZpRpFiEpfOY="),
+    _argo("v3.5.0", "h1:6cJOgB05bUsDG8gd+P8pclCBxbr/mQnunEM4laeT8MM="),
+    _argo("v3.6.0", "h1:EMg//kaW6kaf9fDeBR5H8zYjdUoepgI9CnRzmYCs+ds="),
+    _argo("v3.7.0", "h1:TDijZztm6dLruB7yZLH+Ps4OJKRwu0YSAJ4/NvceON0="),
+    _argo("v4.0.5", "h1:/1lru5oXUd+k6KEDUps6rLX5OKfi1jTfabgXTly/VFU="),
     _jobset("v0.8.0", "h1:80cJcPld+IMdKFOqzEW4et3Y6lGAPcP8YmBZ+aiKGYA="),
     _jobset("v0.9.0", "h1:B8IBKEy25w6Cu46+eFBbWtuXnI9goLTz6UY6fa4qSoA="),
     _jobset("v0.10.1", "h1:u8QKifNsrWVrlRFe6w2ofYTqFT9ma2DRHxfeB2m9xyU="),
@@ -90,25 +108,12 @@ MODULES = (
     _lws("0.6", "h1:qHvhm54daBzL1S/+e8bafp7BKRC3jhrqY+EgpDGf41o="),
     _lws("0.7", "h1:qWfzX8+UBak+Hq0+m/PuE3uO0mp/3dmm5q/h/7z31A8="),
     _lws("0.8", "h1:DdhJ8QabwTfWgbgaHH2gdf8twliioHaoSfmDXRYEVU0="),
+    _lws("0.9", "h1:DcJCgxjjoGOx//QHZkeKpyiblxYq70aCRZNYSfykWyI="),
     _training_operator("v1.9.3", "h1:aaSHqskOtCY8Dn8sVd+l9p5XAczW6O0nYMPjVLAw/lc="),
-    Module(
-        operator="kueue",
-        version="0.15",
-        path="sigs.k8s.io/kueue",
-        release="v0.15.2",
-        checksum="h1:UYjEd8lx3Am1njcvpyEO/QkwCFerE6WW6qaaXNYg768=",
-        folder="config/components/crd/bases",
-        files=tuple(f"kueue.x-k8s.io_{kind}.yaml" for kind in ("localqueues", "clusterqueues", "resourceflavors")),
-    ),
-    Module(
-        operator="keda",
-        version="2.18",
-        path="github.com/kedacore/keda/v2",
-        release="v2.18.0",
-        checksum="h1:ttR223fii/4QJ0YvtrhcWHaEoezByb/t5CeFopjl6EI=",
-        folder="config/crd/bases",
-        files=tuple(f"keda.sh_{kind}.yaml" for kind in ("scaledobjects", "triggerauthentications")),
-    ),
+    _kueue("v0.15.2", "h1:UYjEd8lx3Am1njcvpyEO/QkwCFerE6WW6qaaXNYg768="),
+    _kueue("v0.17.0", "h1:7hzb38M4eKGzYW+CFv2s1L+swzzacUCHOCXxZmAV90I="),
+    _keda("2.18", "h1:ttR223fii/4QJ0YvtrhcWHaEoezByb/t5CeFopjl6EI="),
+    _keda("2.21", "h1:R6z2HZvstK4RLUMxroNACzBj74xGxt3kG59b5Xc+Xps="),
     Module(
         operator="gateway-api",
         version="1.4",
@@ -118,15 +123,8 @@ MODULES = (
         folder="config/crd/standard",
         files=tuple(f"gateway.networking.k8s.io_{kind}.yaml" for kind in ("gateways", "httproutes")),
     ),
-    Module(
-        operator="gateway-api-inference-extension",
-        version="1.1",
-        path="sigs.k8s.io/gateway-api-inference-extension",
-        release="v1.1.0",
-        checksum="h1:MqRYk+3LNUWB0MbTgTZVhmJGNDTvm8l3ze4MOlzR7MU=",
-        folder="config/crd/bases",
-        files=("inference.networking.k8s.io_inferencepools.yaml",),
-    ),
+    _inference("1.1", "h1:MqRYk+3LNUWB0MbTgTZVhmJGNDTvm8l3ze4MOlzR7MU="),
+    _inference("1.6", "h1:cjtwMJYcTnLXBYE5ffR1/hHhn7U1aIFfe2RITYmOXVA="),
     Module(
         operator="prometheus-operator",
         version="0.85",

@@ -76,7 +76,7 @@ OPERATORS = {
     "kubeflow.org/v2beta1 MPIJob": ", mpi-operator 0.5 to 0.8",
     "kubeflow.org/v1 TFJob": ", training-operator 1.8 to 1.9",
     "jobset.x-k8s.io/v1alpha2 JobSet": ", jobset 0.8 to 0.12",
-    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": ", lws 0.6 to 0.8",
+    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": ", lws 0.6 to 0.9",
     "trainer.kubeflow.org/v1alpha1 TrainingRuntime": ", trainer 2.0 to 2.3",
 }
 
@@ -163,7 +163,7 @@ WORKFLOW = tiny.text("checks/workflow-of-every-kind.yaml")
 )
 def test_judges_the_parts_of_pods_in_a_workflow(judged: Judged, old: str, new: str, found: str) -> None:
     (finding,) = judged(WORKFLOW.replace(old, new, 1))
-    assert f": {found} in {ALL}, argo-workflows 3.4 to 3.7" in finding
+    assert f": {found} in {ALL}, argo-workflows 3.4 to 4.0" in finding
 
 
 @pytest.mark.parametrize(
