@@ -219,8 +219,6 @@ def test_setting_in_files_that_are_broken(built: Path, path: str, text: bytes) -
         ("render", ".", "."),
         ("logs", "run", "--events", "--tail", "3"),
         ("logs", "run", "--events", "-f"),
-        ("diff", "--git", "main", "."),
-        ("diff", "--git", "-o", "patch"),
         ("new", "--list", "--base", "one"),
         ("build", "--version", "1.0"),
         ("fsck", "channel", "--key", "mine"),

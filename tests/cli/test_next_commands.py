@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +12,6 @@ import pytest
 import packyard as installed
 import tiny
 from running import suggested
-from tiny import packyard
 
 
 @pytest.fixture
@@ -38,14 +35,6 @@ def test_a_text_that_is_not_there_is_not_stale(root: Path, tmp_path: Path) -> No
     said = tiny.refused("lint", "p", "--workspace", root, "--readmes", tmp_path / "READM.md")
     hint = f"packyard build p --readmes - >{tmp_path}/READM.md writes it"
     assert said == f"error: {tmp_path}/READM.md: there is nothing to check ({hint})\n"
-
-
-def test_json_of_nothing_says_how_much_was_looked_at(root: Path) -> None:
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "x")):
-        subprocess.run(["git", *who, *words], cwd=root, check=True)
-    found = packyard("diff", "--git", "-o", "json", cwd=root)
-    assert (json.loads(found.stdout), found.stderr) == ([], "0 of 1 package, 0 use cases\n")
 
 
 @pytest.mark.parametrize(

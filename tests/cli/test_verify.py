@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import tiny
 from packyard.core.bundle import Bundle
-from packyard.core.files import git
 from packyard.core.files.git import Revision
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import SigningKey
@@ -70,12 +67,6 @@ def _attest(file: Path, at: Revision | None, **changes: object) -> None:
         object.__setattr__(made, name, value)
     file.with_name("p.tar.gz.sigstore.json").write_bytes(made.to_bytes(KEY))
     file.with_name("p.tar.gz.spdx.json").write_bytes(described)
-
-
-def _git(folder: Path, *words: str) -> None:
-    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    named = ("-c", "user.name=x", "-c", "user.email=x@example.com")
-    subprocess.run(["git", *named, *words], cwd=folder, env=env, check=True, capture_output=True)
 
 
 def test_a_signed_file_is_proved_in_one_line(file: Path, config: Path, signed: Path) -> None:
@@ -203,42 +194,3 @@ def test_what_is_no_package_is_refused(tmp_path: Path, what: str) -> None:
     process = packyard("verify", tmp_path / what)
     assert process.returncode == 1
     assert ("no such file" if what == "nothing" else "has no packyard.json") in process.stderr
-
-
-def test_a_rebuild_of_the_same_sources_is_the_same(file: Path, source: Path) -> None:
-    process = packyard("verify", file, "--rebuild", "--workspace", source)
-    assert process.returncode == 0, process.stderr
-    assert process.stdout.startswith("p 1.0: the same, tar sha256:")
-    assert "no commit is recorded" in process.stderr
-
-
-def test_a_rebuild_of_other_sources_names_the_files_that_differ(file: Path, source: Path) -> None:
-    tiny.replace(source / "LICENSE", "", "other ")
-    process = packyard("verify", file, "--rebuild", "--workspace", source)
-    assert process.returncode == 1
-    assert process.stdout.splitlines()[:2] == ["changed  LICENSE", "changed  packyard.json"]
-    assert "built again it is sha256:" in process.stdout
-    (row,) = json.loads(packyard("verify", file, "--rebuild", "--workspace", source, "-o", "json").stdout)
-    assert row["tar"] != row["rebuilt"]
-    assert [each["path"] for each in row["files"]] == ["LICENSE", "packyard.json"]
-
-
-def test_a_rebuild_takes_the_recorded_commit_and_leaves_the_checkout_alone(file: Path, source: Path) -> None:
-    _git(source, "init", "-q")
-    _git(source, "add", ".")
-    _git(source, "commit", "-qm", "x")
-    at = git.find(source)
-    assert at
-    _attest(file, at)
-    tiny.replace(source / "LICENSE", "", "other ")
-    _git(source, "commit", "-qam", "newer")
-    process = packyard("verify", file, "--rebuild", "--workspace", source)
-    assert process.returncode == 0, process.stdout + process.stderr
-    assert f"the sources are those of commit {at.commit}" in process.stderr
-    assert (source / "LICENSE").read_text().startswith("other ")
-
-
-def test_an_untarred_package_is_not_rebuilt(tmp_path: Path) -> None:
-    process = packyard("verify", tmp_path, "--rebuild")
-    assert process.returncode == 2
-    assert "name the .tar.gz that it came from" in process.stderr

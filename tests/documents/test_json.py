@@ -95,7 +95,6 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "show --images": run("show", NAME, "--from", channel, "--images"),
         "get": run("get", NAME, "--from", channel, "--into", tmp_path),
         "verify FILE": run("verify", out / f"{NAME}.tar.gz"),
-        "verify FILE --rebuild": run("verify", out / f"{NAME}.tar.gz", "--rebuild", *workspace),
         "config": run("config"),
     }
     results["gc"] = run("gc", channel, "--older-than", "2", "--dry-run")
@@ -124,7 +123,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),
         "build --readmes": run("build", NAME, "--readmes", "-", *workspace),
         "lint --readmes": run("lint", NAME, "--readmes", tmp_path, *workspace),
-        "diff": run("diff", "--git", *changed(tmp_path)),
+        "diff": run("diff", tmp_path / NAME, "--base", out / f"{NAME}.tar.gz"),
         "upgrade": run("upgrade", tmp_path / NAME, out / f"{NAME}.tar.gz", "--base", out / f"{NAME}.tar.gz"),
     }
     libraries.workspace(tmp_path / "ws", "{path: ../parts}")

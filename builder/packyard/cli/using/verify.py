@@ -3,13 +3,11 @@
 packyard verify NAME.tar.gz                 its files, its signature, what it
                                             was built from
 packyard verify NAME.tar.gz --from CHANNEL  also that the channel has this file
-packyard verify NAME.tar.gz --rebuild       also that its sources, in the
-                                            workspace here, build the same bytes
 packyard verify DIR                         which files were changed since it
                                             was untarred, other than by set
 
 One line says what was proved, and what could not be. The signature or provenance, and the SBOM, are looked for beside
-NAME.tar.gz. --rebuild takes the recorded commit, if the repository here has it; it changes no file.
+NAME.tar.gz.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.cli import bundles, compared, declare, output, preferences, untarred, workspaces
+from packyard.cli import bundles, compared, declare, output, preferences, untarred
 from packyard.cli import directory as directories
 from packyard.cli.bundles import Offer
 from packyard.cli.channels import fetching, is_reached, open_to_read
@@ -55,42 +53,31 @@ ROWS = Rows(
 )
 _NOT = "not proved to be the published one"
 DIRECTORY = Rows("package", "name, version, files (path, state), published, channelReached, indexSeen", "DIR")
-REBUILT = Rows("package", "name, version, tar, rebuilt, files (path, state)", "FILE --rebuild")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
     declare.value(parser, "--from CHANNEL", "compare with what this channel has", dest="channel")
-    declare.switch(parser, "--rebuild", "build the package of a .tar.gz again, and compare")
     declare.value(parser, "--identity IDENTITY", "who signed without a key: an address or a URL")
     declare.value(parser, "--issuer URL", "who says that it is this identity")
     declare.value(parser, "--trusted-root FILE", "keys of Sigstore (default: the public ones)")
-    workspaces.add_argument(parser, carried=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
     what = Path(arguments.what)
     if what.is_dir() or (not what.exists() and directories.addressed(arguments.what)):
-        beside = ("rebuild", "identity", "issuer", "trusted-root", "workspace")
+        beside = ("identity", "issuer", "trusted-root")
         declare.alone(arguments, "verify", "beside a folder: name the .tar.gz that it came from", *beside)
         return _directory(arguments.what, arguments.channel, arguments.output)
     if bool(arguments.identity) != bool(arguments.issuer) or (arguments.trusted_root and not arguments.identity):
         raise UsageError("packyard verify: --identity and --issuer belong together, --trusted-root to them")
-    if not arguments.rebuild:
-        declare.alone(arguments, "verify", "without --rebuild", "workspace")
     checked = verify_file(what, arguments.channel)
-    proof = checked.proof
     if arguments.identity:
-        _verify_identity(what, proof, arguments)
-    if arguments.rebuild:
-        from packyard.cli.using import rebuild  # composing takes long to import
-
-        output.note(proof.describe())
-        return rebuild.compare(what, proof, workspaces.root(arguments, carried=True), REBUILT, arguments.output)
+        _verify_identity(what, checked.proof, arguments)
     if ROWS.show([checked], arguments.output):
-        output.line(proof.describe())
+        output.line(checked.proof.describe())
     return 0
 
 

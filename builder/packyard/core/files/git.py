@@ -1,4 +1,4 @@
-"""The git revision that sources are at, and what differs from it; and the sources as they were at a revision.
+"""The git revision that sources are at, and what differs from it.
 
 Sources need no git: then there is no revision. git is asked, and never told to change anything.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.errors import Problem, UnavailableError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _SCP = re.compile(r"([\w.-]+@)?([\w.-]+):(?!/)([\w./~-]+)")
@@ -59,70 +59,6 @@ def find(root_dir: Path) -> Revision | None:
             removed = True
     url = _public(_ask(root_dir, "config", "--get", "remote.origin.url").strip())
     return Revision(commit=commit, url=url, folder=folder.rstrip("/"), changed=frozenset(changed), removed=removed)
-
-
-def has(root_dir: Path, commit: str) -> bool:
-    """Return whether the repository around a folder has a commit."""
-    return bool(_COMMIT.fullmatch(commit)) and _ask(root_dir, "cat-file", "-t", commit).strip() == "commit"
-
-
-def parting(root_dir: Path, name: str) -> str:
-    """Return the commit at which HEAD and a revision part ways: what was changed since then is not in the revision.
-
-    Raises `InputError` with the next command where git does not know it.
-    """
-    if not _ask(root_dir, "rev-parse", "--show-toplevel"):
-        hint = "packyard diff OLD NEW compares two folders"
-        raise InputError(Problem("is in no git checkout", file=str(root_dir), hint=hint))
-    is_shallow = _ask(root_dir, "rev-parse", "--is-shallow-repository").strip() == "true"
-    if not _commit(root_dir, "HEAD"):
-        raise InputError(Problem("the repository has no commit yet", file=str(root_dir), hint="git commit makes one"))
-    commit = "" if name.startswith("-") or not name.isprintable() else _commit(root_dir, name)
-    if not commit:
-        hint = (
-            "git fetch --unshallow fetches what a shallow clone lacks" if is_shallow else "git log --all lists commits"
-        )
-        raise InputError(Problem(f"there is no revision {name[:80]!r}", file=str(root_dir), hint=hint))
-    base = _ask(root_dir, "merge-base", commit, "HEAD").strip()
-    if not _COMMIT.fullmatch(base):
-        why = "in this shallow clone" if is_shallow else "in common"
-        hint = (
-            "git fetch --unshallow"
-            if is_shallow
-            else f"packyard diff compares two folders: git worktree add OLD {commit}"
-        )
-        raise InputError(Problem(f"{name!r} and HEAD have no history {why}", file=str(root_dir), hint=hint))
-    return base
-
-
-def has_changes(root_dir: Path) -> bool:
-    """Return whether files below a folder differ from HEAD, or are not known to git."""
-    return bool(_status(root_dir))
-
-
-def _commit(root_dir: Path, name: str) -> str:
-    """Return the commit that a name stands for, or an empty text."""
-    commit = _ask(root_dir, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").strip()
-    return commit if _COMMIT.fullmatch(commit) else ""
-
-
-def check_out(root_dir: Path, commit: str, into: Path) -> Path:
-    """Write the sources of a folder as they were at a commit into an empty folder, and return their root.
-
-    As in a checkout, lines end as attributes say. Files of Git LFS are its pointers, unless the user's own
-    configuration, and not that of the repository, has its filter.
-    """
-    if not _COMMIT.fullmatch(commit):
-        raise InputError(f"{commit[:80]!r} is not a commit")
-    top = _ask(root_dir, "rev-parse", "--show-toplevel").rstrip("\n")
-    folder = _ask(root_dir, "rev-parse", "--show-prefix").rstrip("\n")
-    for words in (("read-tree", commit), ("checkout-index", "--all", f"--prefix={into}/tree/")):
-        process = git(Path(top), *_unfiltered(root_dir), *words, GIT_INDEX_FILE=str(into / "index"))
-        if process.returncode:
-            is_partial = _ask(root_dir, "config", "--get-regexp", r"^remote\..*\.promisor$")
-            hint = "git fetch --refetch --no-filter fetches what a partial clone lacks" if is_partial else ""
-            raise UnavailableError(Problem(f"git {words[0]}: {_reason(process)}", file=str(root_dir), hint=hint))
-    return into / "tree" / folder
 
 
 def _status(root_dir: Path, *words: str) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError
-from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import Sources
 from packyard.writing.build import describe, library_bundle, readme, readme_facts
 from packyard.writing.build.draft import README, Draft
-from packyard.writing.source import compose, crds, scripts
+from packyard.writing.source import compose, scripts
 from packyard.writing.source import package as packages
 from packyard.writing.source.workspace import Workspace
 
@@ -46,17 +45,6 @@ def _read(workspace: Workspace, name: str) -> packages.Package:
         except InputError:  # what cannot be read at all
             raise error from None
         raise InputError(*error.problems, *more) from error
-
-
-def facts(workspace: Workspace, name: str) -> list[Fact]:
-    """Return what `draft` asks of the sources, and the answers; nothing is composed."""
-    package, sources = packages.read(workspace, name), workspace.sources
-    compose.read(workspace, package)
-    readme.find(workspace, package)
-    crds.names(workspace)
-    sources.read(workspace.license_file)
-    _own_files(sources, package)
-    return sources.facts
 
 
 def _own_files(sources: Sources, package: packages.Package) -> list[Member]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.core.errors import PackyardError
 from packyard.core.work import fingerprint
 from packyard.core.work.cache import Cache
 from packyard.core.work.kept import Kept
@@ -74,12 +73,3 @@ class Packing:
     def readme(self, name: str) -> bytes:
         """Return a package's README."""
         return self(name).readme
-
-    def is_as(self, before: Packing, name: str) -> bool:
-        """Say whether both sources answer alike what a package asks of them; nothing is composed to know that."""
-        from packyard.writing.build import assemble
-
-        try:
-            return self.kept.agrees(assemble.facts(before.settings.workspace(before.memo), name))
-        except PackyardError:  # composing it tells what is wrong
-            return False

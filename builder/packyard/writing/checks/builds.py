@@ -215,7 +215,8 @@ class _Kustomizations:
         if root is None:
             return
         is_certain = state.whole and not any(gathered.values())  # this one renames after its patches
-        changed = changes.apply(root, path, self._files, list(gathered), is_certain=is_certain)
+        is_known = all(each.root.get("data") for each in state.made)
+        changed = changes.apply(root, path, self._files, list(gathered), is_certain=is_certain, is_known=is_known)
         state.complete = state.complete and changed.complete
         state.refused += changed.findings
         for gone in set(gathered) - set(changed.objects):

@@ -42,23 +42,28 @@ _CHOOSING = ("PodDisruptionBudget", "NetworkPolicy", "Job")
 
 @dataclass(slots=True)
 class Changes:
-    """The objects, as they become; ``complete`` says that nothing was left out, ``findings`` what kustomize refuses."""
+    """The objects, as they become; ``complete`` says that nothing was left out, ``findings`` what kustomize refuses.
+
+    ``is_certain`` says that all objects are there, by their names, ``is_known`` that all fields of them are.
+    """
 
     objects: list[SourceObject]
+    is_certain: bool
+    is_known: bool
     complete: bool = True
     findings: list[Finding] = field(default_factory=list)
 
 
 def apply(
-    root: MappingNode, folder: str, files: Files, objects: Sequence[SourceObject], *, is_certain: bool
+    root: MappingNode, folder: str, files: Files, objects: Sequence[SourceObject], *, is_certain: bool, is_known: bool
 ) -> Changes:
-    """Change objects as a kustomization says; ``is_certain`` says that all of them are there, by their names."""
-    changes = Changes([*objects])
+    """Change objects as a kustomization says; what is certain and known is that of `Changes`."""
+    changes = Changes([*objects], is_certain, is_known)
     for patch in _patches(root, folder, files):
         if patch is None or patch.document.root is None:
             changes.complete = False
         else:
-            _patch(patch, patch.document.root, changes, is_certain=is_certain)
+            _patch(patch, patch.document.root, changes)
     for pairs, selectors, templates in _labels(root):
         for item in changes.objects:
             try:
@@ -67,15 +72,15 @@ def apply(
                 changes.complete = False
     is_renamed = any(root.get(field) for field in ("namePrefix", "nameSuffix", "namespace"))
     for node in items(root.get("replacements")):
-        _replace(node, root, changes, is_certain=is_certain and changes.complete and not is_renamed)
+        _replace(node, root, changes, is_certain=is_certain and is_known and changes.complete and not is_renamed)
     return changes
 
 
-def _patch(patch: Patch, root: Node, changes: Changes, *, is_certain: bool) -> None:
+def _patch(patch: Patch, root: Node, changes: Changes) -> None:
     if patch.target is None and isinstance(root, MappingNode):
         _, kind, namespace, name = identity = selector.identity(root)
         if not any(selector.is_same(each.identity, identity) for each in changes.objects):
-            if is_certain and not namespace:
+            if changes.is_certain and not namespace:
                 message = f"no {kind} {name!r} is there to patch, and kustomize fails"
                 hint = suggest(name, (each.identity[3] for each in changes.objects if each.identity[1] == kind))
                 place = root.find("metadata", "name") or root
@@ -87,7 +92,8 @@ def _patch(patch: Patch, root: Node, changes: Changes, *, is_certain: bool) -> N
         changes.complete = False
     except MisfitError as error:
         changes.complete = False
-        changes.findings += (finding("entry-without-target", each, "error") for each in error.problems)
+        problems = error.problems if changes.is_known else ()
+        changes.findings += (finding("entry-without-target", each, "error") for each in problems)
     except InputError:  # a directive that kustomize alone follows
         changes.complete = False
 

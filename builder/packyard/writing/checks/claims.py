@@ -30,7 +30,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 users.setdefault(name.value, []).append(root)
                 if name.value in claims:
                     yield from _many(root, name, claims[name.value], parsed)
-            yield from _group(pod)
             yield from _one_value(pod, parsed)
             yield from _host_paths(root, pod, parsed)
     for claim, roots in users.items():
@@ -92,16 +91,6 @@ def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:
     message = f"several pods write this claim, which is for one {'pod' if is_for_one_pod else 'node'} ({kinds})"
     hint = "use ReadWriteMany, or a claim for each"
     yield breach("single-writer", node, message, hint, severity="error" if is_for_one_pod else "warning")
-
-
-def _group(pod: Pod[MappingNode]) -> Iterator[Finding]:
-    """Find an fsGroup where no volume takes it: neither NFS nor directories of nodes do."""
-    context = pod.spec.get("securityContext")
-    entry = context.entry("fsGroup") if context else None
-    if entry and pod.volumes and all(any(volume.get(kind) for kind in _ELSEWHERE) for volume in pod.volumes):
-        message = "fsGroup has no effect here: Kubernetes changes no group on NFS or in a directory of a node"
-        hint = "use supplementalGroups, with a number that the server knows"
-        yield breach("fs-group-without-effect", entry, message, hint)
 
 
 def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:

@@ -12,7 +12,6 @@ from packyard.core.kubernetes import images, pods
 from packyard.core.kubernetes.kinds import CORE, KUBEFLOW, LASTING, RAY, RBAC, is_kind, kind_of, names, of
 from packyard.core.kubernetes.lifetimes import is_endless
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import entries, items, mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.using.setters.definition import Setter
 from packyard.writing.checks import variables
@@ -35,9 +34,6 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
         yield from _labelled(root, root, f"the {root.text('kind')}")
         yield from _unexpanded(variables.stated(root, parsed))
         yield from _deadlines(root, package)
-        if is_kind(root, CORE, "Pod") and not _sleeps(root):
-            message = "a bare Pod is lost with its node, and cannot be applied again once it has ended"
-            yield breach("bare-pod", root, message, "make it a Job or a Deployment")
         for pod in parsed.pods_of(root):
             if pod.template and pod.template is not root:
                 yield from _labelled(pod.template, root, "the pod")
@@ -66,13 +62,6 @@ class _Package:
         """Return the setter whose value a field is."""
         definition = self._bound.get(id(node))
         return definition if isinstance(definition, Setter) else None
-
-
-def _sleeps(root: MappingNode) -> bool:
-    """Say whether all that a Pod does is sleep: people open a shell in it."""
-    commands = [items(each.get("command")) for each in mappings(root.find("spec", "containers"))]
-    programs = [words[0] if words else None for words in commands]
-    return bool(programs) and all(isinstance(each, Scalar) and each.value == "sleep" for each in programs)
 
 
 def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Finding]:
@@ -132,7 +121,6 @@ def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterato
     for container in pod.containers:
         label = f"container {container.text('name')!r}" if container.text("name") else "the container"
         yield from _image(container, label, package)
-        yield from _resources(container, label, pod)
         yield from _user(container, label, pod)
 
 
@@ -184,18 +172,6 @@ def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Fi
             return
         message = f"{what} of {label} moves, and nodes that have an older build keep it"
         yield breach("moving-tag", image, message, "imagePullPolicy: Always, or another tag")
-
-
-def _resources(container: MappingNode, label: str, pod: Pod[MappingNode]) -> Iterator[Finding]:
-    """Find a container that neither has limits nor is within its pod's; without a request it requests its limit."""
-    limits = [*entries(container.find("resources", "limits")), *entries(pod.spec.find("resources", "limits"))]
-    place = container.entry("resources") or container
-    if not limits:
-        message = f"{label} has no limits: it may starve its neighbors, or be evicted first"
-        yield breach("no-resources", place, message)
-    elif all(entry.name != "memory" for entry in limits):
-        message = f"{label} has no limit of memory: it may take all that its node has"
-        yield breach("no-resources", place, message)
 
 
 def _user(container: MappingNode, label: str, pod: Pod[MappingNode]) -> Iterator[Finding]:
