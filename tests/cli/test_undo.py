@@ -93,7 +93,7 @@ def test_a_history_that_cannot_be_kept_stops_no_command_and_prints_nothing_on_st
     assert b"a:   b " in reading.files(package)["r.yaml"]
 
 
-def test_undo_lists_its_steps_takes_several_back_and_redo_does_them_again(package: Path) -> None:
+def test_undo_lists_its_steps_and_redo_does_them_again(package: Path) -> None:
     states = [reading.files(package)]
     for words in (("init", "empty"), ("create-setter", "empty", "m", "v"), ("set", "empty", "m", "w")):
         done("cfg", *words, cwd=package)
@@ -104,8 +104,8 @@ def test_undo_lists_its_steps_takes_several_back_and_redo_does_them_again(packag
         (2, "cfg create-setter m"),
         (3, "cfg init"),
     ]
-    assert "has 3 changes to undo, not 4" in packyard("undo", "4", cwd=package).stderr
-    assert packyard("undo", "2", cwd=package).stderr == "undone: cfg set m w\nundone: cfg create-setter m\n"
+    for title in ("cfg set m w", "cfg create-setter m"):
+        assert packyard("undo", cwd=package).stderr == f"undone: {title}\n"
     assert reading.files(package) == states[1]
     for state in states[2:]:
         done("undo", "--redo", cwd=package)

@@ -1,4 +1,4 @@
-"""`lint`, `preview` and `test` of a package in use: with an option, with a preset, with values."""
+"""`lint` and `test` of a package in use: with an option, with values."""
 
 from __future__ import annotations
 
@@ -61,7 +61,6 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tiny.write(root / "bases/one/cm.yaml", tiny.POD + MORE)
     tiny.write(root / "Krmfile", KRMFILE)
     tiny.write(root / "overlays/options/cache/kustomization.yaml", COMPONENT + OPTION)
-    tiny.write(root / "packages/p/files/presets/large.yaml", "# Large.\nMEMORY: 700Gi\n")
     monkeypatch.chdir(root)
     return root
 
@@ -73,7 +72,7 @@ def found(*words: str, without: str = "no-labels|sidecar|token-mounted|no-resour
 
 def test_lint_finds_what_an_option_and_a_value_break_together(root: Path) -> None:
     assert root
-    assert found() == found("--option", "cache") == found("CACHE=/c") == found("--preset", "large") == []
+    assert found() == found("--option", "cache") == found("CACHE=/c") == []
     (line,) = found("--option", "cache", "CACHE=/cache")
     assert line.startswith("overlays/options/cache/kustomization.yaml:5:1: warning: with --option cache CACHE=/cache, ")
     assert "no container mounts volume 'data' [volume-never-mounted]" in line
@@ -86,7 +85,6 @@ def test_lint_finds_what_an_option_and_a_value_break_together(root: Path) -> Non
     ("words", "says"),
     [
         (["--option", "cach"], "there is no option 'cach' (did you mean 'cache'?)"),
-        (["--preset", "larg"], "p has no preset 'larg' (did you mean 'large'?)"),
         (["MEMRY=1"], "setter 'MEMRY' is in no package below p/uses (did you mean 'MEMORY'?)"),
     ],
 )

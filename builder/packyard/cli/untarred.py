@@ -7,7 +7,6 @@ that channel is asked only if the user named it before, on this computer.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -41,11 +40,14 @@ class Untarred:
 
     def base(self, flag: str | None) -> Bundle:
         """Return the bundle that it came from, which has the same packyard.json: fetched before, or in a channel."""
-        return self.kept() or self._asked(flag)
-
-    def _asked(self, flag: str | None) -> Bundle:
+        if kept := self.kept():
+            return kept
         problems: list[Problem] = []
-        for source in self._channels(flag):
+        sources = [channel(self.folder, self.receipt, flag)]
+        own = self.receipt.channel if self.receipt else ""
+        if own not in ("", sources[0].value) and preferences.is_used(own):
+            sources.append(Setting(own, receipt.FILE))
+        for source in sources:
             try:
                 bundle = bundles.find(Reference.parse(self.name), source)
             except PackyardError as error:
@@ -58,14 +60,6 @@ class Untarred:
         message = f"the bundle of {self.name} that this folder came from is needed, and was not found"
         hint = f"where did you get it? --from CHANNEL, or --base {quote(self.described.name)}.tar.gz"
         raise InputError(*problems, Problem(message, file=str(self.folder), hint=hint))
-
-    def _channels(self, flag: str | None) -> Iterator[Setting]:
-        """Yield the channel to ask first, then that of the receipt."""
-        first = channel(self.folder, self.receipt, flag)
-        yield first
-        own = self.receipt.channel if self.receipt else ""
-        if own not in ("", first.value) and preferences.is_used(own):
-            yield Setting(own, receipt.FILE)
 
     def _is_of(self, bundle: Bundle) -> bool:
         return bundle.manifest.to_bytes() == self.data

@@ -126,7 +126,7 @@ def is_set(folder: Path, listed: list[object], way: str, *, kpt: bool) -> None:
 
 
 @pytest.mark.parametrize("form", [*FORMS, *MORE])
-@settings(max_examples=tries(60))
+@settings(max_examples=tries(20))
 @given(st.data())
 def test_a_list_of_kpt_is_whole_by_every_way(form: str, data: st.DataObject) -> None:
     given_as, crlf = data.draw(st.sampled_from(["flow", "block", ""])), data.draw(st.booleans())
@@ -138,7 +138,7 @@ def test_a_list_of_kpt_is_whole_by_every_way(form: str, data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=tries(60))
+@settings(max_examples=tries(20))
 @given(st.data())
 def test_a_list_of_a_krmfile_is_whole_by_every_way(form: str, data: st.DataObject) -> None:
     listed, way = (

@@ -27,11 +27,10 @@ from typing import TYPE_CHECKING
 
 from packyard.cli import declare, output, preferences, progress, untarred
 from packyard.cli.rows import Rows
-from packyard.core.bundle import address, manifest
+from packyard.core.bundle import address
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle.lock import Lock, Pin
-from packyard.core.bundle.manifest import LIBRARY, Manifest
-from packyard.core.bundle.receipt import CARRIED
+from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError, on_one_line
 from packyard.core.files import regular
@@ -69,22 +68,25 @@ def run(arguments: argparse.Namespace) -> int:
         done = iter([_addressed(arguments, into)])
     else:
         package, _, wanted = arguments.reference.partition("/")
-        done = iter([_named(Reference.parse(package), arguments, into)])
+        asked, source = Reference.parse(package), preferences.source(arguments.channel)
+        if source.is_carried and arguments.lock:
+            raise InputError(Problem("what packyard carries cannot be pinned", hint="name a channel: --from CHANNEL"))
+        file = arguments.lock
+        done = iter([_carried(asked, source, into) if source.is_carried else _fetched(source, asked, into, file=file)])
     rows = []
     for row, text in done:
         rows.append(row)
         if arguments.output == "text":
             output.line(str(row["directory"]))
         output.note(text)
-        _tell_next(row, wanted)
+        _tell_next(Path(str(row["directory"])), wanted)
     ROWS.show(rows, arguments.output)
     return 0
 
 
-def _tell_next(row: dict[str, object], wanted: str) -> None:
-    """Name the command to go on with: for the use case that was named, or the only one."""
-    folder, source = Path(str(row["directory"])), str(row.get("channel", CARRIED))
-    described = Manifest.parse(regular.read(folder / manifest.FILE, limit=manifest.LIMIT))
+def _tell_next(folder: Path, wanted: str) -> None:
+    """Name the command to go on with: for the use case that was named, or for all."""
+    described = untarred.read(folder).described
     if described.kind == LIBRARY:
         return
     try:
@@ -92,21 +94,7 @@ def _tell_next(row: dict[str, object], wanted: str) -> None:
     except InputError as error:
         output.warning(str(error))
         return
-    if len(paths) == 1:
-        output.note(f"next: packyard setters {address.typed(folder / paths[0])}")
-    elif paths:
-        flag = "" if source == preferences.source().value else preferences.flag_for(source)
-        output.note(f"next: packyard show {described.name}{flag} lists its {len(paths)} use cases")
-
-
-def _named(asked: Reference, arguments: argparse.Namespace, into: Path) -> Row:
-    """Fetch a package of a channel, or build one that packyard carries."""
-    source = preferences.source(arguments.channel)
-    if not source.is_carried:
-        return _fetched(source, asked, into, file=arguments.lock)
-    if arguments.lock:
-        raise InputError(Problem("what packyard carries cannot be pinned", hint="name a channel: --from CHANNEL"))
-    return _carried(asked, source, into)
+    output.note(f"next: packyard setters {address.typed(folder / paths[0] if len(paths) == 1 else folder)}")
 
 
 def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[Row]:

@@ -1,7 +1,6 @@
 """Undo the last change below DIR by set, enable, upgrade, lint --fix or cfg: files get their earlier bytes back.
 
 packyard undo [DIR]         the last change; repeat it for the one before
-packyard undo [DIR] 3       the last three changes
 packyard undo [DIR] --list  the changes that can be undone, the newest first
 packyard undo [DIR] --redo  do again what was undone last
 
@@ -21,7 +20,7 @@ from shlex import quote
 from packyard.cli import declare, output, state, unified
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
-from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError, UsageError
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import undo
 from packyard.core.files.steps import Contents, Step, StepLog
 from packyard.core.files.tree import Tree
@@ -34,7 +33,7 @@ LIST = Rows("change", "step, title, time, files", when="--list", columns="STEP, 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    directories.add_arguments(parser, "[STEPS]")
+    directories.add_arguments(parser)
     declare.dry_run(parser)
     declare.switch(parser, "--yes", "undo without asking a change that is older than the last one")
     way = parser.add_mutually_exclusive_group()
@@ -44,31 +43,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Undo changes, and print the names of their files."""
-    directory, steps = _steps(arguments.words)
+    directory = directories.only(arguments.words, "undo")
     if arguments.list:
         declare.alone(arguments, "undo", "beside --list", "dry-run", "yes")
         return _list(directory, arguments.output)
-    if steps > 1 and (arguments.dry_run or arguments.redo):
-        flag = "--redo" if arguments.redo else "--dry-run"
-        raise UsageError(f"packyard undo: {flag} is for one step; type packyard undo {flag}")
     log, places = _log(), (directory, *_also(directory))
     if arguments.dry_run:
         state.tell_pending(Tree(directory))
         step = (undo.undone if arguments.redo else undo.last)(log, *places)
-        return _show([(step, undo.taken_back(step, Tree(Path(step.root)), _merged))], arguments, directory)
+        return _show((step, undo.taken_back(step, Tree(Path(step.root)), _merged)), arguments, directory)
     if _settled(log, directory, arguments):
         return 0
     if arguments.redo:
-        return _show([undo.redo(log, *places, merge=_merged)], arguments, directory, "done again")
-    there = sum(1 for _ in undo.done(log, *places)) if steps > 1 else 1
-    if steps > there:
-        hint = f"packyard undo {quote(str(directory))} --list shows them"
-        raise InputError(
-            Problem(f"has {output.counted(there, 'change')} to undo, not {steps}", file=str(directory), hint=hint)
-        )
+        return _show(undo.redo(log, *places, merge=_merged), arguments, directory, "done again")
     _check_order(log, places, arguments, directory)
-    undone = [undo.undo(log, *places, merge=_merged) for _ in range(steps)]
-    return _show(undone, arguments, directory, "undone")
+    return _show(undo.undo(log, *places, merge=_merged), arguments, directory, "undone")
 
 
 def _check_order(log: StepLog, places: Sequence[Path], arguments: argparse.Namespace, directory: Path) -> None:
@@ -81,15 +70,6 @@ def _check_order(log: StepLog, places: Sequence[Path], arguments: argparse.Names
         return
     hint = f"packyard undo {quote(str(directory))} --yes undoes the older one"
     raise InputError(Problem(told, file=str(directory), hint=hint))
-
-
-def _steps(words: list[str]) -> tuple[Path, int]:
-    """Return DIR, and how many steps are to be undone: the last word, where that is a number and no folder."""
-    if words and words[-1].isdecimal() and not os.path.isdir(words[-1]):  # noqa: PTH112  # a text
-        if not (steps := int(words[-1][:9])) > 0:
-            raise UsageError("packyard undo: STEPS is at least 1; packyard undo --list numbers them")
-        return directories.only(words[:-1], "undo"), steps
-    return directories.only(words, "undo"), 1
 
 
 def _list(directory: Path, form: str) -> int:
@@ -121,25 +101,19 @@ def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None
     return data
 
 
-def _show(
-    steps: list[tuple[Step, Contents]],
-    arguments: argparse.Namespace,
-    directory: Path,
-    word: str = "",
-) -> int:
-    """Print steps with the bytes that their files get, as a diff where nothing was written."""
-    if not ROWS.show([(step.title, list(_files(step, files))) for step, files in steps], arguments.output):
+def _show(made: tuple[Step, Contents], arguments: argparse.Namespace, directory: Path, word: str = "") -> int:
+    """Print a step with the bytes that its files get, as a diff where nothing was written."""
+    step, files = made
+    if not ROWS.show([(step.title, list(_files(step, files)))], arguments.output):
         return 0
-    for step, files in steps:
-        if not word:
-            root_dir = os.path.realpath(directory)
-            tree = Tree(Path(step.root))
-            changes = {step.path(name): (undo.content(tree, name), data) for name, data in files.items()}
-            unified.diffs(directory, {os.path.relpath(path, root_dir): both for path, both in changes.items()})
-            continue
+    if word:
         for name in sorted(files):
             output.line(os.path.relpath(step.path(name)))
         output.note(f"{word}: {step.title}")
+        return 0
+    root_dir, tree = os.path.realpath(directory), Tree(Path(step.root))
+    changes = {step.path(name): (undo.content(tree, name), data) for name, data in files.items()}
+    unified.diffs(directory, {os.path.relpath(path, root_dir): both for path, both in changes.items()})
     return 0
 
 

@@ -20,7 +20,6 @@ from packyard.writing.authoring.import_.conversion import Imported
 from packyard.writing.authoring.import_.note import DOUBTFUL, Note
 from packyard.writing.build import workspace_lint
 from packyard.writing.checks import explanation
-from packyard.writing.source import workspace
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, useCases, files, notes (kind, what, do=todo, cases)")
@@ -60,11 +59,10 @@ def _with_faults(here: Workspace, imported: Imported, origin: str) -> Imported:
     if not errors:
         return imported
     rules = sorted({each.rule for each in errors} & {*explanation.IN_USE} - here.severities.keys())
-    lint = dict.fromkeys(rules, f"{{severity: warning, reason: {imported.name} was imported with it}}")
-    files = {WORKSPACE: workspace.with_lint(here.sources.read(WORKSPACE), lint)} if lint else {}
+    files = {WORKSPACE: conversion.tolerating(here.sources.read(WORKSPACE), rules, imported.name)} if rules else {}
     notes = [
         Note(DOUBTFUL, f"what {WORKSPACE} makes a warning now", "correct it, and remove the rule there", (str(each),))
-        if each.rule in lint
+        if each.rule in rules
         else Note(
             DOUBTFUL, "what packyard build refuses", "correct it: kustomize or a cluster refuses it, too", (str(each),)
         )

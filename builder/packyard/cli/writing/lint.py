@@ -3,7 +3,7 @@
 A finding in a package of the workspace is at the line that its author wrote, with the composed place behind it. The
 exit code is 1 if any finding is an error, or with --strict if there is any. A comment at a line makes an exception:
 ``# packyard: allow RULE: reason``. Use cases are judged alone, with each option and with each preset that they have;
---option, --preset and NAME=VALUE add one use that has all of these at once.
+--option and NAME=VALUE add one use that has all of these at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ EXAMPLE = "packyard lint my-model --strict"
 #: The rules of a file of which nothing else is known.
 _BROKEN = ("unreadable", "root-no-mapping")
 _ARCHIVES = (".tar.gz", ".tgz")
-_CHECKS = ("strict", "all", "fix", "option", "preset")
+_CHECKS = ("strict", "all", "fix", "option")
 _VERSION = "0.0.0"  # which no finding shows
 
 
@@ -86,7 +86,7 @@ def _lint(arguments: argparse.Namespace) -> int:
         message = f"is not a directory, and there is no {WORKSPACE} here or above"
         raise InputError(Problem(message, file=names[0]))
     if use and (folders or not here):
-        raise UsageError("packyard lint: --option, --preset and NAME=VALUE are for packages of a workspace")
+        raise UsageError("packyard lint: --option and NAME=VALUE are for packages of a workspace")
     judging = (judges_of(here) if here else schemas.choose(built_in().kubernetes)) if folders else []
     found, count = _find(arguments, here, names, folders, judging, use)
     roots = [*([here.root_dir] if here else []), *(Path(each) for each in folders if Path(each).is_dir())]

@@ -2,7 +2,7 @@
 
 The tests of a package are packages/NAME/tests/*.yaml: values and options that are given, and fields or a refusal that
 are expected. The exit code is 1 if a check failed. A check that needs a program that PATH has not is skipped. Each
-use case is rendered alone and with each option that it has; with --option, --preset or NAME=VALUE as these say.
+use case is rendered alone and with each option that it has; with --option or NAME=VALUE as these say.
 """
 
 from __future__ import annotations

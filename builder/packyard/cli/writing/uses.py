@@ -1,4 +1,4 @@
-"""``--option``, ``--preset`` and ``NAME=VALUE``: how a package is used while an author looks at it."""
+"""``--option`` and ``NAME=VALUE``: how a package is used while an author looks at it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ def add_arguments(parser: argparse.ArgumentParser, verb: str) -> None:
     """Declare the flags; values are among the words."""
     text = f"{verb} with an option enabled (may be repeated)"
     declare.value(parser, "--option NAME", text, action="append", default=[])
-    text = f"{verb} with the values of a preset"
-    declare.value(parser, "--preset NAME", text, action="append", default=[])
 
 
 def split(arguments: argparse.Namespace, words: Iterable[str], *verb: str) -> tuple[list[str], Use]:
@@ -32,6 +30,5 @@ def split(arguments: argparse.Namespace, words: Iterable[str], *verb: str) -> tu
             raise UsageError(f"packyard: {word!r} must be NAME=VALUE")
         else:
             values.setdefault(name, []).append(text)
-    flags = [f"--option={name}" for name in arguments.option] + [f"--preset={name}" for name in arguments.preset]
-    command = shlex.join(["packyard", *verb, *others, *flags])
-    return others, Use(options=arguments.option, presets=arguments.preset, values=values, command=command)
+    command = shlex.join(["packyard", *verb, *others, *(f"--option={name}" for name in arguments.option)])
+    return others, Use(options=arguments.option, values=values, command=command)

@@ -173,15 +173,19 @@ class BucketStore:
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`."""
         check_key(key)
-        end, place = time.monotonic() + self.patience, self._place(key)
+        end, place, skip = time.monotonic() + self.patience, self._place(key), 0
         options: Any = {"range": {"offset": offset}} if offset else None
         try:
             answer = self._ask(place, lambda bucket: obstore.get(bucket, key, options=options), end)
         except _BeyondError:
             return
+        except _NoRangesError:
+            answer, skip = self._ask(place, lambda bucket: obstore.get(bucket, key), end), offset
         pieces = iter(answer.stream(min_chunk_size=_PIECE))
         while piece := self._ask(place, lambda _: next(pieces, None), end):
-            yield bytes(piece)
+            if skip < len(piece):
+                yield bytes(piece)[skip:]
+            skip = max(0, skip - len(piece))
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
@@ -282,6 +286,10 @@ class _BeyondError(Exception):
     """There is nothing from that offset on."""
 
 
+class _NoRangesError(Exception):
+    """The server sends all, whatever is asked for, as rclone does."""
+
+
 def client(patience: float, endpoint: str, trusted: str | None = None) -> dict[str, Any]:
     """Return obstore's settings of how it talks to a server; proxies it takes from the environment itself.
 
@@ -360,6 +368,8 @@ def _refusal(place: str, error: Exception, identity: Identity) -> Exception:
         return unavailable(f"the server wants the bucket in the name of the host ({answer})", hint)
     if status == "416" or "StartTooLarge" in text:
         return _BeyondError()
+    if "NotPartial" in text:
+        return _NoRangesError()
     if code in _NO_BUCKET:
         return MissingStoreError(Problem(f"there is no such bucket ({code})", file=place, hint="check the address"))
     if _METADATA.search(text):

@@ -98,6 +98,7 @@ class _Reader:
     def __init__(self, directory: Path) -> None:
         self.budget = Budget(directory)
         self._directory = directory
+        self._package = ""
         self._open: list[str] = []
 
     def part(self, folder: Path, kind: str, text: str | None = None) -> Part:
@@ -152,7 +153,7 @@ class _Reader:
         if "\0" in node.value or node.value.startswith("/") or not regular.is_folder(path):
             message = f"component {node.value!r} is not a folder here"
             raise (BeyondError if "//" in node.value or "?" in node.value else InputError)(node.problem(message))
-        package = package_of(self._directory)
+        self._package = package = self._package or package_of(self._directory)
         if leads := Gate(package, {}).outside(str(path)):
             message = f"component {node.value!r} leads to {leads}, outside of the package {package}"
             raise BeyondError(node.problem(f"{message}, which packyard's own build does not follow", HINT))

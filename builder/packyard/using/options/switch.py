@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 
 from packyard.core.bundle import address
 from packyard.core.errors import BeyondError, ConflictError, InputError, Problem, refuse, suggest
@@ -149,7 +148,7 @@ def _switch(
 
 
 def _enabled(directory: Path, names: Sequence[str], trial: Trial) -> Switched:
-    folder = _find(directory, names)
+    folder = _find(directory)
     before = EnabledOptions.read(Tree(directory), folder)
     refuse(problem for name in names if (problem := _unknown(folder, name)))
     distinct = list(dict.fromkeys(names))
@@ -165,7 +164,7 @@ def _enabled(directory: Path, names: Sequence[str], trial: Trial) -> Switched:
 
 
 def _disabled(directory: Path, names: Sequence[str]) -> Switched:
-    folder = _find(directory, names)
+    folder = _find(directory)
     before = EnabledOptions.read(Tree(directory), folder)
     refuse(problem for name in names if name not in before.options and (problem := _unknown(folder, name)))
     distinct = list(dict.fromkeys(names))
@@ -178,7 +177,6 @@ def states(directory: Path, trial: Trial) -> list[OptionState]:
     """Return every option of a use case's package: whether it is enabled, and whether it fits."""
     folder = folders.find(directory)
     if folder is None:
-        refuse(_of_old_form(directory, ()))
         return []
     here = EnabledOptions.read(Tree(directory), folder)
     states = []
@@ -203,23 +201,12 @@ def describe(folder: Folder, name: str) -> str:
     return folders.description(regular.read(file, limit=folders.LONGEST))
 
 
-def _find(directory: Path, names: Sequence[str]) -> Folder:
-    """Return the options of a use case; a package of an older form, or without options, is refused."""
+def _find(directory: Path) -> Folder:
+    """Return the options of a use case; a package without options is refused."""
     folder = folders.find(directory)
     if folder is None:
-        refuse(_of_old_form(directory, names))
         raise InputError(Problem(f"there is no folder {NAME}/ above it, in its package", file=str(directory)))
     return folder
-
-
-def _of_old_form(directory: Path, names: Sequence[str]) -> list[Problem]:
-    """Say how an option inside the use case is added, where packages of an older form have theirs."""
-    inside = [name for name in names or ("NAME",) if not names or (directory / NAME / name).is_dir()]
-    if not (directory / NAME).is_dir() or not inside:
-        return []
-    hint = " && ".join(f"kustomize edit add component {NAME}/{name}" for name in inside)
-    message = f"this package has its options inside the use case, where kustomize adds them: {NAME}/{', '.join(inside)}"
-    return [Problem(message, file=str(directory), hint=f"cd {quote(str(directory))} && {hint}")]
 
 
 def _unknown(folder: Folder, name: str) -> Problem | None:

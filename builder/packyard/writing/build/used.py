@@ -1,6 +1,6 @@
 """A package as its users use it: in a temporary folder, with options enabled and values set in what has them.
 
-    packyard lint p --option gpus --preset large MEMORY=64Gi
+    packyard lint p --option gpus MEMORY=64Gi
 
 A use case that an option does not fit stays without it, and so does one that lacks a setter. A package where nothing
 of that is at hand is refused, like by `packyard enable -R` and `packyard set -R`.
@@ -16,15 +16,13 @@ from functools import partial
 from pathlib import Path
 
 from packyard.core.bundle import archive
-from packyard.core.bundle.shipped import PRESETS
-from packyard.core.errors import InputError, PackyardError, Problem, suggest
+from packyard.core.errors import InputError, PackyardError, Problem
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
 from packyard.using.kustomize.builtin import try_components
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.switch import enable_below
-from packyard.using.setters import valuesfile
 from packyard.using.setters.change import change_setters
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
@@ -38,42 +36,32 @@ from packyard.writing.checks.shipped_options import ShippedOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """What somebody does with a package: options, then the values of presets, then values; nothing if all are empty.
+    """What somebody does with a package: options, then values; nothing if both are empty.
 
     ``command`` is what they typed before the values, for the hints of errors.
     """
 
     options: Sequence[str] = ()
-    presets: Sequence[str] = ()
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
     command: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.options or self.presets or self.values)
+        return bool(self.options or self.values)
 
     def __str__(self) -> str:
-        words = [f"--option {name}" for name in self.options] + [f"--preset {name}" for name in self.presets]
+        words = [f"--option {name}" for name in self.options]
         return " ".join([*words, *(f"{name}={','.join(texts)}" for name, texts in self.values.items())])
 
     def apply(self, package_dir: Path, prefix: str, use_cases: Sequence[str]) -> None:
         """Enable and set, in the use cases of an unpacked package; messages name files from the package on."""
         top = package_dir / prefix
         try:
-            values = {**self._of_presets(package_dir), **self.values}
             if self.options:
                 enable_below(top, use_cases, self.options, lambda here: partial(try_components, here))
-            if values:
-                change_setters(top, values, recursive=True, command=self.command)
+            if self.values:
+                change_setters(top, self.values, recursive=True, command=self.command)
         except InputError as error:
             raise InputError(*(_from(each, f"{package_dir.parent}/") for each in error.problems)) from error
-
-    def _of_presets(self, package_dir: Path) -> dict[str, Sequence[str]]:
-        by_name = {file.stem: file for file in (package_dir / PRESETS).glob("*.yaml")}
-        if unknown := [name for name in self.presets if name not in by_name]:
-            hint = suggest(unknown[0], by_name) or f"there are {', '.join(sorted(by_name)) or 'none'}"
-            raise InputError(Problem(f"{package_dir.name} has no preset {unknown[0]!r}", hint=hint))
-        files = (valuesfile.parse(by_name[name].read_bytes(), str(by_name[name])) for name in self.presets)
-        return {name: given.texts for each in files for name, given in each.by_name.items()}
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import Child, Collection, Comment, Entry, Item, Node, Scalar, SequenceNode, Source
@@ -52,12 +51,6 @@ class Origins:
         """Note the origin of a whole line."""
         self._lines.setdefault(line, {}).setdefault(1, (place,))
 
-    def fill(self, lines: int, place: Place) -> None:
-        """Note the origin of all lines that have none."""
-        for line in range(1, lines + 1):
-            if line not in self._lines:
-                self.add_line(line, place)
-
     def at(self, line: int, column: int = 0) -> Stack:
         """Return the origin of a place, by default of the last thing that begins in a line.
 
@@ -69,24 +62,17 @@ class Origins:
         return begun[max(index, 1) - 1][1] if begun else ()
 
 
-def of_text(composed: str, original: str, file: str, *, whole: bool = False, indented: bool = False) -> Origins:
-    """Return the origins of a file that was copied, with or without some of its lines, or its ``whole``.
+def of_text(composed: str, original: str, file: str) -> Origins:
+    """Return the origins of a text that was copied without some of its lines, or made of them.
 
-    The lines of one that is ``indented`` may begin with other blanks, and have another order.
+    A line is from the next one that says the same, otherwise from the first that does, or from the beginning.
     """
-    origins = Origins()
-    if whole:
-        origins.add_line(1, Place(file, 1))
-    texts = (text.splitlines() for text in (original, composed))
-    before, after = ([line.strip() if indented else line for line in lines] for lines in texts)
-    for start, place, size in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
-        for number in range(1, size + 1):
-            origins.add_line(place + number, Place(file, start + number))
-    if indented:
-        first = {line: number for number, line in reversed([*enumerate(before, 1)])}
-        for number, line in enumerate(after, 1):
-            if line in first:
-                origins.add_line(number, Place(file, first[line]))
+    origins, lines, last = Origins(), [line.strip() for line in original.splitlines()], 0
+    for number, text in enumerate(composed.splitlines(), 1):
+        found = [at for at, line in enumerate(lines, 1) if line == text.strip()]
+        last = next((at for at in found if at > last), last)
+        place = last if last in found else next(iter(found), 1)
+        origins.add_line(number, Place(file, place))
     return origins
 
 

@@ -118,7 +118,7 @@ class Traced:
             source = parts.file_of(sources, part.folder)
         elif file == program.REFERENCES:
             source = part.configurations[0]
-        return origin.of_text(text, sources.text(source).text, sources.shown(source), whole=True)
+        return origin.of_text(text, sources.text(source).text, sources.shown(source))
 
     def _of_option(self, path: str, text: str, root: MappingNode) -> Origins:
         """Return the origins of an option's file, which is its source without some patches, or of their Krmfile."""
@@ -138,13 +138,8 @@ class Traced:
         sources, file = self._workspace.sources, f"{folder}/{name}"
         if name == kustomization.FILE and parts.has_kustomization(sources, folder):
             file = parts.file_of(sources, folder)
-        pods = f"{folder}/{PODS}"
-        is_of_pods = sources.is_file(pods) and (name.startswith("pods") or not sources.is_file(file))
-        file = pods if is_of_pods else file
-        origins = origin.of_text(text, sources.text(file).text, sources.shown(file), indented=is_of_pods)
-        if sources.is_file(pods):
-            origins.fill(text.count("\n"), Place(sources.shown(pods), 1))
-        return origins
+        file = file if sources.is_file(file) else f"{folder}/{PODS}"
+        return origin.of_text(text, sources.text(file).text, sources.shown(file))
 
     def _of_kustomization(self, origins: Origins, root: MappingNode, unfolded: Unfolded) -> None:
         """Note for each file of a use case what its object came from, and for the rest the use case."""

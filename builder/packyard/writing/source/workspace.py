@@ -14,12 +14,9 @@ from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.core.work.memo import Memo
-from packyard.core.yaml.document import parse_one, source_of
 from packyard.core.yaml.fields import Fields
-from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.node import Scalar
 from packyard.core.yaml.sources import LIBRARIES, Sources
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import parse_krmfile
 from packyard.writing.source import library
 from packyard.writing.source.library import Library
 
@@ -94,13 +91,6 @@ class Workspace:
         names = kustomization.FILE, PODS
         paths = (path for folder in folders for name in names for path in self.sources.list(folder, f"*/{name}"))
         return sorted({basename(dirname(path)) for path in paths})
-
-    def setter_names(self) -> set[str]:
-        """Return the names of all setters that parts and packages define."""
-        places = ("", "bases/*/", "overlays/*/*/", "packages/*/")
-        listings = (self.sources.list(root.rstrip("/"), place + KRMFILE) for root in self.roots for place in places)
-        sources = (source_of(self.sources.read(path), self.sources.shown(path)) for paths in listings for path in paths)
-        return {name for source in sources for name in parse_krmfile(source).definitions.setters}
 
     def hidden(self) -> Iterator[str]:
         """Yield a sentence for each tree of which parts are not used, as an earlier one has parts of their names."""
@@ -179,27 +169,6 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
             fields.fault(named, key, f"{named.value!r} must be words joined by slashes")
     fields.done()
     return workspace
-
-
-def with_lint(data: bytes, rules: Mapping[str, str]) -> bytes:
-    """Return a ``packyard.yaml`` that says more of rules of lint, each in flow style; all else stays."""
-    source, rows = source_of(data, WORKSPACE), [f"{name}: {text}" for name, text in rules.items()]
-    root = parse_one(data, WORKSPACE).root
-    lint = root.entry("lint") if isinstance(root, MappingNode) else None
-    held = lint.value if lint and isinstance(lint.value, MappingNode) and lint.value.entries else None
-    if held and held.flow:
-        at, new = held.start + 1, "".join(f"{row}, " for row in rows)
-    elif held:
-        at = held.start
-        indent = source.text[source.line_start(at) : at]
-        new = "".join(f"{row}\n{indent}" for row in rows)
-    else:  # nothing, or nothing in it
-        at = lint.start if lint else len(source.text)
-        end = lint.value.end if lint else at
-        head = "lint:" if not at or source.text[at - 1] == "\n" else "\nlint:"
-        block = "".join(f"\n  {row}" for row in rows)
-        return f"{source.text[:at]}{head}{block}\n{source.text[end:].lstrip(chr(10))}".encode()
-    return f"{source.text[:at]}{new}{source.text[at:]}".encode()
 
 
 def _lint(fields: Fields) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -11,7 +11,12 @@ from posixpath import basename
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.files.paths import WORKSPACE
+from packyard.core.yaml.content import Text, in_brackets
 from packyard.core.yaml.document import parse_text, source_of
+from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import Document, MappingNode
+from packyard.core.yaml.proof import rewrite
+from packyard.core.yaml.splice import add
 from packyard.core.yaml.values import double_quoted, quoted, to_value
 from packyard.using.kustomize import builtin
 from packyard.writing.authoring.import_ import upstream, use_cases
@@ -217,3 +222,14 @@ def _check_free(here: Workspace, folders: Iterable[str]) -> None:
         if any(here.sources.list(f"{root}{folder}") for root in here.roots):
             file, hint = here.sources.shown(folder), "choose another name: --name NAME"
             raise InputError(Problem("exists already, and is not empty", file=file, hint=hint))
+
+
+def tolerating(data: bytes, rules: Iterable[str], name: str) -> bytes:
+    """Return a packyard.yaml that makes warnings of what a package was imported with; all else stays."""
+    says = in_brackets({"severity": Text("warning"), "reason": Text(f"{name} was imported with it")})
+
+    def change(document: Document) -> list[Edit]:
+        assert isinstance(document.root, MappingNode)
+        return add(document.root, ("lint",), dict.fromkeys(rules, says))
+
+    return rewrite(data, WORKSPACE, change)
