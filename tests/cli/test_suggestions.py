@@ -123,7 +123,7 @@ def test_half_a_use_case_is_told_what_it_lacks_and_not_to_type_the_same_again(tm
         ("explain DIR NOPE", "packyard setters 'my app' lists"),
         ("setters DIR foo", "packyard setters 'my app'"),
         ("enable --off DIR", "packyard enable 'my app' lists"),
-        ("undo DIR 3", "packyard undo 'my app' --list"),
+        ("undo DIR 3", "packyard undo 'my app'"),
     ],
 )
 def test_a_folder_with_a_blank_is_quoted_in_what_to_type(tmp_path: Path, words: str, typed: str) -> None:
