@@ -80,7 +80,6 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
     "no signatures where one is required": (envelope.sign(PAYLOAD, TYPE, []), "head.json: is not signed"),
     "a signature by an untrusted key": (envelope.sign(PAYLOAD, TYPE, [OTHER]), "which you do not trust"),
     "an untrusted key's signature in the name of a trusted key": (_changed(signatures=_FORGED), "is wrong"),
-    "an empty signature": (_changed(signatures=[{"keyid": KEY.public.id, "sig": ""}]), "is wrong"),
     "a signature that is too long": (
         _changed(signatures=[{"keyid": KEY.public.id, "sig": _encoded(bytes(65))}]),
         "is wrong",
@@ -91,23 +90,12 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         "at most 16 signatures",
     ),
     "a key id that is none": (_changed(signatures=[{"keyid": "release", "sig": ""}]), "is not a digest"),
-    "no key id": (_changed(signatures=[{"sig": _signature_of(PAYLOAD)[0]["sig"]}]), "keyid: is missing"),
-    "base64 with a line break": (_changed(payload=_encoded(PAYLOAD)[:8] + "\n" + _encoded(PAYLOAD)[8:]), "base64"),
-    "base64 of the web": (_changed(payload="-_-_"), "must be base64"),
     "base64 with bits behind its end": (_changed(payload="e31="), "is not spelled as"),
     "a field more": (_changed(extra=1), "is not spelled as"),
     "a field twice": (SIGNED.replace(b'"payload":', b'"payload": "e30=",\n  "payload":'), "a key appears twice"),
-    "a field less": (record.to_bytes({"payload": "", "payloadType": TYPE}), "signatures: is missing"),
     "another spelling of the same JSON": (json.dumps(json.loads(SIGNED)).encode(), "is not spelled as"),
-    "an escape in a text": (SIGNED.replace(b"application/", b"applicatio\\u006e/"), "is not spelled as"),
     "bytes behind the end": (SIGNED + b"\n", "is not spelled as"),
-    "two envelopes": (SIGNED * 2, "cannot be read as JSON"),
-    "a byte order mark": (b"\xef\xbb\xbf" + SIGNED, "cannot be read as JSON"),
-    "a list": (b"[]", "expected an object"),
-    "nothing": (b"", "cannot be read as JSON"),
     "too long": (SIGNED + b" " * record.LIMIT, "it is larger than"),
-    "too deep": (b"[" * 100_000 + b"]" * 100_000, "cannot be read as JSON"),
-    "a payload that is a number": (_changed(payload=1), "payload: expected a text"),
 }
 
 

@@ -102,6 +102,8 @@ def test_the_verbs_trust_an_identity_for_a_channel_and_let_go_of_it(
     publish(zoo, [bundle("bert")])
     done("copy", zoo.root_dir, public, "--key", f"sigstore:{tmp_path}/config.json")
     words = ("keys", "trust", WORKFLOW, public, "--issuer", ISSUER, "--trusted-root", tmp_path / "root.json")
+    refused = packyard(*words[:4])
+    assert (refused.returncode, "CHANNEL --issuer URL" in refused.stderr) == (2, True)
     done(*words)
     assert f"{WORKFLOW} ({ISSUER})" in done("keys", "list")
     assert f"signed by {WORKFLOW}" in packyard("list", "--from", public).stderr

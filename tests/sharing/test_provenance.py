@@ -145,7 +145,6 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         _changed(lambda s: s["subject"].append(s["subject"][0])),
         "bert.tar.gz: must be one, found 2",
     ),
-    "no subject": (_changed(lambda s: s.update(subject=[])), "bert.tar.gz: must be one, found 0"),
     "another bundle's provenance": (Statement(bundle("gpt"), {}, None).to_bytes(KEY), "is about gpt@1.0"),
     "another version's provenance": (Statement(bundle(version="2"), {}, None).to_bytes(KEY), "is about bert@2"),
     "the same version with other content": (
@@ -160,14 +159,10 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         _changed(lambda s: s["subject"][0].update(name="gpt.tar.gz")),
         "bert.tar.gz: must be one, found 0",
     ),
-    "no digest": (_changed(lambda s: s["subject"][0].update(digest={})), "sha256: is missing"),
-    "a digest of another kind": (_changed(lambda s: s["subject"][0].update(digest={"md5": "x"})), "sha256: is missing"),
     "a digest that is none": (
         _changed(lambda s: s["subject"][0].update(digest={"sha256": "AB" * 32})),
         "is not a digest",
     ),
-    "no tar": (_changed(lambda s: s["subject"][0].update(annotations={})), "tar: is missing"),
-    "another type of statement": (_changed(lambda s: s.update(_type="https://in-toto.io/Statement/v0.1")), "_type"),
     "another predicate": (_changed(lambda s: s.update(predicateType="https://slsa.dev/vsa/v1")), "predicateType"),
     "another kind of build": (
         _changed(lambda s: s["predicate"]["buildDefinition"].update(buildType="https://x")),
@@ -203,8 +198,6 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         _wrap(MADE.payload().replace(b'"_type":', b'"_type": "x",\n  "_type":')),
         "a key appears twice",
     ),
-    "a list": (_wrap(b"[]"), "expected an object"),
-    "no JSON": (_wrap(b"bert"), "cannot be read as JSON"),
     "no statement": (b"{}", "is not signed"),
     "no signature in it": (UNSIGNED, "must be one, found 0"),
     "a swapped payload type": (

@@ -15,6 +15,7 @@ import pytest
 
 import sample
 import tiny
+from bench import peak
 from catalogue.usecases import PACKAGES, shipped
 from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
@@ -47,8 +48,8 @@ def command(root: Path, channel: str | Path, *words: object) -> list[str]:
 
 
 def start(root: Path, channel: str | Path, *words: object) -> subprocess.Popen[str]:
-    pipe, publishing = subprocess.PIPE, command(root, channel, *words)
-    return subprocess.Popen(publishing, env=environment(**PEM), stdout=pipe, stderr=pipe, text=True)
+    publishing, rows = command(root, channel, *words), subprocess.DEVNULL
+    return subprocess.Popen(publishing, env=environment(**PEM), stdout=rows, stderr=subprocess.PIPE, text=True)
 
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
@@ -67,15 +68,6 @@ def content(address: str | Path) -> Mapping[str, object]:
     return {**named, **files, "index": (index.listed, index.shards, index.releases)}
 
 
-def ended(process: subprocess.Popen[str]) -> int:
-    """Wait for a process that succeeds; return the most megabytes that it had."""
-    assert process.stderr
-    printed = process.stderr.read()
-    _, process.returncode, used = os.wait4(process.pid, 0)
-    assert process.returncode == 0, printed
-    return used.ru_maxrss // 1024
-
-
 @pytest.mark.usefixtures("clean_environment")
 @pytest.mark.parametrize("where", ["directory", "on_versitygw", "on_azurite", "on_gcs"])
 def test_eight_pods_of_which_one_is_killed_and_run_again_give_the_bytes_of_one_process(
@@ -83,22 +75,24 @@ def test_eight_pods_of_which_one_is_killed_and_run_again_give_the_bytes_of_one_p
 ) -> None:
     opened = request.getfixturevalue(where) if where != "directory" else lambda: DirectoryStore(tmp_path / "parts")
     address, root = opened().address, generate(tmp_path / "sources", COUNT)
-    alone = start(root, tmp_path / "one", "--close", "--jobs", 1)
-    most = ended(alone)
+    alone = peak(*command(root, tmp_path / "one", "--close", "--jobs", 1), env=environment(**PEM), timeout=900)
     pods = [start(root, address, "--shard", f"{number}/{PODS}", "--close", "--jobs", 1) for number in range(PODS)]
     store, victim = open_store(address), pods[3]
-    while victim.poll() is None and not any(key == "1.0/p-00003.tar.gz" for key in store.list("1.0/p-00003")):
+    while victim.poll() is None and "1.0/p-00003.tar.gz" not in store.list("1.0/p-00003"):
         pass
     victim.kill()
     victim.communicate()
     assert victim.returncode == -signal.SIGKILL
-    needed = [ended(pod) for pod in pods if pod is not victim]
+    for pod in pods:
+        if pod is not victim:
+            finish(pod)
     assert not access.read(store).is_closed("1.0")
-    needed.append(ended(start(root, address, "--shard", f"3/{PODS}", "--close", "--jobs", 1)))
+    again = command(root, address, "--shard", f"3/{PODS}", "--close", "--jobs", 1)
+    pod_needs = peak(*again, env=environment(**PEM), timeout=900)
     assert content(address) == content(tmp_path / "one")
     assert list(fsck.check(store, Trust.of(KEY.public))) == []
-    print(f"{where}: {COUNT} packages, {most} MB alone, {max(needed)} MB in a pod")
-    assert max(needed) < 160
+    print(f"{where}: {COUNT} packages, {alone:.0f} MB alone, {pod_needs:.0f} MB in a pod")
+    assert max(alone, pod_needs) < 160
 
 
 def job(shards: int, channel: str) -> tuple[dict[str, str], list[str]]:

@@ -177,21 +177,6 @@ def test_the_policy_of_the_page_lets_no_script_of_others_run(
     assert all("Content Security Policy" in each or "Content-Security-Policy" in each for each in reader.complaints)
 
 
-def test_without_scripts_there_are_list_tables_and_commands_with_placeholders(
-    open_reader: Callable[..., Reader], address: str
-) -> None:
-    reader = open_reader(java_script_enabled=False)
-    assert "12 packages" in reader.read(address)
-    assert not reader.tab.is_visible("#search")
-    reader.tab.click(f"text={MNIST}")
-    reader.tab.get_by_role("heading", name="multi-node/user-allocated-pvc", exact=True).click()
-    here = reader.tab.locator(f'.form[id="{MULTI_NODE}"]')
-    assert here.get_by_role("row", name="BATCH_SIZE").is_visible()
-    assert f"packyard set {MNIST}/{MULTI_NODE} PVC_NAME=…" in here.inner_text()
-    assert here.get_by_role("img").is_visible()
-    assert here.get_by_role("textbox").count() == 0
-
-
 def test_prints_dark_pages_on_white_with_what_is_folded(open_reader: Callable[..., Reader], address: str) -> None:
     reader = open_reader(color_scheme="dark", java_script_enabled=False)
     reader.read(f"{address}web/p/{MNIST}.html")

@@ -95,6 +95,9 @@ def _trust(ring: Keyring, arguments: argparse.Namespace) -> list[_Row]:
 
 def _signatory(ring: Keyring, name: str, arguments: argparse.Namespace) -> Signatory:
     if not arguments.issuer:
+        if "://" in name:
+            problem = f"an identity needs who says that it is this one: packyard keys trust {quote(name)} CHANNEL"
+            raise UsageError(f"packyard keys trust: {problem} --issuer URL")
         return ring.named(name)
     root = regular.read(arguments.trusted_root).decode("utf-8", "replace") if arguments.trusted_root else ""
     return Identity(name, arguments.issuer, root)
