@@ -63,7 +63,7 @@ class UseCase:
 def add_arguments(parser: argparse.ArgumentParser, rest: str = "[NAME=VALUE...]") -> None:
     """Declare the use case, its values, and where it is from."""
     directories.add_arguments(parser, rest)
-    add_values(parser, "as if the values of this file were set, too, and its options enabled")
+    add_values(parser, "as if the values and options of this file were set")
     declare.value(parser, "--from CHANNEL", "fetch NAME/USECASE for this command alone", dest="channel")
     declare.switch(parser, "--locked", f"the version that {lock.FILE} pins")
 

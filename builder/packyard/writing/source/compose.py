@@ -125,19 +125,6 @@ def faults(workspace: Workspace, package: Package) -> list[Problem]:
     return list(dict.fromkeys(problems))
 
 
-def read(workspace: Workspace, package: Package) -> None:
-    """Ask the sources what `compose` asks, and compose nothing.
-
-    Whether other parts define what a rule of this package names is not asked: its files do not depend on it.
-    """
-    for use_case in package.use_cases:
-        _beside(workspace.sources, _parts(workspace, package, use_case)[0])
-    parts.read_krmfile(workspace.sources, package.folder)
-    parts.read_shared(workspace.sources, workspace.libraries)
-    preset.read_all(workspace.sources, package)
-    option.read(workspace)
-
-
 @dataclass(frozen=True, slots=True)
 class Plain:
     """The objects of a use case by their file names, before any word is looked up.

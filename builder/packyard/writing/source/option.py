@@ -91,13 +91,6 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
     return Options(tuple(options), files, Definitions(setters))
 
 
-def read(workspace: Workspace) -> None:
-    """Ask the sources what `gather` asks for any package."""
-    for name in workspace.option_names():
-        part = parts.read(workspace.sources, workspace.overlay_dir(OPTIONS, name), "Component")
-        _files(workspace.sources, part, (), pod_components.Written())
-
-
 def _option(
     workspace: Workspace, name: str, part: Part, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]
 ) -> tuple[Option | None, Definitions, Mapping[str, str]]:

@@ -14,12 +14,9 @@ from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.core.work.memo import Memo
-from packyard.core.yaml.document import source_of
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Scalar
 from packyard.core.yaml.sources import LIBRARIES, Sources
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import parse_krmfile
 from packyard.writing.source import library
 from packyard.writing.source.library import Library
 
@@ -94,13 +91,6 @@ class Workspace:
         names = kustomization.FILE, PODS
         paths = (path for folder in folders for name in names for path in self.sources.list(folder, f"*/{name}"))
         return sorted({basename(dirname(path)) for path in paths})
-
-    def setter_names(self) -> set[str]:
-        """Return the names of all setters that parts and packages define."""
-        places = ("", "bases/*/", "overlays/*/*/", "packages/*/")
-        listings = (self.sources.list(root.rstrip("/"), place + KRMFILE) for root in self.roots for place in places)
-        sources = (source_of(self.sources.read(path), self.sources.shown(path)) for paths in listings for path in paths)
-        return {name for source in sources for name in parse_krmfile(source).definitions.setters}
 
     def hidden(self) -> Iterator[str]:
         """Yield a sentence for each tree of which parts are not used, as an earlier one has parts of their names."""
