@@ -163,6 +163,6 @@ def test_only_what_is_not_as_it_was_shipped_is_tried_with_options(
     out, tried = built(workspace(tmp_path)), list[object]()
     monkeypatch.setattr(enabled, "enable", lambda *words: tried.append(words))
     assert errors(out, below=tmp_path) == [] == tried
-    tiny.replace(next((out / "p/uses/one").glob("pod*.yaml")), "name: x", "name: changed")
+    tiny.replace(out / "p/uses/one/job.yaml", "name: x", "name: changed")
     assert errors(out, below=tmp_path) == []
     assert tried
