@@ -185,6 +185,7 @@ def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
             "other/multi-node",
             "catalogue has no 'other', and other is not a directory here (packyard list shows what it has)",
         ),
+        ("../nowhere/multi-node", "is not a directory"),
     ):
         refused = packyard("render", word, cwd=tmp_path)
         assert (refused.returncode, says in refused.stderr) == (1, True), refused.stderr
