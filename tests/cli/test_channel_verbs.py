@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import tiny
-from packyard.sharing.index import access
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
 from sharing.examples import bundle, list_otherwise
@@ -56,37 +54,6 @@ def test_a_reason_that_somebody_forged_gets_no_line_of_its_own(channel: Path, tm
     list_otherwise(channel, "bert", "1.1", yanked="no\nbert 1.1: all is proved")
     exact = packyard("get", "bert@1.1", "--from", channel, "--into", tmp_path / "a")
     assert exact.stderr.splitlines()[1] == r"warning: bert@1.1 is yanked: no\nbert 1.1: all is proved"
-
-
-def test_a_closed_release_gets_no_more(tmp_path: Path) -> None:
-    source, channel = tiny.workspace(tmp_path / "source"), tmp_path / "channel"
-    publish = ("publish", "--workspace", source, "--to", channel, "--version")
-    closed = packyard(*publish, "1.0", "--close")
-    assert closed.returncode == 0
-    assert "the release 1.0 is closed" in closed.stderr
-    again = packyard(*publish, "1.0", "--close")
-    assert (again.returncode, "unchanged" in again.stdout) == (0, True)
-    assert access.read(open_store(str(channel))).is_closed("1")
-    (source / "packages/p").rename(source / "packages/q")
-    text = (source / "packages/q/package.yaml").read_text()
-    (source / "packages/q/package.yaml").write_text(text.replace("name: p", "name: q"))
-    refused = packyard(*publish, "1.0")
-    assert refused.returncode == 1
-    assert "q@1.0: the release 1.0 is closed (publish it in another release: raise the version)" in refused.stderr
-
-
-def test_copies_the_versions_that_are_named(channel: Path, tmp_path: Path) -> None:
-    copy = ("copy", channel, tmp_path / "public", "bert@1.0", "gpt@1.1")
-    copied = packyard(*copy)
-    assert copied.returncode == 0, copied.stderr
-    assert [line.split()[:2] for line in copied.stdout.splitlines()] == [
-        ["BUNDLE", "STATUS"],
-        ["1.0/bert.tar.gz", "published"],
-        ["1.1/gpt.tar.gz", "published"],
-    ]
-    assert re.search(r"^bert 1\.0: .*so its publisher is unknown", copied.stderr, re.MULTILINE)
-    assert [row["status"] for row in json.loads(done(*copy, "-o", "json"))] == ["unchanged", "unchanged"]
-    assert (tmp_path / "public/1.0/bert.tar.gz").read_bytes() == (channel / "1.0/bert.tar.gz").read_bytes()
 
 
 def test_checks_a_channel_and_makes_its_index_again(channel: Path) -> None:

@@ -81,12 +81,6 @@ def refused(*words: object, says: str, code: int = 1, **env: str) -> None:
     assert len(process.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("words", [("get", "p"), ("get", "p@1.0"), ("list",)], ids=" ".join)
-def test_every_verb_says_that_a_folder_is_missing(words: tuple[str, ...], tmp_path: Path) -> None:
-    refused(*words, "--from", tmp_path / "nosuch", says=r"nosuch: no such file or directory")
-    assert not (tmp_path / "nosuch").exists()
-
-
 def test_a_choice_that_nothing_fits_is_refused_with_what_there_is(channel: Path, tmp_path: Path) -> None:
     for choice in ("~1.3", "^2", f"sha256:{'0' * 64}"):
         refused(
@@ -102,16 +96,3 @@ def test_a_choice_that_nothing_fits_is_refused_with_what_there_is(channel: Path,
         says = r"this packyard carries version .*, not .* \(name a channel that has it: --from CHANNEL\)"
         refused("get", f"p@{choice}", "--into", tmp_path, says=says)
     refused("get", "p@>1", "--from", channel, says=r"does not understand the choice '>1' \(ask for 1\.2\.0, \^1\.2")
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("value", ["soon", "0", "-1", "inf", "nan", "1e9", "9" * 400])
-def test_a_timeout_that_is_none_is_wrong_usage(value: str, channel: Path) -> None:
-    refused(
-        "list",
-        "--from",
-        channel,
-        says="^error: PACKYARD_TIMEOUT: must be a number of seconds",
-        code=2,
-        PACKYARD_TIMEOUT=value,
-    )

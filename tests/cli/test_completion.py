@@ -206,9 +206,3 @@ def test_fish_completes(package: Path) -> None:
     )
     offered = [[line.split("\t")[0] for line in text.split("\n") if line] for text in done.stdout.split("==\n")[:-1]]
     assert offered == [[words[-1]] for _, words in TYPED], done.stderr
-
-
-def test_completion_leaves_the_shell_as_it_is(package: Path) -> None:
-    script = 'before="$COMP_WORDBREAKS"; eval "$(packyard completion bash)"; [ "$before" = "$COMP_WORDBREAKS" ]'
-    command = [real.program("bash"), "--norc", "-ic", script]
-    subprocess.run(command, env=with_packyard(package), check=True, capture_output=True)

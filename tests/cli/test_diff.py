@@ -149,16 +149,6 @@ def test_prints_markdown_for_a_comment(channel: Path, tmp_path: Path) -> None:
     assert shown[1:] == ["  - `x.yaml`: `a` `\"1\"` → ```` '``` @all <script>\\n# x' ````"]
 
 
-def test_cuts_markdown_that_no_comment_holds(tmp_path: Path) -> None:
-    for name, text in (("a", "x"), ("b", "y")):
-        (tmp_path / name).mkdir()
-        words = (f"key{number}: {text * 70}" for number in range(1000))
-        (tmp_path / name / "x.yaml").write_text("\n".join(words))
-    shown = done("diff", tmp_path / "a", tmp_path / "b", "--output", "markdown")
-    assert len(shown.encode()) < 65_000
-    assert shown.endswith(" more lines\n")
-
-
 def test_prints_a_unified_diff(channel: Path) -> None:
     shown = done("diff", "p@1.0", "p@1.1", "--from", channel, "-o", "patch")
     assert "--- a/uses/one/config-map.yaml\n+++ b/uses/one/config-map.yaml\n" in shown

@@ -181,6 +181,7 @@ def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
     for word, says in (
         ("tiny-k8s/multinode", "tiny-k8s has no use case 'multinode' (did you mean 'multi-node'?)"),
         ("tiny-k8s/mlops", "tiny-k8s/mlops is more than one use case (name one: tiny-k8s/multi-node, tiny-k8s/single"),
+        ("../nowhere/multi-node", "is not a directory"),
         ("other/multi-node", "is not a directory (packyard get other/multi-node fetches a package)"),
     ):
         refused = packyard("render", word, cwd=tmp_path)

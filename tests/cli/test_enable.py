@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import reading
-import tiny
 from tiny import done, packyard
 from using.options import optioned
 
@@ -34,23 +33,3 @@ def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
 
 def test_disable_needs_a_name(folder: Path) -> None:
     assert packyard("enable", "--off", ".", cwd=folder).returncode == 2
-
-
-def test_lint_names_options_that_do_not_apply(folder: Path) -> None:
-    done("enable", ".", "dataset-claim", cwd=folder)
-    tiny.replace(folder / "job.yaml", "- name: training", "- name: mine")
-    linted = packyard("lint", ".", cwd=folder)
-    assert linted.returncode == 1
-    assert "dataset-claim/kustomization.yaml:7:7: error: test failed: /spec/template/spec/containers/0/name" in (
-        linted.stdout
-    )
-
-
-def test_a_package_of_the_older_form_gets_the_line_to_type(tmp_path: Path) -> None:
-    tiny.write(tmp_path / "kustomization.yaml", "resources: [a.yaml]\n")
-    tiny.write(tmp_path / "options/debug/kustomization.yaml", "kind: Component\n")
-    tiny.write(tmp_path / "options/debug/Krmfile.option", "")
-    refused = packyard("enable", ".", "debug", cwd=tmp_path)
-    assert refused.returncode == 1
-    assert "(cd . && kustomize edit add component options/debug)" in refused.stderr
-    assert not (tmp_path / "Krmfile").exists()

@@ -62,12 +62,6 @@ def test_an_empty_signing_key_is_refused_by_every_verb_that_signs(home: Path, ch
     assert not (home / "new").exists()
 
 
-def test_publish_and_copy_say_that_nothing_is_signed(home: Path) -> None:
-    assert "not signed: " in publish(home, home / "plain").splitlines()[-1]
-    assert "not signed: " in packyard("copy", home / "plain", home / "other", "p").stderr
-    assert "not signed" not in publish(home, home / "signed", **PEM)
-
-
 def test_no_verb_follows_a_signed_index_by_an_unsigned_one(home: Path, channel: Path) -> None:
     shutil.rmtree(home / "CONFIG")  # of somebody who trusts nobody, and has no key
     before = (channel / "index/index.json").read_bytes()
@@ -81,15 +75,6 @@ def test_no_verb_follows_a_signed_index_by_an_unsigned_one(home: Path, channel: 
     ):
         refused("its index is signed, and you have no key", *words)
     assert (channel / "index/index.json").read_bytes() == before
-
-
-def test_an_empty_workspace_publishes_nothing(home: Path) -> None:
-    done("init", home / "empty")
-    for words in ((), ("--dry-run",)):
-        refused(
-            "has no packages", "publish", "--workspace", home / "empty", "--to", home / "c", "--version", "1", *words
-        )
-    assert not (home / "c").exists()
 
 
 def test_a_pin_gets_no_other_bytes_under_the_same_version(home: Path) -> None:

@@ -147,17 +147,6 @@ def test_a_bundle_is_got_and_pinned_by_an_address_of_its_own(channel: Path, tmp_
         assert "give the address of a bundle, or NAME --from CHANNEL" in process.stderr
 
 
-def test_a_cache_that_cannot_be_written_is_no_reason_to_fail(
-    channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with answering(served(channel)) as server:
-        process = packyard("get", "bert", "--from", server.address, "--into", tmp_path / "1")
-    assert process.returncode == 0, process.stderr
-    assert "file/packyard/bundles: cannot be written; what is fetched is not kept" in process.stderr
-
-
 def test_what_was_pinned_is_fetched_though_there_is_a_newer_version(channel: Path, tmp_path: Path) -> None:
     for name in ("bert@1.0", "gpt"):
         done("get", name, "--from", channel, "--into", tmp_path / "1", "--lock", "packyard.lock", cwd=tmp_path)

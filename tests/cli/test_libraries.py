@@ -127,15 +127,6 @@ def test_builds_on_the_version_and_the_digest_that_are_named_also_offline(parts:
     assert (code, f"{tmp_path}/channel: no such file or directory" in err) == (1, True), err
 
 
-def test_a_library_that_somebody_changed_in_the_cache_is_fetched_again(parts: Path, tmp_path: Path) -> None:
-    publish(parts, "1.0.0")
-    pin(parts)
-    assert built(parts) == {"A": "1"}
-    (kept,) = (tmp_path / "XDG_CACHE_HOME/packyard/libraries").glob(f"*/parts/{CONFIG_MAP}")
-    tiny.replace(kept, '"1"', '"bad"')
-    assert built(parts) == {"A": "1"}
-
-
 def test_a_channel_with_other_bytes_than_are_named_is_refused(parts: Path, tmp_path: Path) -> None:
     publish(parts, "1.0.0")
     pin(parts)
@@ -145,16 +136,6 @@ def test_a_channel_with_other_bytes_than_are_named_is_refused(parts: Path, tmp_p
     publish(parts, "1.0.0")
     code, _, err = build(parts)
     assert (code, "the library parts is not what `digest` pins: expected sha256:" in err) == (1, True)
-
-
-def test_a_bundle_of_a_package_is_no_library(parts: Path, tmp_path: Path) -> None:
-    libraries.name(tmp_path / "ws", "{path: ../parts}")
-    done("publish", "p", "--workspace", tmp_path / "ws", "--version", "1.0.0", "--to", tmp_path / "channel")
-    entry = f"name: p, version: '1.0.0', from: {tmp_path / 'channel'}"
-    libraries.name(tmp_path / "ws", f"{{{entry}}}")
-    (found,) = re.findall("sha256:[0-9a-f]{64}", build(parts)[2])
-    libraries.name(tmp_path / "ws", f"{{{entry}, digest: {found}}}")
-    assert "packyard.yaml: no such file, so this is not a library" in build(parts)[2]
 
 
 def test_a_library_that_was_fetched_cannot_lead_into_other_folders_of_its_user(parts: Path, tmp_path: Path) -> None:

@@ -47,14 +47,6 @@ def test_of_a_broken_file_nothing_else_is_found(
     assert len([each for each in found(".") if each["file"] == (root / path).name]) <= 1
 
 
-@pytest.mark.parametrize("field", ["resources", "components"])
-def test_what_a_list_would_name_is_not_missed_where_it_is_none(field: str, tmp_path: Path) -> None:
-    tiny.write(tmp_path / "a.yaml", TEXT.replace("a: 1", 'a: "1"'))
-    tiny.write(tmp_path / "patch.yaml", TEXT.replace("a: 1", 'a: "2"'))
-    tiny.write(tmp_path / "kustomization.yaml", f"{field}: a.yaml\npatches:\n- path: patch.yaml\n")
-    assert not {"unlisted-file", "entry-without-target"} & {each["rule"] for each in found(tmp_path)}
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("where", ["a folder", "a workspace"])
 def test_the_multitool_of_sarif_finds_nothing_wrong(where: str, folder: Path, tmp_path: Path) -> None:

@@ -140,14 +140,6 @@ def test_a_dry_run_is_a_patch_where_one_stands(plain: Path, stand: str, absolute
     assert (plain / "a file.yaml").read_text().startswith('a: "1"')
 
 
-def test_a_diff_for_a_folder_elsewhere_says_where_it_belongs(plain: Path, tmp_path: Path) -> None:
-    (tmp_path / "else").mkdir()
-    process = packyard("set", "../here/my pkg", "A=2", "--dry-run", cwd=tmp_path / "else")
-    assert f"patch -p1 -d {plain}" in process.stderr
-    assert "+++ b/a file.yaml\t\n" in process.stdout
-    patch(process.stdout, plain)
-
-
 def test_the_diff_of_a_folder_that_is_named_by_a_link_is_for_where_one_stands(plain: Path) -> None:
     (plain.parent / "link").symlink_to("my pkg")
     (plain.parent.parent / "there").symlink_to(plain.parent)

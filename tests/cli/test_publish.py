@@ -16,7 +16,6 @@ import tiny
 from packyard.sharing.index import access
 from packyard.sharing.stores import open_store
 from packyard.sharing.trust.keys import SigningKey
-from sharing.servers import answer, answering
 from tiny import COMMAND, environment, packyard
 
 NAMES = ("p", "q", "r")
@@ -74,16 +73,6 @@ def test_a_dry_run_says_what_would_be_new_unchanged_incomplete_or_a_conflict(roo
     assert statuses(root, channel, "q", "r", *dry) == {"q": "unchanged", "r": "unchanged"}
 
 
-def test_one_table_at_the_end_and_a_count(root: Path, channel: Path) -> None:
-    found = packyard("publish", "--workspace", root, "--to", channel, "--version", "1.0")
-    heads, *rows = [line.split() for line in found.stdout.splitlines()]
-    assert heads == ["BUNDLE", "STATUS", "DIGEST"]
-    assert [row[:2] for row in rows] == [[f"1.0/{name}.tar.gz", "published"] for name in NAMES]
-    count, unsigned = found.stderr.splitlines()
-    assert count == f"3 published: {channel}"
-    assert unsigned.startswith("not signed: ")
-
-
 def test_parts_are_listed_at_once_and_the_last_closes_the_release(root: Path, channel: Path, tmp_path: Path) -> None:
     one = tmp_path / "one"
     statuses(root, one, "--version", "1.0", "--close")
@@ -106,54 +95,11 @@ def test_a_shard_that_is_none_is_refused(root: Path, channel: Path, text: str) -
     assert not channel.exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ((), "--version"),
-        (("--version", "1.0", "--close", "--dry-run"), "--dry-run goes with neither --close nor --web"),
-    ],
-)
-def test_flags_that_do_not_go_together_are_refused(
-    root: Path, channel: Path, words: tuple[str, ...], says: str
-) -> None:
-    refused(says, "--workspace", root, "--to", channel, *words, code=2)
-
-
 @pytest.mark.parametrize("version", ["no version", "../1", "1.0\n", "latest", "^1.2", "-1", "1/2"])
 def test_a_version_that_is_none_is_refused(root: Path, channel: Path, version: str) -> None:
     words = ("--workspace", root, "--to", channel, f"--version={version}")
     refused("is not a version (use a form such as 2.7.0", *words)
     assert not channel.exists()
-
-
-@pytest.mark.parametrize(
-    ("address", "says"),
-    [
-        ("ftp://example.com/zoo", "no kind of channel has an address 'ftp://…' (use a directory, file://"),
-        ("http://127.0.0.1:9/zoo", "an HTTP channel is read-only (name the directory or bucket"),
-        ("s3://", "must be the address of a channel in a bucket (write s3://bucket/path)"),
-    ],
-)
-def test_an_address_that_leads_nowhere_is_refused(root: Path, address: str, says: str) -> None:
-    refused(says, "--workspace", root, "--to", address, "--version", "1.0")
-
-
-def test_a_dry_run_says_what_no_publish_can_make(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with answering(lambda _: [answer(status=b"404 Not Found")]) as server:
-        registry = server.address.replace("http://", "oci://") + "/zoo"
-        for address, says in ((registry, "is no registry (check the address)"), (tmp_path / "file", "file: is ")):
-            refused(says, "--workspace", root, "--to", address, "--version", "1.0", "--dry-run")
-
-
-def test_one_name_and_version_from_two_sources_is_refused(root: Path, channel: Path, tmp_path: Path) -> None:
-    other = tiny.workspace(tmp_path / "other")
-    (other / "packages/p/files/run.txt").write_text("other\n")
-    statuses(root, channel, "--version", "1.0")
-    before = reading.files(channel)
-    refused("(a published version never changes: raise the version)", "--workspace", other, "--to", channel,
-            "--version", "1.0")  # fmt: skip
-    assert reading.files(channel) == before
 
 
 @pytest.mark.nightly

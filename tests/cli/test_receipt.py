@@ -118,16 +118,6 @@ def test_no_verb_goes_back_unless_that_version_is_named_in_full(channel: Path, a
     assert version() == "1.0.0"
 
 
-def test_an_upgrade_says_why_the_version_that_is_left_was_yanked(channel: Path, address: str) -> None:
-    done("get", "p", "--from", address)
-    done("yank", "p@1.0.0", "--in", channel, "--reason", "loses data")
-    publish_version(channel, "1.1.0")
-    says = packyard("upgrade", "p").stderr
-    assert "warning: p: is p@1.0.0, which is yanked: loses data\n" in says
-    assert "upgraded from 1.0.0 to 1.1.0" in says
-    assert "yanked" not in packyard("upgrade", "p").stderr
-
-
 @pytest.mark.usefixtures("channel")
 def test_a_package_of_a_channel_never_takes_what_packyard_carries(tmp_path: Path) -> None:
     name = "mnist-fp32-training-k8s"
@@ -169,16 +159,6 @@ def test_a_channel_that_the_user_never_named_is_not_asked(tmp_path: Path, channe
         assert (found.returncode, found.stdout) == (0, "")
         assert "not proved to be the published one: .packyard.json names a channel that you have not" in found.stderr
     assert not asked
-
-
-def test_a_channel_counts_as_named_where_a_bundle_was_fetched_by_its_address(tmp_path: Path, channel: Path) -> None:
-    with serving(channel) as server:
-        done("get", f"{server.address}/1.0.0/p.tar.gz")
-        publish_version(channel, "1.1.0")
-        done("upgrade", "p")
-        assert version() == "1.1.0"
-        forget(tmp_path)
-        refused("upgrade", "p")
 
 
 def test_verify_does_without_a_channel_that_is_gone(channel: Path) -> None:

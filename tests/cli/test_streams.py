@@ -76,16 +76,6 @@ def test_streams_that_are_closed_are_the_null_device(package: Path, words: str) 
         assert (package / "cm.yaml").read_text() == 'a: "2" # {"$openapi":"A"}\n'
 
 
-def test_a_program_that_is_started_has_streams_too(package: Path) -> None:
-    (package / "bin").mkdir()
-    script = "#!/bin/sh\nls -l /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 >/dev/null || exit 9\necho 'kind: X'\n"
-    (package / "bin" / "kustomize").write_text(script)
-    (package / "bin" / "kustomize").chmod(0o755)
-    (package / "kustomization.yaml").write_text("resources: [cm.yaml]\n")
-    environment_path = f"PATH={shlex.quote(str(package / 'bin'))}:$PATH"
-    assert run(package, f"{environment_path} packyard render <&- 2>&-").stdout == "kind: X\n"
-
-
 @pytest.mark.nightly
 def test_who_reads_no_further_ends_a_command_quietly(package: Path) -> None:
     definitions = "".join(
@@ -96,14 +86,6 @@ def test_who_reads_no_further_ends_a_command_quietly(package: Path) -> None:
     process = run(package, "packyard setters | head -1; exit ${PIPESTATUS[0]}")
     assert (process.returncode, process.stderr) == (1, "")
     assert process.stdout.startswith("NAME")
-
-
-def test_a_stdin_that_cannot_be_read_is_said(package: Path) -> None:
-    for words in ("fn list-setters", "set --values -", "cfg annotate --kv a=b"):
-        process = run(package, f"packyard {words} 0>written")
-        assert process.returncode == 1
-        assert "Traceback" not in process.stderr
-        assert "stdin: Bad file descriptor" in process.stderr
 
 
 @pytest.mark.parametrize("words", ["list", "set A=2 --dry-run", "lint", "undo"])

@@ -84,20 +84,6 @@ def test_a_directory_of_use_cases_names_them(root: Path, words: str) -> None:
     assert "no options" not in process.stderr
 
 
-def test_an_option_is_enabled_in_all_use_cases_that_it_fits(root: Path, tmp_path: Path) -> None:
-    here = Path(shutil.copytree(root, tmp_path / "copy"))
-    before = (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
-    assert packyard("enable", "spread", "-R", cwd=here).returncode == 0
-    assert b"spread" in (here / optioned.MULTI / "kustomization.yaml").read_bytes()
-    assert before == (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
-    assert packyard("enable", "queue", "-R", cwd=here).returncode == 0
-    assert b"queue" in (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
-    assert packyard("enable", "--off", "queue", "-R", cwd=here).returncode == 0
-    assert before == (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
-    assert packyard("undo", cwd=here).returncode == 0
-    assert b"queue" in (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
-
-
 def test_an_empty_folder_is_told_without_the_words_of_kustomize(tmp_path: Path) -> None:
     for words in (("setters",), ("set", "A=1"), ("render",), ("enable",)):
         process = packyard(*words, cwd=tmp_path)
@@ -137,7 +123,7 @@ def test_half_a_use_case_is_told_what_it_lacks_and_not_to_type_the_same_again(tm
         ("explain DIR NOPE", "packyard setters 'my app' lists"),
         ("setters DIR foo", "packyard setters 'my app'"),
         ("enable --off DIR", "packyard enable 'my app' lists"),
-        ("undo DIR 3", "packyard undo 'my app' --list"),
+        ("undo DIR 3", "packyard undo 'my app'"),
     ],
 )
 def test_a_folder_with_a_blank_is_quoted_in_what_to_type(tmp_path: Path, words: str, typed: str) -> None:

@@ -295,20 +295,6 @@ def test_a_dry_run_prints_what_can_be_merged_beside_the_conflicts() -> None:
     assert "b/p/run/nfs/cm.yaml" not in found.stdout
 
 
-def test_an_edited_file_that_the_new_version_renamed_is_a_conflict_that_names_both(here: Path) -> None:
-    edit("p/run/nfs/cm.yaml", 'three: "3"', 'three: "33"')
-    files = {path.replace("nfs/cm.yaml", "nfs/settings.yaml"): text for path, text in NEXT.items()}
-    files["run/nfs/kustomization.yaml"] = KUSTOMIZATION.replace("cm.yaml", "settings.yaml")
-    pack(here, "1.1", files)
-    before = contents(here / "p")
-    says = "p/run/nfs/cm.yaml:1: is changed here, and removed by 1.1 (new beside it in 1.1: run/nfs/settings.yaml)"
-    assert says in refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
-    assert contents(here / "p") == before
-    upgrade("--conflicts", "theirs")
-    assert not Path("p/run/nfs/cm.yaml").exists()
-    assert Path("p/run/nfs/settings.yaml").read_text() == NEXT["run/nfs/cm.yaml"]
-
-
 def test_a_value_that_the_new_version_does_not_take_is_a_conflict(here: Path) -> None:
     done("set", USE_CASE, "WORKERS=8")
     krmfile = NEXT["run/nfs/Krmfile"].replace("WORKERS:\n", "WORKERS:\n      type: integer\n      maximum: 4\n")
@@ -435,20 +421,6 @@ def test_a_directory_or_a_link_out_of_the_package_is_not_written(here: Path) -> 
     refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert contents(here / "p") == before
     assert not list(Path("elsewhere").iterdir())
-
-
-@pytest.mark.usefixtures("here")
-@pytest.mark.parametrize(
-    ("file", "text", "says"),
-    [
-        ("run/nfs/Krmfile", "a: [", "p/run/nfs/Krmfile:2:1: "),
-        ("run/nfs/kustomization.yaml", "a: [", "p/run/nfs/kustomization.yaml:2:1: "),
-        ("packyard.json", "{}", "p/packyard.json: apiVersion: is missing (move it away, then upgrade again)"),
-    ],
-)
-def test_names_a_file_that_cannot_be_read_by_its_place_here(file: str, text: str, says: str) -> None:
-    Path("p", file).write_text(text)
-    assert says in refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
 
 
 @pytest.mark.usefixtures("here")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -93,19 +92,3 @@ def test_a_use_that_is_for_no_package_is_refused(verb: str, words: list[str], sa
     said = tiny.refused(verb, "p", *words)
     assert says in said
     assert "/packyard-" not in said
-
-
-def test_a_use_case_without_setters_and_definitions_of_the_workspace_are_judged_in_use_as_well(root: Path) -> None:
-    tiny.write(root / "bases/two/kustomization.yaml", tiny.FILES["bases/one/kustomization.yaml"])
-    tiny.write(
-        root / "bases/two/cm.yaml", "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\nspec: {a: 1}\n"
-    )
-    tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", "  one: {base: one}\n  two: {base: two}")
-    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": {"type": "integer"}}}}}
-    version = {"name": "v1", "served": True, "schema": {"openAPIV3Schema": schema}}  # without apiVersion and kind
-    spec = {"group": "example.com", "names": {"kind": "Thing", "plural": "things"}, "versions": [version]}
-    crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
-    tiny.write(root / "crds/thing.yaml", json.dumps(crd))
-    assert found("MEMORY=20Gi") == []
-    tiny.replace(root / "bases/two/cm.yaml", "{a: 1}", "{b: 1}")
-    assert [line.partition(": ")[0] for line in found("MEMORY=20Gi")] == ["bases/two/cm.yaml:4:8"]

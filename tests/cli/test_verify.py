@@ -119,14 +119,6 @@ def test_what_is_published_is_signed_and_verified_with_what_is_beside_it_in_the_
     assert process.returncode == 0, process.stderr
 
 
-def test_a_file_that_the_channel_has_not_is_refused(source: Path, channel: Path, tmp_path: Path) -> None:
-    tiny.replace(source / "LICENSE", "", "other ")
-    done("build", "--version", "1.0", "--out", tmp_path / "out", "--workspace", source)
-    process = packyard("verify", tmp_path / "out/p.tar.gz", "--from", channel)
-    assert process.returncode == 1
-    assert "is not what the channel has: its tar is sha256:" in process.stderr
-
-
 @pytest.mark.nightly
 def test_a_package_that_is_larger_than_what_is_read_into_memory_is_verified(tmp_path: Path) -> None:
     (tmp_path / "large.tar.gz").write_bytes(large_bundle().data)
@@ -157,14 +149,6 @@ def test_of_a_use_case_its_own_files_are_verified(channel: Path, tmp_path: Path)
     assert (process.returncode, process.stdout) == (0, "")
     assert packyard("diff", "p/one", cwd=tmp_path).stdout == ""
     assert "LICENSE" in packyard("diff", "p", cwd=tmp_path).stdout
-
-
-def test_what_render_wrote_is_no_part_of_a_directory(channel: Path, tmp_path: Path) -> None:
-    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
-    done("render", folder, "--built-in", "--out", folder / "manifests")
-    assert packyard("verify", folder).returncode == 0
-    (folder / "notes").touch()
-    assert packyard("verify", folder).stdout == "extra    notes\n"
 
 
 @pytest.mark.parametrize("place", [".", "uses", "uses/one"])

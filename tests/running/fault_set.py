@@ -92,10 +92,16 @@ class Fault:
 def fault(
     name: str, before: str = "", after: str = "", there: Setup = nothing, *, status: Object | None = None, **more: Any
 ) -> Fault:
-    """Return a fault of a Job whose pods have more fields; ``status`` is what a kubelet says of these."""
+    """Return a fault of a Job whose pods have more fields, and ask for ``cpu`` or ``gpu``.
+
+    ``status`` is what a kubelet says of them.
+    """
     own = {key: more.pop(key) for key in ("run", "then", "during", "level", "namespace", "user") if key in more}
-    told = {"then": says(status)} if status else {}
-    return Fault(name, before, after, there, **{"run": one(**more), **told, **own})
+    if amounts := {key: more.pop(key) for key in ("cpu", "gpu") if key in more}:
+        more["main_resources"] = asking(**amounts)
+    if status:
+        more["fate"], own["then"] = "held", says(status)
+    return Fault(name, before, after, there, **{"run": one(**more), **own})
 
 
 def both(name: str, said: str, there: Setup = nothing, **more: Any) -> Fault:
@@ -154,20 +160,12 @@ FAULTS: Sequence[Fault] = (
         "refused by the namespace's Pod Security level restricted",
         volumes=[{"name": "a", "nfs": {"server": "nfs.example", "path": "/a"}}],
     ),
-    fault(
-        "larger than any node",
-        "has too little cpu",
-        "too little cpu",
-        pool({}),
-        main_resources=asking(cpu="40"),
-        **HERE,
-    ),
-    later("not all at once", "too little cpu", pool({}), count=6, main_resources=asking(), **HERE),
+    fault("larger than any node", "has too little cpu", "too little cpu", pool({}), cpu="40", **HERE),
+    later("not all at once", "too little cpu", pool({}), count=6, cpu="1", **HERE),
     fault(
         "secret missing",
         "Secret keys: is not there",
         'secret "keys" not found',
-        fate="held",
         main_env=env("secret", "keys", "a"),
         status=waits("CreateContainerConfigError", 'secret "keys" not found'),
     ),
@@ -176,7 +174,6 @@ FAULTS: Sequence[Fault] = (
         "Secret keys: has no key a",
         "couldn't find key a",
         create("{apiVersion: v1, kind: Secret, metadata: {name: keys}, stringData: {b: x}}"),
-        fate="held",
         main_env=env("secret", "keys", "a"),
         status=waits("CreateContainerConfigError", "couldn't find key a in Secret x/keys"),
     ),
@@ -191,7 +188,6 @@ FAULTS: Sequence[Fault] = (
         "config map missing",
         "ConfigMap set: is not there",
         'configmap "set" not found',
-        fate="held",
         main_env=env("configMap", "set", "a"),
         status=waits("CreateContainerConfigError", 'configmap "set" not found'),
     ),
@@ -239,7 +235,7 @@ FAULTS: Sequence[Fault] = (
         kueue("LocalQueue", "team", {"clusterQueue": "<ns>-none"}),
         labels=QUEUE,
     ),
-    later("queue used up", "insufficient quota for cpu", queue("1"), labels=QUEUE, main_resources=asking(cpu="2")),
+    later("queue used up", "insufficient quota for cpu", queue("1"), labels=QUEUE, cpu="2"),
     fault(
         "all tainted",
         "has the taint team=a:NoSchedule",
@@ -257,16 +253,16 @@ FAULTS: Sequence[Fault] = (
         "more devices than a node has",
         "has too little nvidia.com/gpu",
         "too little nvidia.com/gpu",
-        pool({}, nvidia_com__gpu="8"),
-        main_resources=asking(nvidia_com__gpu="16"),
+        pool({}, gpu="8"),
+        gpu="16",
         **HERE,
     ),
     fault(
         "devices behind a taint",
         "1 has the taint nvidia.com/gpu=present:NoSchedule",
         "untolerated taint",
-        pool({"taints": [TAINT]}, nvidia_com__gpu="8"),
-        main_resources=asking(nvidia_com__gpu="1"),
+        pool({"taints": [TAINT]}, gpu="8"),
+        gpu="1",
         **HERE,
     ),
     fault(
@@ -330,7 +326,6 @@ FAULTS: Sequence[Fault] = (
     later(
         "image without a valid name",
         "its name is not valid",
-        fate="held",
         main_image="Registry.example/UPPER:1",
         status=waits("InvalidImageName", 'Failed to apply default image tag "Registry.example/UPPER:1"'),
     ),
@@ -344,8 +339,8 @@ FAULTS: Sequence[Fault] = (
         "quota of devices",
         "requests.nvidia.com/gpu: 2 needed, 1 of 1 free",
         "beyond quota small",
-        all_of(pool({}, nvidia_com__gpu="8"), quota('{requests.nvidia.com/gpu: "1"}')),
-        main_resources=asking(nvidia_com__gpu="2"),
+        all_of(pool({}, gpu="8"), quota('{requests.nvidia.com/gpu: "1"}')),
+        gpu="2",
         **HERE,
     ),
     later(
@@ -389,7 +384,6 @@ FAULTS: Sequence[Fault] = (
     later(
         "preparing container fails",
         "exit code 3",
-        fate="held",
         status={
             "phase": "Failed",
             "initContainerStatuses": [of_container(terminated={"exitCode": 3})["containerStatuses"][0]],
@@ -398,14 +392,12 @@ FAULTS: Sequence[Fault] = (
     later(
         "program not in the image",
         'it cannot be started: .*"trian.py": executable file not found',
-        fate="held",
         status=failed(127, reason="StartError", message='exec: "trian.py": executable file not found in $PATH'),
     ),
     later("deadline", "active longer than|deadline", run=lambda _: [job(pod(), activeDeadlineSeconds=1)]),
     later(
         "registry refuses",
         "the registry refuses registry.example/main:1",
-        fate="held",
         status=waits(
             "ImagePullBackOff",
             'Back-off pulling image "registry.example/main:1": ErrImagePull: unauthorized: authentication required',
@@ -426,15 +418,14 @@ FAULTS: Sequence[Fault] = (
     later(
         "preempted",
         "preempt",
-        fate="held",
         status={"phase": "Failed", "reason": "Preempted", "message": "preempted by a pod with higher priority"},
     ),
-    later("killed by a signal", r"exit code 139 \(signal 11\)", fate="held", status=failed(139)),
+    later("killed by a signal", r"exit code 139 \(signal 11\)", status=failed(139)),
     fault(
         "part of a device",
         r"1 has no nvidia.com/mig-1g.5gb.*nodes offer nvidia.com/gpu",
         "too little nvidia.com/mig-1g.5gb",
-        pool({}, nvidia_com__gpu="8"),
+        pool({}, gpu="8"),
         main_resources=asking(**{"nvidia.com/mig-1g.5gb": "1"}),
         **HERE,
     ),
@@ -442,8 +433,8 @@ FAULTS: Sequence[Fault] = (
         "toleration of another effect",
         "1 has the taint nvidia.com/gpu=present:NoExecute",
         "untolerated taint",
-        pool({"taints": [{**TAINT, "effect": "NoExecute"}]}, nvidia_com__gpu="8"),
-        main_resources=asking(nvidia_com__gpu="1"),
+        pool({"taints": [{**TAINT, "effect": "NoExecute"}]}, gpu="8"),
+        gpu="1",
         tolerations=[{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}],
         **HERE,
     ),
@@ -490,20 +481,14 @@ FAULTS: Sequence[Fault] = (
         queue("8", matchLabels={"team": "other"}),
         labels=QUEUE,
     ),
-    later(
-        "queue without devices",
-        "nvidia.com/gpu unavailable in ClusterQueue",
-        queue("8"),
-        labels=QUEUE,
-        main_resources=asking(nvidia_com__gpu="1"),
-    ),
+    later("queue without devices", "nvidia.com/gpu unavailable in ClusterQueue", queue("8"), labels=QUEUE, gpu="1"),
     later(
         "queue of small flavors",
         "insufficient quota for cpu in flavor",
         queue("4", "4"),
         count=6,
         labels=QUEUE,
-        main_resources=asking(),
+        cpu="1",
     ),
     later(
         "queue of tainted flavors",
@@ -575,16 +560,12 @@ FAULTS: Sequence[Fault] = (
     later(
         "image must not be pulled",
         "the node lacks registry.example/main:1, and must not pull it",
-        fate="held",
         main_imagePullPolicy="Never",
         status=waits("ErrImageNeverPull", "Container image is not present with pull policy of Never"),
     ),
-    later("node lost", "NodeLost|lost its node", fate="held", status={"phase": "Running", "reason": "NodeLost"}),
+    later("node lost", "NodeLost|lost its node", status={"phase": "Running", "reason": "NodeLost"}),
     later(
-        "what a program left as it failed",
-        "exit code 1: CUDA error",
-        fate="held",
-        status=failed(1, message="step 3\nCUDA error\n"),
+        "what a program left as it failed", "exit code 1: CUDA error", status=failed(1, message="step 3\nCUDA error\n")
     ),
     later(
         "devices cannot be prepared",

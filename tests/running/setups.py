@@ -55,8 +55,11 @@ def one(
 
 
 def asking(**amounts: str) -> Object:
-    named = {key.replace("__", "/").replace("_", "."): each for key, each in amounts.items()}
-    return {"limits": {"cpu": "1", "memory": "1Gi", **named}}
+    return {"limits": {"cpu": "1", "memory": "1Gi", **_named(amounts)}}
+
+
+def _named(amounts: Mapping[str, str]) -> dict[str, str]:
+    return {GPU if name == "gpu" else name: amount for name, amount in amounts.items()}
 
 
 def create(text: str) -> Setup:
@@ -76,7 +79,7 @@ def pool(*nodes: Mapping[str, Any], **amounts: str) -> Setup:
                 "pods": "110",
                 "cpu": "4",
                 "memory": "8Gi",
-                **{k.replace("__", "/").replace("_", "."): v for k, v in amounts.items()},
+                **_named(amounts),
                 **each.get("amounts", {}),
             }
             labels = {"pool": namespace, "kubernetes.io/hostname": f"{namespace}-{number}", **each.get("labels", {})}

@@ -86,7 +86,7 @@ def test_a_run_that_fits_on_nodes_of_different_sizes_is_not_refused() -> None:
 
 def test_nodes_are_counted_by_what_is_hardest_to_change() -> None:
     nodes = [node("a"), node("b", taints=[TAINT], amounts={"nvidia.com/gpu": "8"}), node("c", {"pool": "x"})]
-    run = [deployed("run", pod(main_resources=asking(nvidia_com__gpu="1")))]
+    run = [deployed("run", pod(main_resources=asking(gpu="1")))]
     said = "2 have no nvidia.com/gpu, 1 has the taint nvidia.com/gpu=present:NoSchedule"
     assert found(run, cluster(*nodes)) == [f"warning: Deployment run: none of 3 nodes takes its pods: {said}"]
     larger = [deployed("run", pod(main_resources=asking(cpu="9"), nodeSelector={"pool": "x"}))]

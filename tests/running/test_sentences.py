@@ -130,9 +130,9 @@ def asked(api_server: Api, namespace_of_server: str, tmp_path: Path) -> Callable
 
 @pytest.fixture
 def namespace_of_server(api_server: Api) -> str:
-    """A namespace with the account of its pods: no controller makes it here."""
+    """A namespace with the account of its pods: no controller makes it here, unless other tests have started some."""
     name = api_server.create_namespace("privileged")
-    api_server.create(item("v1", "ServiceAccount", "default"), name).expect_done()
+    api_server.apply(item("v1", "ServiceAccount", "default"), name).expect_done()
     return name
 
 

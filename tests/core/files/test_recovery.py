@@ -28,8 +28,7 @@ def interrupt(root: Path, *, at: int = 3) -> None:
     assert outcome.code == -9
 
 
-@pytest.mark.parametrize("at", range(2, 6))
-@pytest.mark.parametrize("name", ["Krmfile", *FILES])
+@pytest.mark.parametrize(("at", "name"), list(enumerate(["Krmfile", *FILES], 2)))
 def test_an_edit_that_was_made_after_a_crash_stops_the_next_command_which_says_both_ways_out(
     name: str, at: int, tmp_path: Path
 ) -> None:

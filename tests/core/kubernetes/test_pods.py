@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from textwrap import dedent, indent
 from typing import Any
 
@@ -12,8 +11,7 @@ import yaml
 
 import tiny
 from packyard.core.kubernetes import pods
-from packyard.core.kubernetes.pods import Path, Pod
-from packyard.core.kubernetes.schemas import Judge
+from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import parse_one
 from packyard.core.yaml.node import MappingNode, Scalar
 
@@ -209,23 +207,3 @@ def test_finds_the_pods_of_foreign_kinds_by_their_containers(kind: str) -> None:
     spec, places = FOREIGN[kind]
     root = yaml.safe_load(manifest(kind, "spec:", dedent(spec)))
     assert {".".join(map(str, pod.path)): pod.role for pod in pods.find(root)} == places
-
-
-def places(judge: Judge, schema: Any, path: Path = (), above: tuple[str, ...] = ()) -> Iterator[tuple[Path, bool]]:
-    """Yield the places of pods in a schema, with a key or an index for each field or item, and whether Argo's."""
-    name = str(schema.get("$ref", "")).rpartition("/")[2]
-    if name:
-        schema = judge.definitions.whole["$defs"][name]
-    fields = schema.get("properties", {})
-    if {"containers", "restartPolicy", "nodeSelector"} <= fields.keys():
-        yield path, False
-        return
-    if {"containerSet", "script"} <= fields.keys():
-        yield path, True
-    if name in above:
-        return
-    inside = [(field, part) for field, part in fields.items() if field != "status"]
-    inside += [(0, schema["items"])] if isinstance(schema.get("items"), dict) else []
-    inside += [("x", schema["additionalProperties"])] if isinstance(schema.get("additionalProperties"), dict) else []
-    for step, part in inside:
-        yield from places(judge, part, (*path, step), (*above, name) if name else above)

@@ -186,9 +186,9 @@ def test_a_run_that_can_no_longer_be_changed_is_refused_with_the_flags_that_were
     typed = f"{' '.join(flags)} -n {namespace}"
     refused = run("deploy", "first-run/none", "BATCH_SIZE=16", *flags, code=1).stderr
     assert f"packyard undeploy {RUN} -n {namespace} deletes it, then deploy it again" in refused
-    assert re.search(rf"deploy \S*first-run BATCH_SIZE=16 RUN_NAME=\w+ {typed}\)", refused)
+    assert re.search(rf"deploy \S*first-run\S* BATCH_SIZE=16 RUN_NAME=\w+ {typed}\)", refused)
     wrong = run("deploy", "first-run/none", "BATCH_SIZE=many", *flags, code=1).stderr
-    assert re.search(rf"packyard deploy \S*first-run {' '.join(flags)} BATCH_SIZE=", wrong)
+    assert re.search(rf"packyard deploy \S*first-run\S* {' '.join(flags)} BATCH_SIZE=", wrong)
     run("rollback", RUN, "1", "--no-wait")
     assert [each["record"] for each in answer("rollback", RUN, "--list")] == [1], "the last record is completed"
 

@@ -66,7 +66,7 @@ def test_ctrl_c_ends_the_log_and_says_that_the_run_goes_on(here: Path, cluster: 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([f"{PACKAGE}/first-run/nine"], "did you mean 'first-run/none'"),
+        ([f"{PACKAGE}/first-run/nine"], "did you mean 'first-run"),
         ([PACKAGE], f"name one: {PACKAGE}/"),
         ([f"{PACKAGE}@^0.1"], f"name one: {PACKAGE}@^0.1/"),
         ([f"{PACKAGE}/first-run", "EPOCHS=3"], "EPOCHS"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tiny
+from packyard.writing.checks import enabled
 
 HEAD = "# A cache.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 PATH = "options/cache/kustomization.yaml"
@@ -154,3 +155,14 @@ def test_an_exception_in_an_option_holds_for_what_is_found_where_it_is_used(tmp_
     assert errors(built(root), below=root) == []
     tiny.replace(root / "overlays" / PATH, "port: web", "port: http")
     assert errors("--workspace", root, below=root) == [f"overlays/{PATH}:33 exception-not-needed"]
+
+
+def test_only_what_is_not_as_it_was_shipped_is_tried_with_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, tried = built(workspace(tmp_path)), list[object]()
+    monkeypatch.setattr(enabled, "enable", lambda *words: tried.append(words))
+    assert errors(out, below=tmp_path) == [] == tried
+    tiny.replace(out / "p/uses/one/job.yaml", "name: x", "name: changed")
+    assert errors(out, below=tmp_path) == []
+    assert tried

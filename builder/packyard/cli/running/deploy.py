@@ -14,38 +14,226 @@ applied.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
 
+from packyard.cli import declare, output
 from packyard.cli import directory as directories
-from packyard.cli.running import clusters, doctor, rollout
+from packyard.cli.rows import Rows
+from packyard.cli.running import clusters, doctor
+from packyard.cli.running.clusters import REFERENCE
+from packyard.core.bundle.record import document
+from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
 from packyard.running.runs import plan as planning
+from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
+from packyard.running.runs import status
+from packyard.running.runs import undeploy as removing
 from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.outcome import SUCCEEDED
+from packyard.running.runs.plan import Plan
+from packyard.running.runs.record import TakenError
 from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.run import Reference
+from packyard.running.runs.status import RunStatus
 
-ROWS = rollout.ROWS
+ROWS = Rows(
+    "run",
+    f"run, namespace, record, recorded, applied ({REFERENCE}), used ({REFERENCE}), deleted ({REFERENCE}), "
+    "state, reason",
+)
+_SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
-    rollout.add_arguments(parser)
-    rollout.add_of_new(parser)
+    add_flags(parser)
+    declare.switch(parser, "--no-doctor", "deploy whatever packyard doctor would find")
     parser.set_defaults(is_examined=False)  # `packyard run` has asked doctor
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy a run, or show what that would change."""
-    rollout.check(arguments, "deploy")
-    flags = rollout.typed(arguments)
+    check(arguments, "deploy")
+    flags = typed(arguments)
     client, rendered, words = clusters.find_for(arguments, "deploy", flags)
     again = client.packyard("deploy", *words, *flags)
     beside = _beside(client, rendered, words, flags)
-    with rollout.untouched():
+    with untouched():
         if not arguments.no_doctor and not arguments.is_examined:
             doctor.gate(client, rendered)
-    return rollout.run(client, arguments, partial(planning.plan, client, rendered, beside=beside), again=again)
+    return carry_out(client, arguments, partial(planning.plan, client, rendered, beside=beside), again=again)
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that `rollback` has as well."""
+    declare.switch(parser, "--dry-run", "show what would change on the cluster; store nothing")
+    declare.switch(parser, "--force", "take over what others have set, and what is no run's")
+    declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
+    declare.switch(parser, "--no-wait", "do not wait until the pods run")
+    clusters.add_timeout(parser, "how long to wait", "10m")
+
+
+def typed(arguments: argparse.Namespace) -> list[str]:
+    """Return the flags that say how to deploy as the user gave them, for a command to go on with."""
+    given = declare.given(arguments, "force", "atomic", "no-wait", "no-doctor")
+    return [*given, *([] if arguments.timeout is None else [f"--timeout={arguments.timeout}s"])]
+
+
+def now() -> str:
+    """Return the time as a record has it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@contextmanager
+def untouched() -> Iterator[None]:
+    """Say of what is refused or interrupted here that nothing is applied."""
+    try:
+        yield
+    except (PackyardError, KeyboardInterrupt):
+        output.notice("nothing is applied")
+        raise
+
+
+def check(arguments: argparse.Namespace, verb: str) -> None:
+    """Refuse flags that do not go together, before anything is asked."""
+    if arguments.dry_run:
+        declare.alone(arguments, verb, "beside --dry-run", "atomic", "no-wait", "timeout")
+        if arguments.output != "text":
+            raise UsageError(f"packyard {verb}: --dry-run prints a diff alone; packyard {verb} --help")
+    if arguments.no_wait:
+        declare.alone(arguments, verb, "beside --no-wait", "timeout")
+
+
+def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., Plan], *, again: str) -> int:
+    """Plan, and show or carry that out; ``again`` is the command that completes it.
+
+    With --atomic, the cluster is as it was before a run that does not start, or is interrupted before it does.
+    """
+    with untouched():
+        plan = planner(who=client.who(), when=now(), force=arguments.force)
+    if arguments.dry_run:
+        return _show(client, plan)
+    run_status, left = None, f"may be applied in part\n{_ways_on(client, plan, again)}"
+    is_atomic = arguments.atomic and plan.is_new
+    try:
+        if plan.record.objects:
+            _apply(client, arguments, plan)
+            left = f"is deployed, and goes on; {_next(client, plan, 'status')}"
+            if not arguments.no_wait:
+                run_status = clusters.started(client, plan.record, clusters.seconds(arguments), _words)
+        for each in plan.used:
+            _tell(arguments, each, "was there, and is used as it is")
+        ROWS.show([_row(client, plan, run_status)], arguments.output)
+        left = ""
+        _tell_end(client, plan, run_status, hint="" if is_atomic and not plan.before else _next(client, plan, "status"))
+    except TakenError:
+        output.notice("nothing is applied")
+        raise
+    except (PackyardError, KeyboardInterrupt):
+        if is_atomic:
+            _take_back(client, plan, again)
+        elif left:
+            output.notice(f"run {plan.record.run} {left}")
+        raise
+    return 0
+
+
+def _take_back(client: Kubectl, plan: Plan, again: str) -> None:
+    """Have the cluster as it was before; where that fails or is interrupted, say so beside what went wrong before."""
+    run, before = plan.record.run, plan.before[-1:]
+    output.note(f"taking back run {run}")
+    try:
+        for last in before:
+            planned = planning.plan_again(
+                client, records.read_run(client, run), last, who=client.who(), when=now(), force=plan.force
+            )
+            planning.carry_out(client, planned)
+            output.notice(f"run {run} is deployed again as record {last.number} has it")
+        if not before:
+            removal = removing.find(client, {run: [plan.record]})
+            removing.delete(client, removal, claims=False)
+            removing.forget(client, removal)
+            output.notice(f"run {run} is taken back: its objects are deleted")
+    except (PackyardError, KeyboardInterrupt) as failure:
+        if isinstance(failure, PackyardError):
+            output.refusal(failure)
+        output.notice(f"run {run} is not taken back\n{_ways_on(client, plan, again)}")
+
+
+def _ways_on(client: Kubectl, plan: Plan, again: str) -> str:
+    """Say what to type where a run is applied in part."""
+    run, last = plan.record.run, plan.before[-1:]
+    back = [f"  {client.packyard('rollback', run, str(each.number))} deploys what was there before" for each in last]
+    return "\n".join([f"  {again} completes it", *back, f"  {client.packyard('undeploy', run)} removes it"])
+
+
+def _show(client: Kubectl, plan: Plan) -> int:
+    output.data(planning.difference(client, plan))
+    for words, references in (
+        ("would be deleted", plan.obsolete),
+        ("is there, and would be used as it is", plan.used),
+        ("is new, and can only be shown when what it refers to is there", plan.unseen),
+    ):
+        for each in references:
+            output.note(f"{each} {words}")
+    return 0
+
+
+def _apply(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> None:
+    def tell(reference: Reference) -> None:
+        there = "unchanged" if reference in plan.unchanged else "configured"
+        _tell(arguments, reference, "created" if reference in plan.absent else there)
+
+    for warning in planning.carry_out(client, plan, tell):
+        output.warning(warning)
+    for each in plan.obsolete:
+        _tell(arguments, each, "deleted")
+
+
+def _tell(arguments: argparse.Namespace, reference: Reference, what: str) -> None:
+    if arguments.output == "text":
+        output.line(f"{reference} {what}")
+
+
+def _words(run_status: RunStatus) -> str:
+    roles = clusters.counted(run_status.roles)
+    more = (f": {roles}" if roles else "") + (f"; {run_status.reason}" if run_status.reason else "")
+    return f"{run_status.run} {run_status.phrase}{more}"
+
+
+def _tell_end(client: Kubectl, plan: Plan, run_status: RunStatus | None, *, hint: str) -> None:
+    """Say what has come of it and what to type next; ``hint`` is for a run that does not run."""
+    record = plan.record
+    if not record.objects:
+        output.note("nothing is deployed: all of it is there, and belongs to no run or another one")
+        return
+    what = "recorded as" if plan.is_new else f"as deployed at {record.when}, record"
+    count = output.counted(len(plan.objects), "object")
+    changed = "unchanged" if len(plan.unchanged) == len(plan.objects) else "applied"
+    output.note(f"run {record.run}: {count} {changed}, {what} {record.number}")
+    if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
+        late = "is not running yet" if run_status.state == status.STARTING else run_status.phrase
+        problem = f"run {record.run} {late}: {run_status.reason}" if run_status.reason else f"run {record.run} {late}"
+        raise UnavailableError(Problem(problem, hint=hint))
+    if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.is_new:
+        ending = client.packyard("undeploy", record.run)
+        output.warning(f"run {record.run} has ended, and does not run again: {ending} deletes it, then deploy it anew")
+    output.note(_next(client, plan, "logs" if run_status and run_status.roles else "status"))
+
+
+def _next(client: Kubectl, plan: Plan, verb: str) -> str:
+    return f"{client.packyard(verb, plan.record.run)} {_SHOWS[verb]}"
+
+
+def _row(client: Kubectl, plan: Plan, run_status: RunStatus | None) -> tuple[object, ...]:
+    record, state = plan.record, (run_status.state, run_status.reason) if run_status else ("", "")
+    objects = (document(each) for each in ([*plan.objects], plan.used, plan.obsolete))
+    return record.run, client.namespace, record.number, plan.is_new, *objects, *state
 
 
 def _beside(client: Kubectl, rendered: Rendered, words: list[str], flags: list[str]) -> str:

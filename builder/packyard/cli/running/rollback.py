@@ -19,7 +19,7 @@ from typing import Any
 
 from packyard.cli import declare
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, rollout
+from packyard.cli.running import clusters, deploy
 from packyard.core.errors import InputError, Problem, UsageError, shown
 from packyard.running.runs import plan as planning
 from packyard.running.runs import record as records
@@ -27,7 +27,7 @@ from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 
-ROWS = rollout.ROWS
+ROWS = deploy.ROWS
 LIST = Rows(
     "record",
     "run, record, state, when, who, package, version, digest, useCase, values, options, action, source?, asRecord?, "
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("record", metavar="RECORD", nargs="?", type=clusters.count, help=help)
     declare.switch(parser, "--list", "list the records, the newest last")
     clusters.add_arguments(parser)
-    rollout.add_arguments(parser)
+    deploy.add_flags(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,19 +54,19 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError("packyard rollback: RECORD has no meaning beside --list; packyard rollback --help")
         declare.alone(arguments, "rollback", "beside --list", "dry-run", "force", "atomic", "no-wait", "timeout")
         return _list(arguments)
-    rollout.check(arguments, "rollback")
+    deploy.check(arguments, "rollback")
     client = clusters.find(arguments)
     before = records.read_run(client, arguments.run)
     record = _chosen(client, arguments, before)
-    again = client.packyard("rollback", arguments.run, str(record.number), *rollout.typed(arguments))
-    return rollout.run(client, arguments, partial(planning.plan_again, client, before, record), again=again)
+    again = client.packyard("rollback", arguments.run, str(record.number), *deploy.typed(arguments))
+    return deploy.carry_out(client, arguments, partial(planning.plan_again, client, before, record), again=again)
 
 
 def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[RunRecord]) -> RunRecord:
     """Return the record that is asked for: by its number, or the one before the last."""
     run, number = arguments.run, arguments.record
     if number is None and len(before) == 1:
-        complete = client.packyard("rollback", run, str(before[0].number), *rollout.typed(arguments))
+        complete = client.packyard("rollback", run, str(before[0].number), *deploy.typed(arguments))
         raise InputError(Problem(f"run {run} was deployed once: nothing is before", hint=f"{complete} completes it"))
     for record in before[-2:-1] if number is None else before:
         if number in (None, record.number):

@@ -30,7 +30,10 @@ class Token:
 
 def place(source: Source, before: Token | None, after: Token | None, documents: list[Document]) -> None:
     """Give the comments between two tokens to the nodes that they belong to."""
-    for comment in _find(source, before.end if before else 0, after.start if after else len(source.text)):
+    start, end = before.end if before else 0, after.start if after else len(source.text)
+    if source.text.find("#", start, end) < 0:  # as between most
+        return
+    for comment in _find(source, start, end):
         if comment.own_line or not before or not _belongs_before(source.text, before, comment):
             _give_to_next(before, after, comment, documents)
 

@@ -41,7 +41,7 @@ _LONG = MAX_EVENTS  # characters
 _TOO_DEEP = "exceeded maximum nesting depth"
 
 #: The first line of what a merge leaves undecided.
-_MARKER = re.compile(r"^<<<<<<< (?=.*^=======$.*^>>>>>>> )", re.MULTILINE | re.DOTALL)
+_MARKER = r"(?ms)^<<<<<<< (?=.*^=======$.*^>>>>>>> )"
 #: What may be an alias.
 _ALIAS = re.compile(r"(?:\A|[\s\[{,:?])\*[^\s\[\]{},*]")
 
@@ -116,7 +116,7 @@ def parse_text(source: Source, *, is_part: bool = False) -> list[Document]:
 
 def unmerged(name: str, text: str) -> Problem | None:
     """Return where a merge left both sides for somebody to choose from, as `upgrade --conflicts markers` and git do."""
-    marker = _MARKER.search(text)
+    marker = re.search(_MARKER, text)
     if not marker:
         return None
     line = text.count("\n", 0, marker.start()) + 1

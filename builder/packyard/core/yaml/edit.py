@@ -30,10 +30,11 @@ PLAIN_TYPES = ("integer", "number", "boolean")
 #: What is wanted of a field that keeps its quotes, or its lack of them, whatever type its text is then read as.
 AS_IS = "as is"
 
-_INDICATORS: re.Pattern[str] = re.compile(r"[-+0-9]*")
-_PRINTABLE = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]*\Z")
-_PROPERTIES = re.compile(r"(?:[&!][^ \t\r\n]*(?:[ \t\r\n]+|\Z))*")
-_BLOCK = re.compile(r"(?:[&!][^ \t\r\n]*[ \t\r\n]+)*[|>]")
+# Compiled on first use, so that `set` starts without them.
+_INDICATORS = r"[-+0-9]*"
+_PRINTABLE = r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]*\Z"
+_PROPERTIES = r"(?:[&!][^ \t\r\n]*(?:[ \t\r\n]+|\Z))*"
+_BLOCK = r"(?:[&!][^ \t\r\n]*[ \t\r\n]+)*[|>]"
 
 
 class Edit(NamedTuple):
@@ -81,7 +82,7 @@ def _in_place(old: Node, lexeme: str) -> str:
         if before != ":" and not item:
             raise InputError(old.problem("no value can be put where neither ':' nor '-' stands", "write `key: value`"))
         return " " + lexeme
-    if isinstance(old, Scalar) and old.style in "|>" and not _BLOCK.match(lexeme):
+    if isinstance(old, Scalar) and old.style in "|>" and not re.match(_BLOCK, lexeme):
         comment = header_comment(old)
         return lexeme + (f" {comment.text}" if comment else "") + _blank_lines(old.lexeme)
     return lexeme
@@ -91,7 +92,7 @@ def properties(old: Scalar) -> str:
     """Return the tag and anchor in front of a scalar's text, with the blanks behind them."""
     if old.tag is None and old.anchor is None:
         return ""
-    match = _PROPERTIES.match(old.lexeme)
+    match = re.match(_PROPERTIES, old.lexeme)
     assert match is not None
     return match.group() if match.group()[-1:] in " \t\r\n" else match.group() + " "
 
@@ -132,7 +133,7 @@ def _block(old: Scalar, new: str) -> str:
     newline = line_break(old.source)
     header, _, body = old.lexeme.partition("\n")
     front, _, rest = header.rstrip("\r").partition(old.style)
-    comment = _INDICATORS.sub("", rest, count=1)
+    comment = re.sub(_INDICATORS, "", rest, count=1)
     indicators = rest[: len(rest) - len(comment)]
     digits = indicators.strip("-+")
     indent = _indent(old, body)
@@ -164,7 +165,7 @@ def _indent(old: Scalar, body: str) -> str:
 
 def _fits_block(content: str, style: str, declared: bool) -> bool:
     """Say whether a block of this style can hold a text; one that says its indentation can begin with blanks."""
-    if not content or content[0] == "\n" or content[-1] in " \t" or _PRINTABLE.match(content) is None:
+    if not content or content[0] == "\n" or content[-1] in " \t" or re.match(_PRINTABLE, content) is None:
         return False
     if style == ">":  # such lines are not folded, and a blank at the end of one is
         return not any(line[:1] in (" ", "\t") or line[-1:] in (" ", "\t") for line in content.split("\n") if line)

@@ -23,8 +23,8 @@ _MANY = 16
 _NO_INDEX: dict[str, int] = {}
 _NO_ALIASES: dict[int, int] = {}
 
-_LINE_BREAK = re.compile(r"\r\n?|\n")
-_LINE = re.compile(r"[^\r\n]+")
+_LINE_BREAK = r"\r\n?|\n"
+_LINE = r"[^\r\n]+"
 
 
 class Source:
@@ -45,7 +45,7 @@ class Source:
     def locate(self, index: int) -> tuple[int, int]:
         """Return line and column of a character, both counted from 1."""
         if self._breaks is None:
-            self._breaks = [match.end() for match in _LINE_BREAK.finditer(self.text)] if "\r" in self.text else []
+            self._breaks = [match.end() for match in re.finditer(_LINE_BREAK, self.text)] if "\r" in self.text else []
         if not self._breaks:
             return self._locate_near(index)
         line = bisect_right(self._breaks, index)
@@ -65,7 +65,7 @@ class Source:
 
     def excerpt(self, start: int, end: int) -> Source:
         """Return a source with a stretch of this text alone, in the same lines and columns."""
-        before = _LINE.sub(lambda line: " " * len(line.group()), self.text[:start])
+        before = re.sub(_LINE, lambda line: " " * len(line.group()), self.text[:start])
         return Source(self.name, before + self.text[start:end])
 
     def line_start(self, index: int) -> int:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from packyard.core.errors import InputError
+from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import Alias, Child, Collection, Comment, Document, Item, Node, Scalar, Source
 
 OneNode = TypeVar("OneNode", bound=Node)
@@ -123,19 +124,12 @@ def header_end(block: Scalar) -> int:
 
 def children_below(node: Node) -> list[Child]:
     """Return every entry and item below a node."""
-    children: list[Child] = []
-    ahead = [node]
-    while ahead:
-        below = ahead.pop()
-        if isinstance(below, Collection):
-            children += below.children
-            ahead += [child.value for child in below.children]
-    return children
+    return [child for each in walk(node) if isinstance(each, Collection) for child in each.children]
 
 
 def has_alias(node: Node) -> bool:
     """Say whether an alias stands below a node."""
-    return any(isinstance(child.value, Alias) for child in children_below(node))
+    return any(isinstance(each, Alias) for each in walk(node))
 
 
 def expanded(node: OneNode) -> OneNode:
@@ -144,14 +138,14 @@ def expanded(node: OneNode) -> OneNode:
         return node
     from packyard.core.yaml.aliases import followed  # few have any
 
-    roots = [document.root for document in followed(Source(node.source.name, node.source.text)) if document.root]
-    nodes = (each for root in roots for each in (root, *(child.value for child in children_below(root))))
+    documents = followed(Source(node.source.name, node.source.text))
+    nodes = (each for document in documents for each in walk(document.root))
     return next(each for each in nodes if isinstance(each, type(node)) and each.start == node.start)
 
 
 def aliased(documents: Iterable[Document]) -> set[str]:
     """Return the anchors that aliases refer to."""
-    nodes = [child.value for document in documents if document.root for child in children_below(document.root)]
+    nodes = (node for document in documents for node in walk(document.root))
     return {node.anchor for node in nodes if isinstance(node, Alias)}
 
 

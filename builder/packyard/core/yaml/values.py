@@ -29,12 +29,13 @@ _FLOAT_NAMES = frozenset(sign + name for name in (".inf", ".Inf", ".INF") for si
 }
 _INT = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
-_TIMESTAMP = re.compile(
+# Patterns of rare texts are compiled on first use, so that `set` starts without them.
+_TIMESTAMP = (
     r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
     r"(?:(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::?[0-9]{2})?))?)?\Z"
 )
 _NUMBER_START = frozenset("+-.0123456789")
-_SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?\Z")
+_SEXAGESIMAL = r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?\Z"
 
 #: Words that YAML 1.1 readers, kubectl among them, take for booleans although kustomize does not.
 YAML11_BOOLEANS = frozenset(
@@ -44,10 +45,9 @@ YAML11_BOOLEANS = frozenset(
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`")
 _FLOW_INDICATORS = frozenset(",[]{}:?")  # what yaml.v3 does not read back inside brackets
 #: What cannot stand in single-quoted text on one line: controls, line breaks, surrogates, the mark.
-NEEDS_ESCAPES = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_ESCAPED = r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
 _ESCAPES = {"\0": "\\0", "\a": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r",
             "\x1b": "\\e", "\x85": "\\N", "\u2028": "\\L", "\u2029": "\\P", '"': '\\"', "\\": "\\\\"}  # fmt: skip
-_ESCAPED = re.compile(r'["\\\t]|' + NEEDS_ESCAPES.pattern)
 
 _DECIMAL = re.compile(r"[-+]?[0-9]+\Z")
 _NOTHING: dict[int, object] = {}
@@ -211,7 +211,7 @@ def implicit_type(text: str) -> str:
             return "integer"
         if _FLOAT.match(digits):
             return "number"
-        if _TIMESTAMP.match(text):
+        if re.match(_TIMESTAMP, text):
             return "timestamp"
     return "string"
 
@@ -220,12 +220,12 @@ def is_plain_text(text: str, *, flow: bool = False) -> bool:
     """Say whether ``text`` can be written plain and is then read as that very string, by YAML 1.1 readers too."""
     if not fits_plain(text, flow=flow) or implicit_type(text) != "string":
         return False
-    return not (text in YAML11_BOOLEANS or text == "=" or _SEXAGESIMAL.match(text))
+    return not (text in YAML11_BOOLEANS or text == "=" or re.match(_SEXAGESIMAL, text))
 
 
 def fits_plain(text: str, *, flow: bool = False) -> bool:
     """Say whether the grammar admits ``text`` as a plain scalar on one line, whatever type it is then read as."""
-    if not text or text[0] in " \t" or text[-1] in " \t" or "\t" in text or NEEDS_ESCAPES.search(text):
+    if not text or text[0] in " \t" or text[-1] in " \t" or "\t" in text or _needs_escapes(text):
         return False
     if text[0] in _INDICATORS and (text[0] not in "-?:" or len(text) == 1 or text[1] in " \t" or flow):
         return False
@@ -236,6 +236,10 @@ def fits_plain(text: str, *, flow: bool = False) -> bool:
     return not flow or not any(character in _FLOW_INDICATORS for character in text)
 
 
+def _needs_escapes(text: str) -> bool:
+    return not text.isprintable() and re.search(_ESCAPED, text) is not None
+
+
 def quoted(text: str, *, flow: bool = False) -> str:
     """Write ``text`` plain where that is safe, otherwise in double quotes."""
     return text if is_plain_text(text, flow=flow) else double_quoted(text)
@@ -243,14 +247,14 @@ def quoted(text: str, *, flow: bool = False) -> str:
 
 def single_quoted(text: str) -> str:
     """Write ``text`` in single quotes, or in double quotes where it needs escapes."""
-    if NEEDS_ESCAPES.search(text):
+    if _needs_escapes(text):
         return double_quoted(text)
     return "'" + text.replace("'", "''") + "'"
 
 
 def double_quoted(text: str) -> str:
     """Write ``text`` in double quotes, escaping what has to be."""
-    return '"' + _ESCAPED.sub(lambda match: _escape(match.group()), text) + '"'
+    return '"' + re.sub(rf'["\\\t]|{_ESCAPED}', lambda match: _escape(match.group()), text) + '"'
 
 
 def _escape(character: str) -> str:

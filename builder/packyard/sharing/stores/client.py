@@ -31,11 +31,7 @@ from requests.adapters import HTTPAdapter
 
 from packyard.core.errors import PackyardError, Problem, UnavailableError
 from packyard.sharing.stores.network import LOOK, OverdueError, authorities, late, within
-from packyard.sharing.stores.store import (
-    PATIENCE,
-    DeniedError,
-    too_long,
-)
+from packyard.sharing.stores.store import PATIENCE, DeniedError, too_long
 
 _CONNECT, _LONGEST_WAIT = 10.0, 60.0  # seconds
 _CONNECTIONS, _REDIRECTIONS = 32, 10

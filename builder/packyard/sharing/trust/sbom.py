@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from packyard.core.bundle import record, tar
 from packyard.core.digest import Digest
+from packyard.core.kubernetes import images
 
 if TYPE_CHECKING:
     from packyard.core.bundle.archive import Member
@@ -28,7 +29,7 @@ def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
     """Return the SBOM of a bundle; ``supplier`` is the organization that publishes it."""
     name, version = bundle.manifest.name, bundle.manifest.version
     files = [_file(number, member) for number, member in enumerate(bundle.members, start=1)]
-    images = [_image(number, image) for number, image in enumerate(bundle.manifest.images, start=1)]
+    containers = [_image(number, image) for number, image in enumerate(bundle.manifest.images, start=1)]
     package = {
         "SPDXID": _PACKAGE,
         "name": name,
@@ -47,12 +48,12 @@ def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
         "name": f"{name}-{version}",
         "documentNamespace": f"urn:packyard:{name}:{quote(version, safe='')}:{bundle.tar.hex}",
         "creationInfo": {"created": _time(), "creators": ["Tool: packyard"]},
-        "packages": [package, *images],
+        "packages": [package, *containers],
         "files": files,
         "relationships": [
             _related(_DOCUMENT, "DESCRIBES", _PACKAGE),
             *(_related(_PACKAGE, "CONTAINS", str(file["SPDXID"])) for file in files),
-            *(_related(_PACKAGE, "DEPENDS_ON", str(image["SPDXID"])) for image in images),
+            *(_related(_PACKAGE, "DEPENDS_ON", str(image["SPDXID"])) for image in containers),
         ],
     }
     return record.to_bytes(document)
@@ -66,8 +67,8 @@ def _file(number: int, member: Member) -> dict[str, object]:
 
 
 def _image(number: int, image: str) -> dict[str, object]:
-    name, _, digest = image.partition("@")
-    repository, tag = _tagged(name)
+    named = images.parse(image)
+    repository, tag, digest = named.name, named.tag, named.digest
     fields: dict[str, object] = {
         "SPDXID": f"SPDXRef-Image-{number}",
         "name": repository,
@@ -86,12 +87,6 @@ def _image(number: int, image: str) -> dict[str, object]:
     locator += (f"@{quote(digest, safe='')}" if digest else "") + f"?{'&'.join(query)}"
     reference = {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": locator}
     return {**fields, "externalRefs": [reference]}
-
-
-def _tagged(name: str) -> tuple[str, str]:
-    """Return the repository and the tag of an image; a colon before the last slash is that of a port."""
-    head, colon, tag = name.rpartition(":")
-    return (head, tag) if colon and "/" not in tag else (name, "")
 
 
 def _related(one: str, how: str, other: str) -> dict[str, str]:

@@ -13,7 +13,6 @@ stays as it is, byte for byte.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.files.tree import Tree
@@ -26,15 +25,9 @@ from packyard.core.yaml.node import Item, MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.proof import apply_to_file
 from packyard.core.yaml.splice import change, remove
 from packyard.core.yaml.values import listed
-from packyard.using.options.folder import Folder, find
+from packyard.using.options.folder import Folder
 
 _KEY, _RESOURCES = "components", "resources"
-
-
-def names(directory: Path) -> list[str]:
-    """Return the names of the options that are enabled in a use case."""
-    folder = find(directory)
-    return list(EnabledOptions.read(Tree(directory), folder).options) if folder else []
 
 
 class EnabledOptions:

@@ -40,7 +40,7 @@ def find(word: str) -> Path | None:
         folder, _, name = folder.rpartition("/")
         wanted = f"{name}/{wanted}".rstrip("/")
     top = folder or os.path.relpath(paths.root_of(os.curdir))
-    if not folder and not os.path.lexists(f"{top}/{paths.MANIFEST}"):
+    if not os.path.lexists(f"{paths.root_of(top)}/{paths.MANIFEST}"):  # other folders may be large
         return None
     name = os.path.basename(os.path.realpath(top))
     if not folder:

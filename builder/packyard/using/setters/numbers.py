@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LIMIT = (1 << 31) - 1
 WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_OTHER_BASE = re.compile(r"-?0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
+_OTHER_BASE = r"-?0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)"
 _MOST_DIGITS = 19  # of a number of 64 bits
 _LONGEST_MEANT = 40  # characters of what may have been meant for a number
 _LONGEST = 400  # characters of a number, which is rounded as a float beyond
@@ -79,7 +79,7 @@ def whole_number(text: str) -> str:
     digits = text.strip().replace("_", "").replace(",", "").removeprefix("+")
     if len(digits) > _LONGEST_MEANT or not digits.isascii():
         return ""
-    if _OTHER_BASE.fullmatch(digits):
+    if re.fullmatch(_OTHER_BASE, digits):
         return str(int(digits, 0))
     from decimal import Decimal, InvalidOperation  # slow to import, and only refusals need it
 

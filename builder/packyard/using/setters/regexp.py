@@ -17,14 +17,12 @@ _MEMORY = 8 << 20  # what RE2 may use for one pattern
 _KEPT = 32  # patterns at a time: more than one Krmfile has
 _STEPS = 1 << 25  # states times characters: a sixth of a second, where RE2 has to go through all of them
 
-#: What a pattern is made of, as far as it takes to find what Go refuses and RE2 admits.
-_PARTS = re.compile(
-    r"""\\Q.*?(?:\\E|\Z) | \\[pPx]\{[^}]*\} | (?P<byte>\\C) | \\.
+#: What a pattern is made of, as far as it takes to find what Go refuses and RE2 admits: asked for where it may be so.
+_SUSPECT = r"\\C|<|[0-9]{9}"
+_PARTS = r"""(?xs)\\Q.*?(?:\\E|\Z) | \\[pPx]\{[^}]*\} | (?P<byte>\\C) | \\.
       | \[\^?\]?(?:\[:\^?[a-z]*:\]|\\.|[^\]\\])*(?:\]|\Z)
       | (?P<name>\(\?P?<(?=[^>]*[^\x00-\x7f])\w+>)
-      | (?P<count>\{(?:[1-9][0-9]{8,}(?:,[0-9]*)?|[0-9]+,[1-9][0-9]{8,})\})""",
-    re.VERBOSE | re.DOTALL,
-)
+      | (?P<count>\{(?:[1-9][0-9]{8,}(?:,[0-9]*)?|[0-9]+,[1-9][0-9]{8,})\})"""
 
 
 class PatternError(Exception):
@@ -59,7 +57,8 @@ def _compile(pattern: str) -> Any:
     options.log_errors = False
     options.never_capture = True
     options.max_mem = _MEMORY
-    refused = next((part for part in _PARTS.finditer(pattern) if part.lastgroup), None)
+    parts = re.finditer(_PARTS, pattern) if re.search(_SUSPECT, pattern) else ()
+    refused = next((part for part in parts if part.lastgroup), None)
     try:
         compiled = re2.compile(pattern.encode(), options)
     except UnicodeEncodeError:  # a half of a character, by an escape of YAML

@@ -76,8 +76,8 @@ def _known(parsed: Parsed) -> _Known:
                 f"{job_set.name.value}-{each.role}-*-*" for each in job_set.pod_sets
             )
             roots = (root for root in parsed.objects if root.get("spec") is job_set.spec)
-            ports = (port for root in roots for port in _declared(parsed.containers_of(root)))
-            known.ports.setdefault(service, set()).update(ports)
+            opened = (port for root in roots for port in _declared(parsed.containers_of(root)))
+            known.ports.setdefault(service, set()).update(opened)
     return known
 
 

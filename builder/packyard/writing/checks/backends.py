@@ -8,7 +8,7 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes.kinds import CORE, INFERENCE, NETWORKING, called, is_kind, kind_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings, walk
-from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import selectors
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -25,22 +25,38 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     services = {name: mappings(root.find("spec", "ports")) for name, root in parsed.named(CORE, "Service").items()}
     found_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
     for root in parsed.objects:
-        if is_kind(root, NETWORKING, "Ingress"):
-            for service in (found for node in walk(root.get("spec")) if (found := node.mapping("service"))):
-                yield from _service(service.get("name"), services, parsed)
-                yield from _ingress_port(service, services)
-        elif kind_of(root)[0] == GATEWAY:
-            for rule in mappings(root.find("spec", "rules")):
-                for backend in mappings(rule.get("backendRefs")):
-                    if backend.text("kind", "Service") == "Service" and not backend.get("namespace"):
-                        yield from _service(backend.get("name"), services, parsed)
-                        yield from _number(backend.get("port"), services.get(backend.text("name")))
-                    elif backend.text("kind") == "InferencePool" and not backend.get("namespace"):
-                        yield from _of_pool(backend, parsed)
+        for reference, number, name in _references(root):
+            yield from _service(reference.get("name"), services, parsed)
+            yield from _port(number, "port", services.get(reference.text("name")))
+            yield from _port(name, "name", services.get(reference.text("name")))
+        if kind_of(root)[0] == GATEWAY:
+            for backend in _of_routes(root, "InferencePool"):
+                yield from _of_pool(backend, parsed)
         elif is_kind(root, INFERENCE, "InferencePool"):
-            yield from _pool(root, services, found_pods, parsed)
+            yield from _pool(root, found_pods)
         elif is_kind(root, NETWORKING, "NetworkPolicy"):
             yield from _policy(root, found_pods, parsed)
+
+
+def _references(root: MappingNode) -> Iterator[tuple[MappingNode, Node | None, Node | None]]:
+    """Yield what names a Service, with the number and the name of its port."""
+    if is_kind(root, NETWORKING, "Ingress"):
+        for service in (held for node in walk(root.get("spec")) if (held := node.mapping("service"))):
+            yield service, service.find("port", "number"), service.find("port", "name")
+    elif kind_of(root)[0] == GATEWAY:
+        yield from ((backend, backend.get("port"), None) for backend in _of_routes(root, "Service"))
+    elif is_kind(root, INFERENCE, "InferencePool"):
+        picker = root.mapping("spec", "endpointPickerRef")
+        if picker and picker.text("kind", "Service") == "Service":
+            yield picker, picker.find("port", "number"), None
+
+
+def _of_routes(root: MappingNode, kind: str) -> Iterator[MappingNode]:
+    """Yield the backends of a kind in the namespace of a route."""
+    for rule in mappings(root.find("spec", "rules")):
+        for backend in mappings(rule.get("backendRefs")):
+            if backend.text("kind", "Service") == kind and not backend.get("namespace"):
+                yield backend
 
 
 def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
@@ -64,10 +80,8 @@ def _of_pool(backend: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         yield breach("dangling-reference", backend.get("name") or backend, message, near)
 
 
-def _pool(
-    root: MappingNode, services: dict[str, list[MappingNode]], found_pods: list[Pod[MappingNode]], parsed: Parsed
-) -> Iterator[Finding]:
-    """Find a port that no pod of a pool declares, and a picker that is not there."""
+def _pool(root: MappingNode, found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
+    """Find a port that no pod of a pool declares."""
     selector = root.mapping("spec", "selector", "matchLabels")
     chosen = selectors.selected(selector, found_pods) if selector else []
     ports = [each for pod in chosen for container in pod.containers for each in mappings(container.get("ports"))]
@@ -77,26 +91,17 @@ def _pool(
         if number and declared and number.value not in declared:
             message = f"no container of the pool's pods declares port {number.value}"
             yield breach("no-such-port", number, message, f"they declare {_listed(declared)}")
-    picker = root.mapping("spec", "endpointPickerRef")
-    if picker and picker.text("kind", "Service") == "Service":
-        yield from _service(picker.get("name"), services, parsed)
-        yield from _number(picker.find("port", "number"), services.get(picker.text("name")))
 
 
-def _ingress_port(service: MappingNode, services: dict[str, list[MappingNode]]) -> Iterator[Finding]:
-    ports = services.get(service.text("name"))
-    name = service.scalar("port", "name")
-    yield from _number(service.find("port", "number"), ports)
-    names = {each.text("name") for each in ports or ()} - {""}
-    if ports is not None and name and name.value and name.value not in names:
-        hint = suggest(name.value, names) or f"it has {', '.join(sorted(names)) or 'no named port'}"
-        yield breach("no-such-port", name, f"the Service has no port {name.value!r}", hint)
-
-
-def _number(port: object, ports: list[MappingNode] | None) -> Iterator[Finding]:
-    numbers = {each.text("port") for each in ports or ()} - {""}
-    if numbers and isinstance(port, Scalar) and port.value and port.value not in numbers:
-        yield breach("no-such-port", port, f"the Service has no port {port.value}", f"it has {_listed(numbers)}")
+def _port(port: Node | None, field: str, ports: list[MappingNode] | None) -> Iterator[Finding]:
+    """Find a number or a name that no port of a Service has."""
+    known = {each.text(field) for each in ports or ()} - {""}
+    is_asked = bool(known) if field == "port" else ports is not None
+    if is_asked and isinstance(port, Scalar) and port.value and port.value not in known:
+        hint = suggest(port.value, known) if field == "name" else ""
+        hint = hint or f"it has {_listed(known) or 'no named port'}"
+        what = repr(port.value) if field == "name" else port.value
+        yield breach("no-such-port", port, f"the Service has no port {what}", hint)
 
 
 def _policy(root: MappingNode, found_pods: list[Pod[MappingNode]], parsed: Parsed) -> Iterator[Finding]:

@@ -86,8 +86,9 @@ def _patch(patch: Patch, root: Node, changes: Changes) -> None:
                 place = root.find("metadata", "name") or root
                 changes.findings.append(breach("entry-without-target", place, message, hint, severity="error"))
             return
+    idle = list[Mapping[tuple[str, int, str], bool]]()
     try:
-        accumulate(Part("", patches=(patch,)), changes.objects)
+        accumulate(Part("", patches=(patch,)), changes.objects, idle)
     except AbsentError:  # which kustomize adds
         changes.complete = False
     except MisfitError as error:
@@ -96,6 +97,10 @@ def _patch(patch: Patch, root: Node, changes: Changes) -> None:
         changes.findings += (finding("entry-without-target", each, "error") for each in problems)
     except InputError:  # a directive that kustomize alone follows
         changes.complete = False
+    if changes.is_certain and any(nothing for each in idle for nothing in each.values()):
+        message = "no object is the target of this patch, which kustomize passes over"
+        place = patch.entry.get("target") or patch.entry
+        changes.findings.append(breach("entry-without-target", place, message, "correct the target"))
 
 
 def _replace(node: Node, root: MappingNode, changes: Changes, *, is_certain: bool) -> None:
@@ -110,15 +115,17 @@ def _replace(node: Node, root: MappingNode, changes: Changes, *, is_certain: boo
         changes.complete = False
         if is_certain:
             changes.findings += (finding("entry-without-target", each, "error") for each in error.problems)
-    if is_certain and any(nothing for each in idle for nothing in each.values()):
-        message = "no object is the target of this replacement, which kustomize passes over"
-        changes.findings.append(breach("entry-without-target", node, message, "correct the target"))
+    changes.complete = changes.complete and not any(nothing for each in idle for nothing in each.values())
+    for target in (target for rule in rules for target in rule.targets if is_certain):
+        if not any(selector.selects(target.select, each.root, each.identity) for each in changes.objects):
+            message = "no object is the target of this replacement, which kustomize passes over"
+            changes.findings.append(breach("entry-without-target", target.node, message, "correct the target"))
 
 
 def _patches(root: MappingNode, folder: str, files: Files) -> Iterator[Patch | None]:
     """Yield the patches of a kustomization; None for what cannot be read."""
     for node in items(root.get("patchesStrategicMerge")):
-        yield from (each and Patch(each, None, node) for each in _documents(node, folder, files))
+        yield from (Patch(each, None, node) if each else None for each in _documents(node, folder, files))
     for key in ("patches", "patchesJson6902"):
         for entry in mappings(root.get(key)):
             fields = Fields(entry, root.source.name, key)
@@ -156,7 +163,7 @@ def _labels(root: MappingNode) -> Iterator[tuple[list[Entry], bool, bool]]:
 
 def _label(item: SourceObject, pairs: Sequence[Entry], *, selectors: bool, templates: bool) -> None:
     root, kind = item.root, item.root.text("kind")
-    paths = [("metadata", "labels")]
+    paths: list[tuple[str, ...]] = [("metadata", "labels")]
     paths += [(*path, "metadata", "labels") for path in _TEMPLATES if templates and root.mapping(*path, "spec")]
     wanted = _SELECTORS.get(kind, ()) if selectors and root.mapping("spec") else ()
     paths += [wanted] if wanted and (kind not in _CHOOSING or root.mapping(*wanted)) else []

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import images, kustomization, pods
-from packyard.core.kubernetes.kinds import RBAC, called, is_kind, kind_of
+from packyard.core.kubernetes.kinds import RBAC, called, is_kind
 from packyard.core.kubernetes.kustomization import GROUP, NAMES
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import Document, MappingNode, Scalar, Source
 from packyard.core.yaml.values import is_null
-from packyard.using.kustomize import selector
 from packyard.writing.checks import decoded, refused
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, breach
@@ -166,11 +165,10 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
     """Find entries that reach no object, where all objects are known."""
     if not build.is_whole:
         return
-    objects = [*build.objects, *build.removed, *build.generated]
     containers = [each for root in build.objects for each in parsed.containers_of(root)]
     containers += [each for pod in pods.find_all(build.removed) for each in pod.containers]
     used = {images.parse(each.text("image")).name for each in containers}
-    names = {called(root) for root in objects} - {""}
+    names = {called(root) for root in (*build.objects, *build.removed, *build.generated)} - {""}
     elsewhere = any(root.get("configurations") for root in build.kustomizations)  # say where more images stand
     elsewhere = elsewhere or any("image" in path.value for path in _replaced(build))
     for root in build.kustomizations:
@@ -184,11 +182,6 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
             if name and not any(kustomization.may_call(name.value, each, build.kustomizations) for each in names):
                 message = f"no object is called {name.value}, and kustomize fails"
                 yield breach("entry-without-target", name, message, suggest(name.value, names), severity="error")
-        for patch in mappings(root.get("patches")):
-            target = patch.mapping("target")
-            if target and not any(_is_target(root, target, build) for root in objects):
-                message = "no object is the target of this patch, which kustomize passes over"
-                yield breach("entry-without-target", target, message, "correct the target")
 
 
 def _replaced(build: Build) -> Iterator[Scalar]:
@@ -204,32 +197,6 @@ def _renamed(build: Build) -> set[str]:
     """Return the names that the kustomizations give images: an entry above may rename them again."""
     entries = (each for root in build.kustomizations for each in kustomization.images(root))
     return {new["newName"] for _, new in entries if "newName" in new}
-
-
-def _is_target(root: MappingNode, target: MappingNode, build: Build) -> bool:
-    """Say whether a target means an object; it may say a name that a kustomization below has lengthened.
-
-    Selectors of annotations are taken to, and those of labels that an object must not have.
-    """
-    group, kind = kind_of(root)
-    version = root.text("apiVersion").rpartition("/")[2]
-    identity = {"group": group, "version": version, "kind": kind}
-    name, labels = target.text("name"), target.text("labelSelector")
-    is_named = (
-        not name
-        or _matches(name, called(root))
-        or (bool(build.apart.get(id(root))) and kustomization.may_call(name, called(root), build.kustomizations))
-    )
-    is_labelled = "!" in labels or "notin" in labels or selector.satisfies(labels, root.mapping("metadata", "labels"))
-    is_kind = all(not (text := target.text(field)) or _matches(text, value) for field, value in identity.items())
-    return is_named and is_labelled and is_kind
-
-
-def _matches(pattern: str, text: str) -> bool:
-    try:
-        return re.fullmatch(pattern, text) is not None
-    except re.error:
-        return True
 
 
 def _subjects(build: Build) -> Iterator[Finding]:

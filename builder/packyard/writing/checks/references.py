@@ -7,7 +7,7 @@ ConfigMap is a requirement where its name is a setter that names no object of th
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -54,7 +54,7 @@ class _Field:
     """A field that names an object of a kind, or a list of such names; in ``holders`` alone, if there are any."""
 
     kind: Kind
-    holders: tuple[Kind, ...] = ()
+    holders: Sequence[Kind] = ()
     is_list: bool = False
     is_loose: bool = False  # whether all works without the object, but for names in DNS
 

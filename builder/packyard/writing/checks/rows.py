@@ -41,7 +41,7 @@ class _Case:
 
     rule: Rule
     row: Row
-    object: AppliedObject
+    judged: AppliedObject
     path: Path
     item: Path
     pod: Path | None
@@ -50,8 +50,8 @@ class _Case:
         """Return what is asked of the evaluator: an expression, and the values of the variables that it has."""
         return expression, {name: self._value(name) for name in sorted(names(expression))}
 
-    def _value(self, name: str) -> object:
-        whole, key = self.object.plain, self.path[-1] if self.path else 0
+    def _value(self, name: str) -> Any:
+        whole, key = self.judged.plain, self.path[-1] if self.path else 0
         match name:
             case "key":
                 return key
@@ -96,19 +96,19 @@ def _cases(item: AppliedObject, index: _Index) -> Iterator[_Case]:
     """Yield each row with the places of an object that it judges, but for values that are not there yet."""
     starts: list[tuple[Kind | str, Path, Path | None]]
     starts = [(kind_of(item.value), (), None), ("object", (), None)]
-    for pod in item.pods:
-        starts += [("pod", pod.path, pod.path)]
-        starts += [("container", path, pod.path) for path, _ in pod.container_places]
-        starts += [("volume", path, pod.path) for path, _ in pod.volume_places]
+    for each in item.pods:
+        starts += [("pod", each.path, each.path)]
+        starts += [("container", path, each.path) for path, _ in each.container_places]
+        starts += [("volume", path, each.path) for path, _ in each.volume_places]
     for key, start, pod in starts:
         for steps, rule, row in index.get(key, ()):
             for path, place in _down(_at(item.value, start), start, steps):
                 given = place if isinstance(place, dict) else {}
                 needed = (field for field in row.needs if not field.endswith("?"))
                 if all(given.get(field) not in (None, "", []) for field in needed) and not any(
-                    each[: len(above)] == above
+                    later[: len(above)] == above
                     for above in ([(*path, field.rstrip("?")) for field in row.needs] or [path])
-                    for each in item.later
+                    for later in item.later
                 ):
                     yield _Case(rule, row, item, path, start, pod)
 
@@ -129,7 +129,7 @@ def _down(value: object, path: Path, steps: Sequence[str]) -> Iterator[tuple[Pat
 
 
 def _finding(case: _Case, answer: object) -> Finding:
-    row, root = case.row, case.object.root
+    row, root = case.row, case.judged.root
     texts = (row.field, row.message, row.hint)
     asked = [case.asked(match) for text in texts for match in _PLACEHOLDER.findall(text)]
     parts = iter(evaluator().ask(asked) if asked else ())
@@ -140,7 +140,7 @@ def _finding(case: _Case, answer: object) -> Finding:
     if isinstance(answer, NoAnswer):
         reason = f"the rule {case.rule.name} has no answer here: {answer.reason}"
         return breach("rule-without-answer", place, reason, f"it is {row.rule!r}")
-    is_guess = case.pod is not None and not pods.are_known(case.object.value)
+    is_guess = case.pod is not None and not pods.are_known(case.judged.value)
     severity: Severity = "warning" if is_guess else row.severity or case.rule.severity
     return breach(case.rule.name, place, message, hint, severity=severity)
 

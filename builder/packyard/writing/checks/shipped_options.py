@@ -1,17 +1,21 @@
 """The options of the packages in a folder, tried on the use cases there: those that are enabled, and each other one.
 
-What no longer applies is found by `builtin.find_misfits`, what is wrong with an option's own files by `components`.
+Of a built package as it was shipped its authors' lint has tried them. What no longer applies is found by
+`builtin.find_misfits`, what is wrong with an option's own files by `components`.
 """
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from packyard.core.errors import InputError
+from packyard.core.bundle.shipped import package_of
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, IntegrityError, UnavailableError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes.schemas import Judge
@@ -54,9 +58,12 @@ class ShippedOptions:
         if parsed.krmfile is None:
             return
         for there, alone, on in self._use_cases(package, parsed):
+            is_judged = self._only_enabled or all(map(self._is_as_shipped, (there.use_case, there.real)))
+            if is_judged and not on:
+                continue
             options, defined = self._read(there)
             trial = Trial(
-                options=[] if self._only_enabled else options,
+                options=[] if is_judged else options,
                 defined=defined,
                 judges=judges,
                 on=on,
@@ -65,6 +72,10 @@ class ShippedOptions:
                 is_told=self._only_enabled,
             )
             yield from trial.find(alone, baseline)
+
+    def _is_as_shipped(self, folder: str) -> bool:
+        """Say whether a folder of a built package has the files that its authors' lint judged."""
+        return self._memo.once(("as shipped", folder), partial(_is_as_shipped, folder))
 
     def _read(self, there: Folder) -> tuple[list[Option], Definitions]:
         return self._memo.once(("options", there.real), partial(_read, there))
@@ -77,7 +88,7 @@ class ShippedOptions:
                 there = folders.find(Path(directory))
                 here = EnabledOptions.read(Tree(Path(directory)), there) if there else None
                 if there and here:
-                    on = [each for each in self._read(there)[0] if each.name in here.options]
+                    on = [each for each in self._read(there)[0] if each.name in here.options] if here.options else []
                     yield there, self._without(package, parsed.of(build), directory, here), on
 
     def _without(self, package: PackageFiles, parsed: Parsed, directory: str, here: EnabledOptions) -> Parsed:
@@ -89,6 +100,16 @@ class ShippedOptions:
         named = parsed.builds[0].kustomizations[0].source.name
         same = (each for each in alone.builds if any(root.source.name == named for root in each.kustomizations))
         return alone.of(next(same))
+
+
+def _is_as_shipped(folder: str) -> bool:
+    with suppress(IntegrityError, InputError, UnavailableError):  # of which verify tells
+        if package := package_of(Path(folder)):
+            root, described = package
+            below = f"{os.path.relpath(folder, root)}/"
+            own = {path: digest for path, digest in described.files.items() if path.startswith(below)}
+            return bool(own) and all(Digest.of(regular.read(f"{root}/{path}")) == own[path] for path in own)
+    return False
 
 
 def _read(there: Folder) -> tuple[list[Option], Definitions]:

@@ -24,19 +24,6 @@ openAPI:
       example: "3"
       x-k8s-cli: {setter: {name: SIZE, value: "", required: true}}
 """
-README = """\
-# {{ name }}
-
-```sh
-cd {{ name }}/uses
-kustomize cfg set one SIZE 4
-kustomize build one | kubectl apply -n ml -f -
-```
-
-```sh
-packyard get {{ name }}
-```
-"""
 
 
 @pytest.fixture
@@ -44,7 +31,6 @@ def workspace(tmp_path: Path) -> Path:
     folder = tiny.workspace(tmp_path / "workspace")
     tiny.replace(folder / "bases/one/cm.yaml", '"1"', '"" # {"$openapi":"SIZE"}')
     tiny.write(folder / "bases/one/Krmfile", KRMFILE)
-    tiny.write(folder / "packages/p/docs/00-title.md", README)
     return folder
 
 
@@ -72,20 +58,16 @@ def test_a_sound_package_passes_each_check(workspace: Path, path: str) -> None:
         ("lint", "", "passed"),
         ("kustomize", "one", "passed"),
         ("render", "one", "passed"),
-        ("README.md", "line 4", "passed"),
-        ("README.md", "line 10", "skipped"),
     ]
 
 
 @pytest.mark.nightly
-def test_without_programs_what_needs_them_is_skipped_and_the_readme_works_by_packyard_alone(
-    workspace: Path, tmp_path: Path
-) -> None:
+def test_without_programs_what_needs_them_is_skipped(workspace: Path, tmp_path: Path) -> None:
     shell = programs_dir(tmp_path / "few", {name: real.program(name) for name in ("sh", "cat", "env")})
     done = packyard("test", "p", cwd=workspace, PATH=str(shell))
     assert done.returncode == 0, done.stderr
     assert "kustomize one: not checked: neither kustomize nor kubectl is on PATH" in done.stderr
-    assert "4 passed, 0 failed, 2 skipped" in done.stderr
+    assert "3 passed, 0 failed, 1 skipped" in done.stderr
     assert packyard("test", "p", "--strict", cwd=workspace, PATH=str(shell)).returncode == 1
 
 
@@ -138,8 +120,6 @@ def test_each_fault_is_found_by_its_check(workspace: Path, path: str) -> None:
     assert with_fault("packages/p/package.yaml", "base: one", "base: two") == [("build", "")]
     assert with_fault("bases/one/cm.yaml", "data:\n  a", "dta:\n  a") == [("lint", "")]
     assert ("kustomize", "one") in with_fault("bases/one/cm.yaml", "name: x", "names: x")
-    assert with_fault("packages/p/docs/00-title.md", "SIZE 4", "SIZES 4") == [("README.md", "line 4")]
-    assert with_fault("packages/p/docs/00-title.md", "build one", "build two") == [("README.md", "line 4")]
 
 
 def test_an_api_server_is_asked_on_request(
