@@ -200,5 +200,10 @@ def test_a_base_that_no_package_uses_is_composed_and_judged(root: Path) -> None:
     assert error.startswith("bases/new/pod.yaml:1:1: error: there is no v1 Podd in Kubernetes")
     assert built(root)[0] == 1
     assert tiny.run("build", "p", "--workspace", root, "--version", "1", "--out", root.parent / "out")[0] == 0
+    tiny.write(
+        root / "bases/new/pod.yaml",
+        "# packyard: allow unserved-kind: it comes\napiVersion: v1\nkind: Podd\nmetadata: {name: run}\n",
+    )
+    assert not [line for line in linted(root) if ": error: " in line]
     tiny.write(root / "bases/new/kustomization.yaml", "resource: [pod.yaml]\n")
     assert any("new/kustomization.yaml:1:1: error: resource: is not a known key" in line for line in linted(root))

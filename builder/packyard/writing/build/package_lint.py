@@ -32,7 +32,7 @@ from packyard.writing.build.draft import Draft, inputs
 from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.packing import Packing
 from packyard.writing.build.used import Use
-from packyard.writing.checks import collisions, given_values
+from packyard.writing.checks import collisions, exception, given_values
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.enabled import Option, Trial, TriedOptions
 from packyard.writing.checks.finding import REMOVE, Finding, finding
@@ -125,7 +125,9 @@ class Linting:
         try:
             only = tried_parts.unused(here)
             linted = self._tried(here, tried_parts.compose_all(here, only)) if only else Linted(here.name)
-            return replace(linted, findings=[each for each in linted.findings if each.severity == "error"])
+            files = {here.sources.shown(path): here.sources.read(path) for path in inputs(here.sources.facts)}
+            remaining = exception.apply(linted.findings, files, (), shipped=True)
+            return replace(linted, findings=[each for each in remaining if each.severity == "error"])
         except InputError as error:
             return Linted(here.name, as_findings(error.problems), is_broken=True)
 

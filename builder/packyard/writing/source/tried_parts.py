@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
@@ -144,7 +145,13 @@ class _Parts:
                 if not missing or (self._only is None and not missing <= self._elsewhere):
                     yield from self._use_case(base, storage, needed)
             for program in filter(_is_own, programs):
-                yield from self._use_case(base, next(iter(storages), None), [program])
+                complete = (each for each in chosen if self._only is None or self._is_complete(base, each, program))
+                for storage in islice(complete, 1):
+                    yield from self._use_case(base, storage, [program])
+
+    def _is_complete(self, base: Offered, storage: Offered | None, program: Offered) -> bool:
+        """Say whether these define what each of them needs."""
+        return not self._needed([base, program, *([storage] if storage else [])], ())[1]
 
     def _of(self, kind: str) -> list[Offered]:
         return [each for each in self._offered if each.kind == kind]
