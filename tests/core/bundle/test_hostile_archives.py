@@ -96,16 +96,39 @@ ELSEWHERE = {
         "'top' is outside of the top directory",
     ),
 }
-_PLAIN = "only plain ustar is accepted"
+
+
+def pax(**records: str) -> bytes:
+    """Return an archive of a file with these records of pax."""
+    info = tarfile.TarInfo("top/a")
+    info.pax_headers = {key.replace("_", "."): value for key, value in records.items()}
+    return by_tarfile(info)
+
+
+def extended(kind: str, data: bytes, *behind: tar.TarEntry) -> bytes:
+    return packed([tar.TarEntry("x", kind=kind, data=data), *behind])
+
+
 EXTENDED = {
-    "a PAX header": (by_tarfile(tarfile.TarInfo("top/" + "a" * 120)), _PLAIN),
-    "a global PAX header": (by_tarfile(tarfile.TarInfo("top/a"), pax_headers={"path": "top/b"}), _PLAIN),
-    "a GNU long name": (by_tarfile(tarfile.TarInfo(f"../{'x' * 120}"), form=tarfile.GNU_FORMAT), _PLAIN),
+    "a pax name in place of a harmless one": (pax(path="/etc/cron.d/x"), "is an absolute path"),
+    "a pax name with a NUL": (pax(path="top/a\0.txt"), r"has the character '\\x00'"),
+    "a pax name that is too long": (by_tarfile(tarfile.TarInfo("top/" + "a" * 600)), "longer than 512 bytes"),
+    "a pax size": (pax(size="-512"), "extended header 'size' is not accepted"),
+    "a sparse file": (pax(GNU_sparse_major="1"), r"extended header 'GNU\.sparse\.major' is not accepted"),
+    "a large header": (pax(comment="x" * 100_000), "larger than 64 KiB"),
+    "a global name": (by_tarfile(tarfile.TarInfo("top/a"), pax_headers={"path": "top/b"}), "extended header 'path'"),
+    "a GNU long name": (by_tarfile(tarfile.TarInfo(f"../{'x' * 120}"), form=tarfile.GNU_FORMAT), "leads out of its"),
+    "a header for nothing": (extended("x", b"12 path=top\n"), "ends after an extended header"),
+    "two names in one header": (extended("x", b"12 path=top\n" * 2, tar.TarEntry("top/a")), "gives two names"),
+    "two headers with a name": (
+        extended("x", b"12 path=top\n", tar.TarEntry("x", kind="L", data=b"top/b"), tar.TarEntry("top/a")),
+        "has a second name",
+    ),
     **{
-        f"the extended type {kind}": (packed([tar.TarEntry("x", kind=kind), tar.TarEntry("top/a")]), _PLAIN)
-        for kind in "xgL"
+        f"the record {record!r}": (extended("x", record, tar.TarEntry("top/a")), "extended header is damaged")
+        for record in (b"9 a=b\n", b"5 a=b\n", b"a=b\n", b"6 abc\n", b"4 =b\n", b"99999999 a=b\n", b"6 a=bc")
     },
-    "a GNU long link target": (packed([tar.TarEntry("x", kind="K"), tar.TarEntry("top/a")]), "unknown type"),
+    "a GNU long link target": (extended("K", b"", tar.TarEntry("top/a")), "unknown type"),
 }
 NO_FILES = {
     "a symbolic link": (by_tarfile(special("top/a", tarfile.SYMTYPE, "/etc/passwd")), "'top/a' is a symbolic link"),

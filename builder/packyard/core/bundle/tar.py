@@ -30,7 +30,8 @@ _BLOCK = 512
 _PIECE = 256 * 1024
 RECORD = 10240
 _NAME, _PREFIX = 100, 155
-_LONGEST_NAME = 4096
+_EXTENSION_LIMIT = 64 * 1024
+_EXTENSIONS_LIMIT = 2 * 1024 * 1024  # for all extended headers together
 _MAGIC_POSIX, _MAGIC_GNU = b"ustar\x0000", b"ustar  \0"
 
 
@@ -70,30 +71,35 @@ def write(entries: Iterable[TarEntry]) -> bytes:
 
 
 def read(source: ByteSource, *, large: bool = False) -> Iterator[FoundEntry]:
-    """Yield the entries of an archive in the ustar format; raise `IntegrityError` where it is damaged.
+    """Yield the entries of an archive in the ustar, pax or GNU format; raise `IntegrityError` where it is damaged.
 
-    The content of an entry can be read until the next one is asked for. Extended headers, by which readers differ about
-    names and sizes, are refused. ``large`` admits what the tar of a container writes: GNU's long names, and files of 8
-    GiB and more.
+    The content of an entry can be read until the next one is asked for. Pax and GNU long names are understood. Other
+    pax records that change an entry (a size, a sparse map) are refused, and so is what different readers give different
+    names: two names for one entry, or the format of star. ``large`` admits files of 8 GiB and more, as GNU writes them.
     """
-    position = 0
-    name = ""
+    position = extensions = 0
+    name: str | None = None
     while any(block := _take(source, _BLOCK)):
         header = _Header.parse(block, position, large=large)
         content = _content(source, header.size)
         if header.kind in "xgL":
-            if header.kind != "L" or not large:
-                raise refusal(f"the header at byte {position} is an extended one; only plain ustar is accepted")
-            if header.size > _LONGEST_NAME or name:
-                raise refusal(f"{name[:_NAME]!r} has a second name, or one of more than {_LONGEST_NAME} bytes")
-            name = _decode(b"".join(content).removesuffix(b"\0"))
+            extensions += header.size + _BLOCK // 4
+            if header.size > _EXTENSION_LIMIT:
+                raise refusal("an extended header is larger than 64 KiB")
+            if extensions > _EXTENSIONS_LIMIT:
+                raise refusal(f"the extended headers are larger than {_EXTENSIONS_LIMIT} bytes")
+            extended = _extended_name(header.kind, b"".join(content))
+            if name is not None and extended is not None:
+                raise refusal(f"{name!r} has a second name: {extended!r}")
+            name = name if extended is None else extended
         else:
-            yield FoundEntry(name or header.name, header.kind, header.mode, header.size, content)
-            name = ""
+            name = header.name if name is None else name
+            yield FoundEntry(name=name, kind=header.kind, mode=header.mode, size=header.size, content=content)
+            name = None
             for _ in content:
                 pass  # what nobody read
         position += _BLOCK + header.size + -header.size % _BLOCK
-    if name:
+    if name is not None:
         raise refusal("the archive ends after an extended header")
     _check_end(source, len(block))
 
@@ -205,6 +211,38 @@ def _decode(name: bytes) -> str:
         return name.decode()
     except UnicodeDecodeError as error:
         raise refusal(f"the name {name!r} is not UTF-8") from error
+
+
+def _extended_name(kind: str, data: bytes) -> str | None:
+    """Return the name that an extended header (pax local or global, GNU long name) gives to the next entry, if any."""
+    if kind == "L":
+        return _decode(data.removesuffix(b"\0"))
+    records = _pax_records(data)
+    forbidden = {"size", "linkpath", "hdrcharset"} | ({"path"} if kind == "g" else set())
+    for key in records:
+        if key in forbidden or key.startswith("GNU.sparse."):
+            raise refusal(f"the extended header {key!r} is not accepted")
+    if records.get("path") == "":
+        raise refusal("an extended header gives an empty name")
+    return records.get("path")
+
+
+def _pax_records(data: bytes) -> dict[str, str]:
+    """Read ``<length> <key>=<value>\\n`` records; the length counts the whole record (POSIX.1-2001, pax)."""
+    records: dict[str, str] = {}
+    position = 0
+    while position < len(data):
+        match = re.compile(rb"([1-9][0-9]{0,5}) ([^=\n]+)=").match(data, position)
+        end = position + int(match[1]) if match else 0
+        if match is None or not match.end() < end <= len(data) or data[end - 1 : end] != b"\n":
+            raise refusal("an extended header is damaged")
+        key = _decode(match[2])
+        if key in records and key == "path":
+            raise refusal("an extended header gives two names")
+        value = data[match.end() : end - 1]
+        records[key] = _decode(value) if key == "path" else ""
+        position = end
+    return records
 
 
 def refusal(message: str) -> IntegrityError:
