@@ -63,6 +63,8 @@ def of(directory: Path) -> str:
         return str(directory)
     words = str(directory)
     top = words.removesuffix(own) if words.endswith(own) else f"{os.path.relpath(root)}/"
+    if top.startswith("."):  # from inside, or beside it, what was typed is the shorter address
+        return words
     short = shortened(known)[known.index(own)]
     address = f"{top.removeprefix('./')}{short}" if len(known) > 1 else top.rstrip("/")
     return min(address or words, words, key=len)
