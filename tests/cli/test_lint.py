@@ -40,6 +40,8 @@ def test_of_a_broken_file_nothing_else_is_found(
 ) -> None:
     root = optioned.package(tmp_path)
     assert tiny.run("enable", root / optioned.MULTI, "queue", "spread")[0] == 0
+    with (root / optioned.OPTIONS / "queue/queue.yaml").open("a") as file:
+        file.write("# Options that are as they were shipped are not tried again.\n")
     before = found(root)
     (root / path).write_text(text)
     assert [each["file"] for each in found(root) if each not in before] == [f"{root}/{path}"]
