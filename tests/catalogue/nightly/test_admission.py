@@ -40,10 +40,10 @@ from sample import some
 pytestmark = pytest.mark.oracle
 
 # Where any text will do: data of a ConfigMap, words of a command, a variable's value, labels, a path in a volume, and
-# what only a driver reads.
+# what only a driver reads, or what a server drops that has no volumes of images yet.
 _ANY_TEXT = re.compile(
     r"^(data|stringData|metadata)\b|\.(command|args)\[\d+\]$|\.env\[\d+\]\.value$|\.(labels|annotations)\b|\.subPath$"
-    r"|\.volume(Attributes\b|Handle$)"
+    r"|\.volume(Attributes\b|Handle$)|\.volumes\[\d+\]\.image\.reference$"
 )
 
 
