@@ -93,11 +93,10 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge(cfg3: Cfg, root: Path, files: Tree, words: list[str]) -> str:
-    """Return how the answers to a command differ; "" where they do not, or where ours only says where a fault is."""
+    """Return how the answers to a command differ; "" where they do not, or where both fail, each in its own words."""
     found = differs(cfg3, root, files, words)
-    if found and found[0].code == 1 and found[0].files == found[1].files:
-        says_as_much = found[1].code == 1 and found[0].error.removeprefix("Error: ") in found[1].error
-        return "" if says_as_much else str((words, *found))
+    if found and found[0].code == found[1].code == 1 and found[0].files == found[1].files:
+        return "" if found[1].error else str((words, *found))
     return str((words, files, *found)) if found else ""
 
 
