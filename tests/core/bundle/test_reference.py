@@ -133,6 +133,12 @@ def test_suggests_the_reference_where_a_version_is_written_as_for_other_programs
         Reference.parse(text)
 
 
+@pytest.mark.parametrize("text", [".", "..", "./"])
+def test_says_what_reads_a_path(text: str) -> None:
+    with pytest.raises(InputError, match="packyard verify reads a file or a folder"):
+        Reference.parse(text)
+
+
 @pytest.mark.parametrize("version", [".1", "v.1", "1/2", "1 2", "index", "1\n", "1..%2f", "1" * 200, "\u0661"])
 def test_refuses_a_version_that_is_no_directory_of_a_channel(version: str) -> None:
     with pytest.raises(InputError, match="is not a version"):

@@ -107,6 +107,8 @@ def check_name(name: str) -> None:
             corrected = f"{other}@{version}"
         elif not _NAME.fullmatch(corrected):
             corrected = ""
+        if not name.strip("./"):
+            hint = "name a package, NAME or NAME@VERSION; packyard verify reads a file or a folder"
         hint = f"did you mean {corrected!r}?" if corrected else hint
         raise InputError(Problem(f"{name[:80]!r} is not a name for a bundle", hint=hint))
 
