@@ -27,14 +27,15 @@ def test_what_cannot_be_read_is_a_finding_and_the_rest_is_checked() -> None:
     ]
 
 
-#: Options that need a newer Kubernetes than the oldest that the catalogue is for, as their first lines say.
-OLDEST = {"gpu-claim": "1.34"}
+#: Options and storages that need a newer Kubernetes than the oldest of the catalogue, as their first lines say.
+OLDEST = {"gpu-claim": "1.34", "model-image": "1.31"}
+#: Options that take in a ConfigMap of the user's.
+TAKEN_IN = ("chat-template", "environment")
 
 
-def judging(option: str) -> list[Judge]:
+def judging(*parts: str) -> list[Judge]:
     releases = CATALOGUE.kubernetes
-    chosen = releases[releases.index(OLDEST[option]) :] if option in OLDEST else releases
-    return judges.choose(chosen)
+    return judges.choose(releases[max(releases.index(OLDEST.get(part, releases[0])) for part in parts) :])
 
 
 @pytest.mark.nightly
@@ -58,14 +59,18 @@ def test_what_kustomize_builds_with_an_option_has_no_findings(
     ready = directory.set(directory.examples)
     options = sampled_options(package, use_case, of="each")
     built = build_all(served5, "ml", [(ready, [option]) for option in options])
-    found = {option: findings(option, objects) for option, objects in zip(options, built, strict=True)}
+    found = {
+        option: findings(option, use_case.storage, objects) for option, objects in zip(options, built, strict=True)
+    }
     assert found == {option: [] for option in options}
 
 
-def findings(option: str, objects: list[Object]) -> list[str]:
-    """Return what lint says of the objects of a use case with an option."""
+def findings(option: str, storage: str, objects: list[Object]) -> list[str]:
+    """Return what lint says of the objects of a use case on a storage with an option."""
     files = {"built.yaml": "---\n".join(f"{json.dumps(item)}\n" for item in objects).encode()}
-    if option == "environment":  # which takes in a ConfigMap of the user's
-        files["theirs.yaml"] = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: environment, namespace: ml}\n"
-    found = lint(PackageFiles(b"kind: Krmfile\n", files), shipped=False, judges=judging(option))
+    if option in TAKEN_IN:
+        files["theirs.yaml"] = (
+            f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {option}, namespace: ml}}\n".encode()
+        )
+    found = lint(PackageFiles(b"kind: Krmfile\n", files), shipped=False, judges=judging(option, storage))
     return [str(finding) for finding in found if finding.file != "theirs.yaml" and finding.rule not in UNSEEN]
