@@ -105,12 +105,7 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
     if arguments.reference is not None:
         reference = Reference.parse(arguments.reference)
         flag = preferences.as_flag(preferences.source(arguments.channel))
-        pin = lock.package(reference.name, file=str(file), get=f"packyard get {quote(arguments.reference)}{flag}")
-        if not reference.admits(pin.version):
-            hint = "leave out --locked to fetch another version"
-            raise InputError(
-                Problem(f"pins {reference.name}@{pin.version}, not {reference}", file=str(file), hint=hint)
-            )
+        lock.pinned(reference, file=str(file), get=f"packyard get {quote(arguments.reference)}{flag}")
         names = [reference.name]
     for name in names:
         pin = lock.packages[name]

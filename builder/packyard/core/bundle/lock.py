@@ -92,6 +92,14 @@ class Lock:
             raise InputError(Problem(f"does not pin {name}", file=file, hint=hint))
         return self.packages[name]
 
+    def pinned(self, asked: reference.Reference, *, file: str = FILE, get: str = "") -> Pin:
+        """Return the pin of a package as `package` does, or raise `InputError` where another version is asked for."""
+        pin = self.package(asked.name, file=file, get=get)
+        if not asked.admits(pin.version):
+            problem = f"pins {asked.name}@{pin.version}, not {asked}"
+            raise InputError(Problem(problem, file=file, hint="leave out --locked to fetch another version"))
+        return pin
+
     def pin(self, name: str, pin: Pin) -> Lock:
         """Return the lock with another pin of a package."""
         return replace(self, packages={**self.packages, name: pin})
