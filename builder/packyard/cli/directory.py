@@ -7,7 +7,7 @@ otherwise DIR is ``.``. A word with a ``/`` is always DIR.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -82,13 +82,6 @@ def only(words: Sequence[str], verb: str) -> Path:
     return directory
 
 
-def with_values(words: Sequence[str], verb: str) -> tuple[Path, dict[str, Sequence[str]], list[str]]:
-    """Return DIR, the values and their words for a verb that takes ``[DIR] [NAME=VALUE...]``; ``NAME=`` gives none."""
-    directory, rest = split(words, "", lambda _: ())
-    by_name = values(rest, verb)
-    return directory, {name: [] if texts == [""] else texts for name, texts in by_name.items()}, rest
-
-
 def values(words: Iterable[str], verb: str) -> dict[str, list[str]]:
     """Return the values of words ``NAME=VALUE``, by their names."""
     by_name: dict[str, list[str]] = {}
@@ -120,7 +113,7 @@ def values_files(directory: Path, files: Iterable[str]) -> tuple[dict[str, Given
     """Return what values files give setters, the value of a later file counting, and the options that they enable.
 
     ``-`` is standard input, and a file may be a pipe, as the shell makes of ``<(…)``, or a preset of the package of a
-    directory. A value that is empty is none: it empties a setter.
+    directory.
     """
     by_name: dict[str, Given] = {}
     options: list[str] = []
@@ -129,6 +122,12 @@ def values_files(directory: Path, files: Iterable[str]) -> tuple[dict[str, Given
         by_name |= parsed.by_name
         options += (name for name in parsed.options if name not in options)
     return by_name, options
+
+
+def merged(given: Mapping[str, Given], typed: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Return the values that files and words give, those of words counting; an empty one empties a setter."""
+    both = {**{name: each.texts for name, each in given.items()}, **typed}
+    return {name: [] if texts == [""] else texts for name, texts in both.items()}
 
 
 def _located(directory: Path, file: str) -> str:

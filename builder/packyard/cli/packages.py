@@ -80,29 +80,30 @@ def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Ite
     With ``all_by``, the flag that takes all use cases below a directory, it may be a package.
     """
     fetched = _reference(arguments, verb)
+    directory, words = (
+        (Path(), arguments.words[1:]) if fetched else directories.split(arguments.words, "", lambda _: ())
+    )
+    typed = directories.values(words, verb)
     with ExitStack() as stack:
         if fetched is None:
-            directory, _, words = directories.with_values(arguments.words, verb)
             directory = directory if all_by else usecases.chosen(directory, verb, words)
             name, names = address.of(directory), []
         else:
             reference, wanted = fetched
-            top = stack.enter_context(_fetched(reference, arguments))
-            name, *words = arguments.words
-            directory = top
+            directory = top = stack.enter_context(_fetched(reference, arguments))
+            name = arguments.words[0]
             if wanted or not all_by:
                 known = [os.path.relpath(path, top) for path in usecases.below(top)]
                 directory = top / address.only(known, wanted, reference.name, str(reference))
             names = [(str(directory), name), (str(top), str(reference))]
         given, options = directories.values_files(directory, arguments.values)
-        texts = {**{name: each.texts for name, each in given.items()}, **directories.values(words, verb)}
         use_case = UseCase(
             directory=directory,
             name=name,
             words=words,
             flags=_flags(arguments),
             given=given,
-            values={name: [] if each == [""] else each for name, each in texts.items()},
+            values=directories.merged(given, typed),
             options=options,
             is_fetched=fetched is not None,
         )
@@ -149,10 +150,7 @@ def _fetched(reference: Reference, arguments: argparse.Namespace) -> Iterator[Pa
 
 def _pinned(reference: Reference, arguments: argparse.Namespace) -> tuple[Pin, preferences.Setting]:
     """Return what the lock says of a package, and where that version is."""
-    pin = lock.read(Path(lock.FILE)).package(reference.name, get=f"packyard get {reference.name}")
-    if not reference.admits(pin.version):
-        problem = f"pins {reference.name}@{pin.version}, not {reference}"
-        raise InputError(Problem(problem, file=lock.FILE, hint="leave out the version, or --locked"))
+    pin = lock.read(Path(lock.FILE)).pinned(reference)
     return pin, preferences.channel(arguments.channel) or preferences.Setting(pin.channel, lock.FILE)
 
 

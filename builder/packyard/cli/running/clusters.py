@@ -11,8 +11,6 @@ from functools import cache
 from typing import TypeVar
 
 from packyard.cli import declare, output, packages, progress, state
-from packyard.cli import directory as directories
-from packyard.core.bundle import address
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import plain_secrets
@@ -79,7 +77,7 @@ def find(arguments: argparse.Namespace) -> Kubectl:
 def find_for(
     arguments: argparse.Namespace, verb: str, flags: Sequence[str] = ()
 ) -> tuple[Kubectl, Rendered, list[str]]:
-    """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `rendered` returns.
+    """Return kubectl for the namespace of the use case that ``arguments.words`` name, that rendered, and words to show.
 
     ``flags`` are those of the verb that the user gave, for the hints of errors.
     """
@@ -89,10 +87,12 @@ def find_for(
         command = use_case.command(verb, *flags, *typed(arguments))
         path = os.environ.get("PATH", "")
         options, named = use_case.options, use_case.name if use_case.is_fetched else ""
-        of = Rendered.of(use_case.directory, use_case.values, path=path, command=command, enabling=options, named=named)
-    namespace = runs.namespace_of(of.objects, client.namespace, is_asked=bool(arguments.namespace))
+        rendered = Rendered.of(
+            use_case.directory, use_case.values, path=path, command=command, enabling=options, named=named
+        )
+    namespace = runs.namespace_of(rendered.objects, client.namespace, is_asked=bool(arguments.namespace))
     words = [use_case.name, *concealed(use_case.words), *use_case.flags]
-    return _told(replace(client, namespace=namespace)), of, words
+    return _told(replace(client, namespace=namespace)), rendered, words
 
 
 def typed(arguments: argparse.Namespace) -> list[str]:
@@ -168,17 +168,6 @@ def _counted(role: RoleStatus) -> str:
     counts = ((role.failed, "failed"), (role.restarts, "restarts"))
     more = ", ".join(f"{number} {what}" for number, what in counts if number)
     return f"{role.name} {role.ready + role.done}/{role.wanted}" + (f" ({more})" if more else "")
-
-
-def rendered(words: Sequence[str], verb: str, command: str) -> tuple[Rendered, list[str]]:
-    """Return the use case that ``[DIR] [NAME=VALUE…]`` names, as if the values were set, and its words to be shown.
-
-    ``command`` is what the user typed before the values, for the hints of errors.
-    """
-    directory, values, words = directories.with_values(words, verb)
-    state.tell_pending(Tree(directory))
-    use_case = Rendered.of(directory, values, path=os.environ.get("PATH", ""), command=command)
-    return use_case, [address.of(directory), *concealed(words)]
 
 
 def concealed(words: Iterable[str]) -> list[str]:

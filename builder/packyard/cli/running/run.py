@@ -13,11 +13,13 @@ Where no RUN_NAME is set, the run gets a name that no other has. Each step is a 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from packyard.cli import declare, output, parser, preferences, untarred
+from packyard.cli import declare, output, parser, preferences, state, untarred
+from packyard.cli import directory as directories
 from packyard.cli import main as command_line
 from packyard.cli.running import clusters, deploy
 from packyard.cli.running.interrupts import INTERRUPTED
@@ -27,6 +29,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.running.runs import run as runs
+from packyard.running.runs.rendered import Rendered
 from packyard.using.setters.packages import read_krmfile, read_package
 
 EXAMPLE = "packyard run mnist-fp32-training-k8s/first-run/none"
@@ -58,7 +61,10 @@ def run(arguments: argparse.Namespace) -> int:
     there = clusters.typed(arguments)
     given = [*there, *declare.given(arguments, "no-doctor")]
     flags = "".join(f" {shlex.quote(each)}" for each in given) + from_channel
-    rendered, _ = clusters.rendered(words, "run", _shown(["run", arguments.use_case]) + flags)
+    values = directories.merged({}, directories.values(words[1:], "run"))
+    state.tell_pending(Tree(directory))
+    typed = _shown(["run", arguments.use_case]) + flags
+    rendered = Rendered.of(directory, values, path=os.environ.get("PATH", ""), command=typed)
     if not arguments.no_doctor and (code := _step("doctor", *words, *there, hide=["messages"])):
         again = _shown(["run", arguments.use_case, *arguments.values]) + flags
         output.note(f"nothing is set or deployed; once this is mended: {again}")

@@ -98,9 +98,8 @@ def _change(
     directory: Path, words: list[str], parsed: Flags
 ) -> tuple[list[PackageChange], Beside | None, Mapping[str, Switched]]:
     """Set and unset what the command line says, and enable the options of values files."""
-    of_files, options = directories.values_files(directory, parsed.values.get("values", ()))
-    values = {**{name: given.texts for name, given in of_files.items()}, **_values(directory, words)}
-    values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
+    given, options = directories.values_files(directory, parsed.values.get("values", ()))
+    values = directories.merged(given, _values(directory, words))
     unset = parsed.values.get("unset", [])
     if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
