@@ -59,15 +59,11 @@ def of(directory: Path) -> str:
         return str(directory)
     root, manifest = package
     own, known = os.path.relpath(os.path.realpath(directory), root), manifest.deployed()
-    if own not in known:
-        return str(directory)
     words = str(directory)
-    top = words.removesuffix(own) if words.endswith(own) else f"{os.path.relpath(root)}/"
-    if top.startswith("."):  # from inside, or beside it, what was typed is the shorter address
+    if own not in known or not f"/{words}".endswith(f"/{own}"):  # from inside, what was typed is the shorter address
         return words
-    short = shortened(known)[known.index(own)]
-    address = f"{top.removeprefix('./')}{short}" if len(known) > 1 else top.rstrip("/")
-    return min(address or words, words, key=len)
+    top = words.removesuffix(own)
+    return f"{top}{shortened(known)[known.index(own)]}" if len(known) > 1 else top.rstrip("/") or words
 
 
 def typed(directory: str | Path) -> str:
