@@ -17,17 +17,8 @@ _BASELINE_CAPABILITIES = {
     *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
 }
 _RESTRICTED_VOLUMES = {
-    *(
-        "configMap",
-        "csi",
-        "downwardAPI",
-        "emptyDir",
-        "ephemeral",
-        "image",
-        "persistentVolumeClaim",
-        "projected",
-        "secret",
-    ),
+    *("configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image"),
+    *("persistentVolumeClaim", "projected", "secret"),
 }
 _SELINUX_TYPES = {"", "container_t", "container_init_t", "container_kvm_t", "container_engine_t"}
 _SAFE_SYSCTLS = {"kernel.shm_rmid_forced"} | {

@@ -107,10 +107,13 @@ def copy(
     results = {str(each): Copied(entry=each, status="removed" if each in gone else "unchanged") for each in entries}
     missing = [each for each in entries if each not in gone and not before.lists(each)]
     numbers = count(1)
+
+    def hear(_: object) -> None:
+        done(next(numbers), len(missing))
+
     for start in range(0, len(missing), _BATCH):
         with _fetched(source, listed, missing[start : start + _BATCH], how) as (packed, attest, proofs):
             uploads = compare(target, packed, before)
-            hear = lambda _: done(next(numbers), len(missing))  # noqa: E731
             for entry, status in upload(target, uploads, before, attest=attest, at_once=_AT_ONCE, done=hear):
                 results[str(entry)] = Copied(entry=entry, status=status, proof=proofs[str(entry)])
     if publisher:

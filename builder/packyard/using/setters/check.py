@@ -110,12 +110,6 @@ def types_of(schema: Mapping[str, object]) -> list[str]:
     return [full_type(name) for name in listed if isinstance(name, str) and name]
 
 
-def pattern_choices(schema: Mapping[str, object]) -> list[str]:
-    """Return the texts that a pattern lists, such as ``True`` and ``False`` for ``^(True|False)$``."""
-    listed = re.fullmatch(r"\^\(?([\w.-]+(?:\|[\w.-]+)+)\)?\$", str(schema.get("pattern", "")))
-    return listed.group(1).split("|") if listed else []
-
-
 def mistyped(schema: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the path of each keyword whose value is of another type, and what is wrong; kustomize refuses every set."""
     for below, keywords in (((), schema), (("items",), items_of(schema))):

@@ -61,8 +61,9 @@ class Binder:
         of_kpt = kpt.read(documents, self.notes)
         known = {**of_kpt.words, **known}
         for document, own in zip(documents, edits, strict=True):
-            own += [edit for edit, _ in of_kpt.edits(document)]
-            bound += [name for _, name in of_kpt.edits(document)]
+            for edit, name in of_kpt.edits(document):
+                own.append(edit)
+                bound.append(name)
             self.notes += _placeholders(document)
         needed = meaning.reached(bound, known)
         if krmfile:
