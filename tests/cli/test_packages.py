@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from cli.test_upgrade import CM, NEXT, pack, publish
+from cli.test_upgrade import CM, NEXT, begin, pack, publish
 from cli.test_upgrade import FILES as FIRST
 from tiny import done, packyard
 
@@ -31,11 +31,7 @@ VALUES = "# What our team runs.\noptions: [queue]\nWORKERS: 8\n"
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder but for a channel with the package p in two versions, which is configured, and a values file."""
-    for name in ("CONFIG", "STATE", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
+    folder = begin(tmp_path, monkeypatch)
     pack(folder, "1.0", FILES)
     pack(folder, "1.1", {**NEXT, "run/options/queue/kustomization.yaml": OPTION})
     publish(folder, "1.0", "1.1")

@@ -80,17 +80,23 @@ def pack(folder: Path, version: str, files: dict[str, str], name: str = "p", exe
     return file
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the package p of version 1.0, both bundles, and a user's home beside it."""
+def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a working directory that is empty, with a user's home beside it."""
     for name in ("CONFIG", "STATE", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
     folder = tmp_path / "here"
     folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the package p of version 1.0, and both bundles."""
+    folder = begin(tmp_path, monkeypatch)
     old = pack(folder, "1.0", FILES)
     pack(folder, "1.1", NEXT)
     tiny.untar(old, folder)
-    monkeypatch.chdir(folder)
     return folder
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import real
 from packyard.core.errors import InputError, IntegrityError
-from packyard.sharing.entry import SIGSTORE
+from packyard.sharing.entry import SIGSTORE, IndexEntry
 from packyard.sharing.fetching import bundle_address
 from packyard.sharing.fetching.fetch import Fetching, opened
 from packyard.sharing.publishing.publish import publish
@@ -40,8 +40,11 @@ def check(address: str, trusted: Trust = NOBODY) -> str:
 
 def test_a_bundle_in_a_registry_is_got_by_tag_and_digest_and_proved_by_its_provenance(registry3: str) -> None:
     channel = f"oci://{registry3}/c-{uuid.uuid4().hex}/models"
-    attest = lambda each: {each.beside(SIGSTORE): Statement(each, {}, None).to_bytes(KEY)}  # noqa: E731
-    ((entry, _),) = publish(open_store(channel), [BERT], attest=attest)
+
+    def signed(entry: IndexEntry) -> dict[str, bytes]:
+        return {entry.beside(SIGSTORE): Statement(entry, {}, None).to_bytes(KEY)}
+
+    ((entry, _),) = publish(open_store(channel), [BERT], attest=signed)
     manifest = bundle_digest(entry)
     for mark in (":1.2.0+cpu", ":1.2.0_-cpu", f"@{manifest}", f":1.2.0_-cpu@{manifest}"):
         check(f"{channel}/bert{mark}", Trust.of(KEY.public))

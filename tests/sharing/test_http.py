@@ -52,7 +52,7 @@ def get(address: str, *, patience: float = 20.0, limit: int = 1_000_000) -> byte
     def run() -> None:
         try:
             outcome.append(HTTPStore(address, patience=patience).get("a", limit=limit))
-        except Exception as error:
+        except Exception as error:  # raised where the test waits
             outcome.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
@@ -490,7 +490,7 @@ def test_a_stream_that_is_left_early_closes_its_connection() -> None:
     with answering(script) as server:
         _, pieces = Client().stream(asked(server))
         next(pieces)
-        pieces.close()  # type: ignore[attr-defined]
+        pieces.close()  # type: ignore[attr-defined]  # of a generator
         assert ended.wait(5)  # a server gives up a connection that is open after ten
 
 
