@@ -17,7 +17,6 @@ from packyard.writing.checks import (
     arguments,
     backends,
     claims,
-    components,
     definitions,
     exception,
     image,
@@ -83,7 +82,6 @@ def find(
     ``shipped`` is None where nobody knows whether values are as shipped; ``exists`` says what is beside the package.
     """
     findings = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
-    findings += components.check(package, parsed) if package.name else ()
     findings += kustomizations.check(parsed, exists or _exists(package))
     if package.name:  # without a Krmfile nobody sets anything
         findings += layout.roots(parsed.documents)
