@@ -31,8 +31,6 @@ from packyard.writing.checks import (
     practice,
     references,
     rows,
-    scaling,
-    schedules,
     secret_texts,
     security,
     selectors,
@@ -49,7 +47,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 #: The families that look at one build.
 _OF_BUILDS = (
     *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments),
-    *(keys, argo, security, secret_texts, schedules, addresses, backends, scaling),
+    *(keys, argo, security, secret_texts, addresses, backends),
 )
 
 
