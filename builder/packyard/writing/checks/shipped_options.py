@@ -1,7 +1,7 @@
 """The options of the packages in a folder, tried on the use cases there: those that are enabled, and each other one.
 
 Of a built package as it was shipped its authors' lint has tried them. What no longer applies is found by
-`builtin.find_misfits`, what is wrong with an option's own files by `components`.
+`builtin.find_misfits`.
 """
 
 from __future__ import annotations
