@@ -73,7 +73,7 @@ FAULTS: dict[str, tuple[Script, str]] = {
     "endless headers": (for_ever(HEAD, b"X: y\r\n" * 1000, slow=False), "invalid response"),
     "closes": (lambda _: [b""], "closed the connection early"),
     "denies": (lambda _: [answer(status=b"403 Forbidden")], r"access denied \(HTTP 403"),
-    "busy": (lambda _: [answer(b"", b"Retry-After: 0", status=b"503 Slow Down")], r"busy \(HTTP 503.*try again"),
+    "busy": (lambda _: [answer(b"", b"Retry-After: 0", status=b"503 Slow Down")], r"answers HTTP 503 .*try again"),
     "refuses": (lambda _: [answer(b"s3cret", status=b"400 Bad")], "the server answers HTTP 400"),
 }
 
@@ -146,7 +146,7 @@ def test_no_redirection_takes_credentials_or_writes_elsewhere(open_at: Callable[
         elsewhere = other.address.replace("127.0.0.1", "localhost")
         with answering(lambda _: [redirect(elsewhere)]) as server:
             store = open_at(kind, server.address)
-            with pytest.raises(UnavailableError, match=r"redirects|answers HTTP 302|invalid response"):
+            with pytest.raises(UnavailableError, match=r"answers HTTP 30|invalid response"):
                 store.put("a", b"1")
             assert other.requests == []
             assert store.get("a") == b"1"
@@ -506,7 +506,7 @@ def test_a_token_server_that_cannot_be_reached_is_an_outage(
 
 
 def test_without_credentials_only_what_is_public_is_read(google: Server) -> None:
-    with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401\) to .* \(log in: gcloud auth"):
+    with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401\) \(log in: gcloud auth"):
         open_gcs("gs://models/zoo", host=google.address).get("a")
     assert b"authorization" not in google.requests[0].lower()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -19,7 +18,7 @@ from packyard.core.files.regular import LIMIT
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import keeps_conditions, open_store, relying
 from packyard.sharing.stores.bucket import BucketStore
-from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Store
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store
 from sharing.buckets import BucketServer, Opener, versitygw
 from sharing.examples import bundle
 from sharing.store_contract import StoreContract
@@ -44,6 +43,11 @@ class TestRclone(StoreContract):
     @pytest.fixture
     def store(self, on_rclone: Opener) -> Store:
         return on_rclone()
+
+    @pytest.mark.parametrize("offset", [0])
+    def test_reads_from_an_offset(self, store: Store, offset: int) -> None:
+        """It knows no ranges."""
+        super().test_reads_from_an_offset(store, offset)
 
 
 class TestAzurite(StoreContract):
@@ -144,7 +148,7 @@ def test_the_loss_if_a_server_were_relied_on_that_promises_nothing(on_rclone: Op
 
     def replace(key: str, data: bytes) -> None:
         """Do the second half of a swap: all have looked, and send the same condition."""
-        if not store._write(key, data, versions[key], time.monotonic() + 30):
+        if not store._write(key, data, versions[key]):
             raise ConflictError
 
     assert max(rounds(store, replace, 5)) > 1
@@ -184,62 +188,11 @@ def test_wrong_credentials_are_refused_and_not_shown(
     store = opener()
     for verb in (lambda: store.get("a"), lambda: store.put("a", b"1"), lambda: store.list("")):
         with pytest.raises(
-            UnavailableError, match=r"access denied \(HTTP 403|answers HTTP 404: XAdminUserNotFound"
+            UnavailableError, match=r"access denied \(HTTP 403: \w+\) \((see|check) what|answers HTTP 404: XAdmin"
         ) as caught:
             verb()
         assert caught.value.__cause__ is None
         assert "s3cret" not in f"{caught.value}{caught.value!r}{store!r}{store.address}"
-
-
-def test_a_refusal_names_the_profile_and_what_shows_its_rights(
-    versitygw: BucketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(variable, raising=False)
-    file = tmp_path / "credentials"
-    file.write_text("[zoo]\naws_access_key_id = test-access-key\naws_secret_access_key = s3cret-and-wrong\n")
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
-    monkeypatch.setenv("AWS_PROFILE", "zoo")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", versitygw.url)
-    says = r"access denied \(HTTP 403: SignatureDoesNotMatch\) to the profile 'zoo' \(.*: aws s3 ls s3://models/x/\)"
-    with pytest.raises(DeniedError, match=says):
-        open_store("s3://models/x").get("a")
-    for address, used in (
-        ("s3://test-access-key:s3cret@models/x", "the keys in the address"),
-        ("s3://models/x", "the key in AWS_ACCESS_KEY_ID"),
-    ):
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test-access-key")
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong")
-        with pytest.raises(DeniedError, match=f"to {used} ") as caught:
-            open_store(address).get("a")
-        assert "s3cret" not in f"{caught.value!r}"
-
-
-@pytest.mark.parametrize(
-    ("address", "server"),
-    [("s3://test-access-key:test-secret-key@models/x", "versitygw"), ("az://devstoreaccount1:KEY@models/x", "azurite")],
-)
-def test_an_address_may_carry_credentials_to_this_machine_and_never_shows_them(
-    address: str, server: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from sharing.buckets import AZURE_ACCOUNT, AZURE_KEY
-
-    url = request.getfixturevalue(server).url
-    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
-    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", f"{url}/{AZURE_ACCOUNT}")
-    monkeypatch.setenv("AWS_SESSION_TOKEN", "of-other-keys")
-    store = open_store(address.replace("KEY", AZURE_KEY.replace("/", "%2F").replace("+", "%2B")))
-    store.put("index/carried", b"1")
-    assert store.get("index/carried") == b"1"
-    store.remove("index/carried")
-    assert store.address.endswith("://models/x")
-    assert "secret" not in repr(store) + store.address
-    assert AZURE_KEY not in repr(store)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://example.com")
-    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", "http://example.com")
-    with pytest.raises(InputError, match="need TLS") as caught:
-        open_store(address)
-    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -247,10 +200,13 @@ def test_an_address_may_carry_credentials_to_this_machine_and_never_shows_them(
     [
         "s3://", "s3:///x", "s3://a b", "s3://bucket/../x", "s3://bucket/a//b", "s3://bucket/.x", "s3://u@bucket",
         "s3://:secret@bucket", "az://", "azure://%00", "gs://", "gs://b/\n", "s3://bucket?secret=1", "gs://u:secret@b",
+        "s3://key:secret@bucket", "az://key:secret@bucket/x",
     ],
 )  # fmt: skip
 def test_an_address_without_a_meaning_is_refused_without_showing_it(address: str) -> None:
-    with pytest.raises(InputError, match=r"the address of a channel|has no user and password") as caught:
+    with pytest.raises(
+        InputError, match=r"the address of a channel in a bucket \(write [a-z0-9]+://bucket/path"
+    ) as caught:
         open_store(address)
     assert "secret" not in str(caught.value)
 
@@ -279,14 +235,7 @@ def test_a_profile_gives_keys_region_and_endpoint(
         open_store("s3://models/profile")
 
 
-def test_requests_go_unsigned_where_a_variable_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(variable, raising=False)
-    (tmp_path / ".aws").mkdir()
-    (tmp_path / ".aws" / "credentials").write_text("[default]\naws_access_key_id = a\naws_secret_access_key = b\n")
-    for word, used in (("true", "nobody"), ("YES", "nobody"), ("false", "the profile")):
-        monkeypatch.setenv("AWS_SKIP_SIGNATURE", word)
-        assert open_store("s3://models/x").identity.used.startswith(used)
+def test_a_setting_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SKIP_SIGNATURE", "perhaps")
     with pytest.raises(InputError, match="its settings or credentials are incomplete or wrong"):
         open_store("s3://models/x")

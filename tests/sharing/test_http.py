@@ -12,15 +12,10 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 import real
 from packyard.core.digest import Digest
@@ -43,6 +38,7 @@ MOVED = b"HTTP/1.1 302 Found\r\nLocation: /b\r\n"
 def _alone(clean_environment: pytest.MonkeyPatch) -> None:
     quick = client.REPETITIONS.new(backoff_factor=0, backoff_jitter=0)
     clean_environment.setattr(client, "REPETITIONS", quick)
+    clean_environment.setattr(client, "_LONGEST_WAIT", 0.01)
 
 
 def get(address: str, *, patience: float = 20.0, limit: int = 1_000_000) -> bytes:
@@ -196,12 +192,12 @@ def test_a_proxy_that_harms_is_bounded_like_a_server(
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize(("proxy", "says"), [("http://who:s3cret@127.0.0.1:1", "cannot be"), ("http:///", "is inv")])
+@pytest.mark.parametrize("proxy", ["http://who:s3cret@127.0.0.1:1", "http:///"])
 def test_a_proxy_that_fails_is_blamed_with_the_variables_to_check(
-    scheme: str, proxy: str, says: str, monkeypatch: pytest.MonkeyPatch
+    scheme: str, proxy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(f"{scheme}_proxy", proxy)
-    with pytest.raises(UnavailableError, match=rf"the .*proxy.* {says}.*check HTTPS_PROXY, HTTP_PR") as caught:
+    with pytest.raises(UnavailableError, match=r"the proxy cannot be reached.*check HTTPS_PROXY, HTTP_PR") as caught:
         get(f"{scheme}://models.invalid/x")
     assert "s3cret" not in str(caught.value)
 
@@ -232,25 +228,6 @@ def test_a_certificate_that_nobody_trusts_is_refused(tls: ssl.SSLContext) -> Non
     with answering(files({"/a": b"1"}), tls=tls) as server, pytest.raises(UnavailableError, match=says):
         get(server.address)
     assert server.requests == []
-
-
-def test_a_certificate_that_is_not_valid_now_is_told_with_the_clock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    key, past = Ed25519PrivateKey.generate(), datetime(2020, 1, 1, tzinfo=UTC)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
-    made = x509.CertificateBuilder(name, name, key.public_key(), 1, past, past + timedelta(days=1))
-    names = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
-    signed = made.add_extension(names, critical=False).sign(key, None).public_bytes(Encoding.PEM)
-    (tmp_path / "cert.pem").write_bytes(signed)
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    (tmp_path / "both.pem").write_bytes(private + signed)
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "cert.pem"))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "both.pem")
-    says = r"not trusted: certificate has expired \(is the clock of this machine right\?"
-    with answering(files({"/a": b"1"}), tls=context) as server, pytest.raises(UnavailableError, match=says):
-        get(server.address)
 
 
 def test_over_tls_a_server_is_asked_by_its_name_and_bounded_like_any_other(
@@ -433,14 +410,11 @@ def busy(after: bytes) -> bytes:
     return answer(b"", b"Retry-After: " + after, status=b"503 Busy")
 
 
-@pytest.mark.parametrize(
-    ("after", "times", "says"),
-    [(b"0", 4, "in 0 s"), (b"61", 1, "in 61 s"), (b"Fri, 31 Dec 2100 23:59:59 GMT", 1, "later")],
-)
-def test_a_server_that_stays_busy_is_given_up_soon(after: bytes, times: int, says: str) -> None:
+@pytest.mark.parametrize("after", [b"0", b"61", b"Fri, 31 Dec 2100 23:59:59 GMT"])
+def test_a_server_that_stays_busy_is_given_up_soon(after: bytes) -> None:
     with answering(lambda _: [busy(after)]) as server:
-        assert says in str(Client().ask(asked(server)).unexpected())
-    assert len(server.requests) == times
+        assert r"answers HTTP 503 (try again later" in str(Client().ask(asked(server)).unexpected())
+    assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize("text", [b"-1", b"9" * 5000, b"x", b"", "\u0662".encode(), b"1e9", b"0"], ids=len)

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, PackyardError, Problem, UnavailableError, on_one_line, shown
-from packyard.sharing.stores.client import Answer, BrokenOffError, Client, Request, origin, target
+from packyard.sharing.stores.client import Answer, Client, Request, origin, target
 from packyard.sharing.stores.network import may_have_secrets
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address
@@ -129,9 +129,7 @@ class Registry:
         if offset >= layer.size:
             return
         request = self._request("GET", repository, f"blobs/{layer.digest}", layer.digest)
-        answer, pieces = self._authorized(
-            repository, request, lambda each: self._client.stream(each, offset=offset, size=layer.size)
-        )
+        answer, pieces = self._authorized(repository, request, lambda each: self._client.stream(each, offset=offset))
         self._check(answer, 200, 206 if offset else 200)
         for piece in pieces:
             offset += len(piece)
@@ -149,16 +147,11 @@ class Registry:
                 look = self._request("HEAD", repository, f"blobs/{digest}", digest)
                 if self._ask(repository, look).status == 200:
                     return
-            try:
-                answer = self._upload(repository, digest, data)
-            except BrokenOffError:
-                if not left:
-                    raise
-            else:
-                if answer.status == 201:  # also at once, where it has the blob in another repository
-                    return
-                if not left or answer.status in (*_DENIED, 413):
-                    raise self._refusal(answer)
+            answer = self._upload(repository, digest, data)
+            if answer.status == 201:  # also at once, where it has the blob in another repository
+                return
+            if not left or answer.status in (*_DENIED, 413):
+                raise self._refusal(answer)
 
     def _upload(self, repository: str, digest: Digest, data: bytes) -> Answer:
         begin = self._request("POST", repository, f"blobs/uploads/?mount={digest}", digest)
