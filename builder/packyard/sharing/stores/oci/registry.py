@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import random
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from urllib.parse import quote, urlencode
 
 from packyard.core.digest import Digest
@@ -18,12 +15,11 @@ from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.login import Login
 from packyard.sharing.stores.oci.manifest import EMPTY, INDEX_TYPE, MANIFEST_TYPE, Descriptor
-from packyard.sharing.stores.store import DeniedError, NotFoundError, UnmadeStoreError, check_listed
+from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, UnmadeStoreError, check_listed
 
 _PAGES, _LONGEST_PAGE = 10_000, 32 * 1024 * 1024
 _UPLOADS, _LISTINGS = 3, 20  # attempts
 _SMALL = 64 * 1024
-_AGAIN, _PAUSES = (400, 404, 409), (0.05, 0.2)  # seconds
 _NOT_DELETED = (400, 403, 404, 405, 501)  # where tags, or manifests, cannot be deleted, or are not there
 _NO_API = (400, 404, 405, 501)
 _DENIED = (401, 403)
@@ -50,10 +46,10 @@ class Registry:
         mark = "" if not reference else "@" if ":" in reference else ":"
         return f"oci://{self._address.host}/{repository}{mark}{reference}"
 
-    @cached_property
-    def is_there(self) -> bool:
-        """Whether this is a registry, whether or not it knows us."""
-        return self._client.ask(self._request("GET", "", "")).status in (200, *_DENIED)
+    def check_there(self) -> None:
+        """Refuse a server that is no registry, whether or not it knows us."""
+        if self._client.ask(self._request("GET", "", "")).status not in (200, *_DENIED):
+            raise MissingStoreError(Problem("is no registry", file=str(self._address), hint="check the address"))
 
     # Manifests.
 
@@ -69,21 +65,12 @@ class Registry:
         return answer.body
 
     def write_manifest(self, repository: str, reference: str, data: bytes, kind: str = MANIFEST_TYPE) -> Answer:
-        """Write a manifest, or raise where it is not taken.
-
-        Registries refuse some of those that write the same at the same moment: they try again.
-        """
+        """Write a manifest, or raise where it is not taken."""
         if repository not in self._prepared:
             self.upload(repository, EMPTY)
             self._prepared.add(repository)
         request = self._request("PUT", repository, f"manifests/{reference}", reference)
-        request = replace(request, headers={"Content-Type": kind}, body=data)
-        for pause in (*_PAUSES, 0.0):
-            answer = self._ask(repository, request)
-            if answer.status not in _AGAIN:
-                break
-            time.sleep(random.uniform(pause / 2, pause))
-        return self._check(answer, 201)
+        return self._check(self._ask(repository, replace(request, headers={"Content-Type": kind}, body=data)), 201)
 
     def delete(self, repository: str, reference: str) -> bool:
         """Delete what a tag, or a digest, names; return whether the registry lets that be done."""
@@ -174,6 +161,7 @@ class Registry:
         for _ in range(_PAGES):
             answer = self._ask(repository, request)
             if answer.status == 404:
+                self.check_there()
                 break
             self._check(answer, 200)
             before = len(tags)
