@@ -6,6 +6,7 @@ can be read. An emulator is asked where STORAGE_EMULATOR_HOST says so, without c
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import UTC
 from functools import cache, partial
@@ -36,13 +37,17 @@ def open_gcs(address: str, *, patience: float = PATIENCE, host: str = _HOST) -> 
     """Open the store at an address; nothing is asked of the server yet. Google promises all."""
     name, prefix = bucket.parse(address)
     emulator = endpoints.gcs()
-    settings = bucket.client(patience, emulator or host)
-    settings |= {"base_url": settings.pop("endpoint"), "prefix": prefix or None}
+    settings = {**bucket.client(patience, emulator or host), "prefix": prefix or None}
+    place = settings.pop("endpoint")
 
     @cache  # when it is wanted first: to find credentials, google-auth may have to ask this machine
     def found() -> tuple[Any, ObjectStore]:
         own = None if emulator else _credentials()
-        who = {"credential_provider": partial(_token, own)} if own else {"skip_signature": True}
+        who: dict[str, Any] = {"base_url": place, "credential_provider": partial(_token, own)}
+        if not own:  # `skip_signature` alone asks this machine for credentials all the same, to write
+            nobody = {"gcs_base_url": place, "disable_oauth": True}
+            nobody |= dict.fromkeys(("client_email", "private_key", "private_key_id"), "")
+            who = {"service_account_key": json.dumps(nobody)}
         return own, bucket.opened(partial(GCSStore, name, **settings, **who), address)
 
     def opened() -> ObjectStore:
