@@ -11,18 +11,13 @@ from pathlib import Path
 
 import pytest
 
-import real
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import keeps_conditions, open_store, relying
-from packyard.sharing.stores.bucket import BucketStore
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store
-from sharing.buckets import BucketServer, Opener, versitygw
-from sharing.examples import bundle
+from sharing.buckets import BucketServer, Opener
 from sharing.store_contract import StoreContract
-from tiny import done, packyard
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -139,24 +134,6 @@ def test_of_eight_that_replace_one_wins_in_every_round(name: str, request: pytes
     assert rounds(store, lambda key, data: store.swap(key, data, Digest.of(b"begin")), 20) == [1] * 20
 
 
-def test_the_loss_if_a_server_were_relied_on_that_promises_nothing(on_rclone: Opener) -> None:
-    """Each of them is told that its bytes are there."""
-    store = relying(on_rclone())
-    assert max(rounds(store, store.put, 5)) > 1
-    assert isinstance(store, BucketStore)
-    versions = {key: store._found(key)[1] for key in store.list("index/")}
-
-    def replace(key: str, data: bytes) -> None:
-        """Do the second half of a swap: all have looked, and send the same condition."""
-        if not store._write(key, data, versions[key]):
-            raise ConflictError
-
-    assert max(rounds(store, replace, 5)) > 1
-
-
-# Errors.
-
-
 def test_a_bucket_that_is_not_there_is_called_so(any_opener: Opener) -> None:
     store = any_opener("no-such-bucket")
     for verb in (
@@ -247,32 +224,3 @@ def test_a_broken_profile_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"\.aws/credentials: is not a file of AWS profiles") as caught:
         open_store("s3://models/x")
     assert "s3cret" not in str(caught.value)
-
-
-def test_swaps_again_from_the_bytes_that_it_wrote(any_opener: Opener) -> None:
-    store = any_opener()
-    before: bytes | None = None
-    for number in range(20):
-        store.swap("index/index.json", b"%d" % number, None if before is None else Digest.of(before))
-        before = b"%d" % number
-    assert store.get("index/index.json") == b"19"
-
-
-def test_get_remembers_the_channels_of_one_bucket_at_two_servers_apart(
-    on_versitygw: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = on_versitygw().address
-    for name in ("CONFIG", "STATE", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
-    publish(open_store(address), [bundle("bert", "1.0")])
-    publish(open_store(address), [bundle("bert", "1.1")])
-    done("get", "bert", "--from", address, "--into", tmp_path / "1")
-    (tmp_path / "other").mkdir()
-    with versitygw(real.pinned_program("versitygw"), tmp_path / "other") as other:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", other.url)
-        publish(open_store(address), [bundle("bert", "1.0", "other")])
-        done("get", "bert", "--from", address, "--into", tmp_path / "2")
-    assert len(list((tmp_path / "STATE/packyard/channels").iterdir())) == 2
-    process = packyard("get", "bert", "--from", address, "--into", tmp_path / "3")
-    assert "expected" not in process.stderr
-    assert '"1.0"' in (tmp_path / "3/bert/packyard.json").read_text(), process.stderr

@@ -15,10 +15,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.oci.login import challenges
-from packyard.sharing.stores.store import NotFoundError
 from sharing import registries
 from sharing.servers import Script, Server, answer, answering, redirect
-from sharing.tokens import TokenServer, token_server
 
 KEY = "1.0/bert.tar.gz"
 # bcrypt of "s3cr:t", which needs the least time
@@ -40,17 +38,6 @@ def registry_of_passwords(request: pytest.FixtureRequest, tmp_path_factory: pyte
     more = f"auth: {{htpasswd: {{realm: a, path: {folder / 'htpasswd'}}}}}\n"
     with registries.distribution(real.program(request.param), folder, more=more) as host:
         yield host
-
-
-@pytest.fixture(scope="module")
-def registry_of_tokens(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, TokenServer]]:
-    """A registry that wants tokens, and the server that gives them."""
-    folder = tmp_path_factory.mktemp("tokens")
-    with (
-        token_server(folder, user="ada", password="s3cr:t", identity="s3cr-identity") as server,
-        registries.distribution(real.pinned_program("registry"), folder, more=server.configuration) as host,
-    ):
-        yield host, server
 
 
 def log_in(folder: Path, host: str, **entry: str) -> None:
@@ -85,43 +72,6 @@ def test_without_the_right_password_access_is_denied(
             verb()
         assert "s3cr" not in str(caught.value)
 
-
-def test_whoever_has_no_account_may_read_by_a_token_and_not_write(
-    registry_of_tokens: tuple[str, TokenServer], tmp_path: Path
-) -> None:
-    host, server = registry_of_tokens
-    address = f"oci://{host}/{path()}"
-    log_in(tmp_path, host, **ADA)
-    OCIStore(address).put(KEY, b"1")
-    (tmp_path / "config.json").unlink()
-    server.asked.clear()
-    store = OCIStore(address)
-    assert store.get(KEY) == b"1"
-    assert store.get(KEY) == b"1"
-    assert len(server.asked) == 1
-    assert server.asked[0][0] == ""
-    with pytest.raises(NotFoundError, match=r"bert:9\.0: not found"):
-        store.get("9.0/bert.tar.gz")
-    with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401"):
-        store.put("2.0/bert.tar.gz", b"1")
-
-
-def test_a_password_gets_a_token_for_what_is_asked_and_no_more(
-    registry_of_tokens: tuple[str, TokenServer], tmp_path: Path
-) -> None:
-    host, server = registry_of_tokens
-    log_in(tmp_path, host, **ADA)
-    server.asked.clear()
-    channel = path()
-    store = OCIStore(f"oci://{host}/{channel}")
-    store.put(KEY, b"1")
-    store.put("2.0/bert.tar.gz", b"1")
-    scopes = [parameters["scope"].replace("push,pull", "pull,push") for _, parameters in server.asked]
-    assert sorted(scopes) == sorted(f"repository:{channel}/bert:{actions}" for actions in ("pull", "pull,push"))
-    assert {parameters["service"] for _, parameters in server.asked} == {"test-registry"}
-
-
-# Servers that want to know too much.
 
 BODY = b"bundle"
 MANIFEST = json.dumps(

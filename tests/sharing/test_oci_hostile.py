@@ -42,12 +42,6 @@ def serving(manifest: object = MANIFEST, blob: Iterable[bytes] = (answer(BODY),)
     return script
 
 
-def test_a_good_registry_is_believed() -> None:
-    with answering(serving()) as server:
-        assert oci(server).get(KEY) == BODY
-        assert b"".join(oci(server).read(KEY)) == BODY
-
-
 def with_layer(**changes: object) -> dict[str, object]:
     return {**MANIFEST, "layers": [{**LAYER, **changes}]}
 
@@ -156,26 +150,10 @@ def test_pages_without_end_end() -> None:
         assert len(server.requests) == count
 
 
-def test_all_repositories_together_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("packyard.sharing.stores.store.MOST_KEYS", 10)
-
-    def page(request: bytes) -> bytes:
-        return tags("a", "b") if b"/index/tags" in request else tags(*"123456")
-
-    with answering(listing(page)) as server, pytest.raises(UnavailableError, match="lists more than 10 objects"):
-        oci(server).list("")
-
-
 @pytest.mark.parametrize("data", [b'{"tags": "x"}', b'{"tags": [1]}', b'{"tags": ' + b"[" * 100_000, b"x"])
 def test_what_is_no_list_of_tags_is_refused(data: bytes) -> None:
     with answering(listing(lambda _: answer(data))) as server, pytest.raises(IntegrityError):
         oci(server).list("")
-
-
-@pytest.mark.parametrize("body", [b"{}", b'{"tags": null}', b'{"tags": []}'])
-def test_a_repository_without_tags_lists_nothing(body: bytes) -> None:
-    with answering(listing(lambda _: answer(body))) as server:
-        assert oci(server).list("") == []
 
 
 def test_tags_that_are_no_tags_name_nothing_and_lead_nowhere() -> None:
