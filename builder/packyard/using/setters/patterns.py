@@ -1,8 +1,6 @@
 """Patterns of definitions in words, for people who set values; a regular expression is for those who ask with -v.
 
-    '^[a-z]([-a-z0-9]*[a-z0-9])?$'   lower-case letters, digits and '-', beginning with a lower-case letter
-
-Those of the catalogue that are more than letters have a sentence each. Any other definition says it by its ``title``.
+Those of the catalogue have a sentence each. Any other definition says it by its ``title``.
 """
 
 from __future__ import annotations
@@ -15,15 +13,10 @@ WHOLE, NUMBER, QUANTITY, PATH, TEXT, CHOICE = "whole number", "number", "quantit
 
 
 class Words(NamedTuple):
-    """What a pattern admits: its kind, what follows "takes", and how it ends where only the letters are told.
-
-    ``letters`` matches each character that the pattern admits anywhere, if that is known.
-    """
+    """What a pattern admits: its kind, and what follows "takes"."""
 
     kind: str
     takes: str
-    ends: str = ""
-    letters: str = ""
     example: str = ""
 
 
@@ -74,16 +67,29 @@ _SENTENCES = {
     ),
     r"\[[0-9]+(,[0-9]+)*\]": Words(TEXT, "whole numbers in brackets, such as [1000,2000]", example="[1000,2000]"),
     r"\[[0-9A-Za-z(),.]+\]": Words(TEXT, "pairs in brackets, such as [(16,0.1),(20,None)]", example="[(16,0.1)]"),
+    "[a-z0-9-]+": Words(TEXT, "lower-case letters, digits and '-'"),
+    "[a-z0-9_]+": Words(TEXT, "lower-case letters, digits and '_'"),
+    "[A-Za-z0-9_]+": Words(TEXT, "letters, digits and '_'"),
+    "[A-Za-z0-9_.-]+": Words(TEXT, "letters, digits and _.-"),
+    "[a-z0-9.-]*": Words(TEXT, "lower-case letters, digits, '-' and '.'"),
+    "[a-z0-9]([-a-z0-9]*[a-z0-9])?": Words(TEXT, "lower-case letters, digits and '-', without '-' at its ends"),
+    "[a-z0-9]([-.a-z0-9]*[a-z0-9])?": Words(
+        TEXT, "lower-case letters, digits, '-' and '.', beginning and ending with a letter or a digit"
+    ),
+    "[A-Za-z0-9_][A-Za-z0-9_.-]*": Words(TEXT, "letters, digits and _.-, beginning with a letter, a digit or '_'"),
+    "[A-Za-z0-9][A-Za-z0-9._-]*": Words(TEXT, "letters, digits and _.-, beginning with a letter or a digit"),
+    "[A-Za-z0-9][A-Za-z0-9._/:-]*": Words(TEXT, "letters, digits and _.-/:, beginning with a letter or a digit"),
+    "[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?": Words(
+        TEXT, "letters, digits and _.-, beginning and ending with a letter or a digit"
+    ),
+    "[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?": Words(
+        TEXT, "letters, digits and _.-/, beginning and ending with a letter or a digit"
+    ),
     "[A-Z_.]+=[^ ]+": Words(TEXT, "NAME=VALUE without blanks, NAME in capital letters", example="TRAIN.EVAL=1"),
 }
 
-_SET = r"\[((?:[^\]\\^]|\\.)(?:[^\]\\]|\\.)*)\]"
 _OPTIONAL = re.compile(r"\((.*)\)\?")
-#: Letters: a set, or a set with others behind it, which may end in a third.
-_NAME = re.compile(rf"{_SET}(?:[*+]|{_SET}[*+]|\({_SET}\*{_SET}\)\?)")
 _CHOICES = re.compile(r"\(?([\w.-]+(?:\|[\w.-]+)+)\)?")
-_RANGES = {"a-z": "lower-case letters", "A-Z": "capital letters", "0-9": "digits"}
-_ONE = {"a-z": "a lower-case letter", "A-Z": "a capital letter", "0-9": "a digit"}
 
 
 def words(schema: Mapping[str, object]) -> Words | None:
@@ -114,65 +120,5 @@ def _body(pattern: str) -> str:
 def _sentence(pattern: str) -> Words | None:
     body = _body(pattern)
     inner = _OPTIONAL.fullmatch(body)  # what may be empty besides
-    for form in (body, *((f"({inner.group(1)})", inner.group(1)) if inner else ())):
-        if sentence := _SENTENCES.get(form) or _of_letters(form):
-            return sentence
-    return None
-
-
-def _of_letters(body: str) -> Words | None:
-    """Return the words for a pattern that only says which letters stand where."""
-    match = _NAME.fullmatch(body)
-    sets = [_plain(part) for part in match.groups() if part] if match else []
-    if not sets or not all(sets):
-        return None
-    first, last = (_listed(letters) != _listed("".join(sets)) for letters in (sets[0], sets[-1]))
-    last = last and len(sets) > 2
-    if first and last and _listed(sets[0]) == _listed(sets[-1]):
-        ends = f", beginning and ending with {_one(sets[0])}"
-    else:
-        ends = f", beginning with {_one(sets[0])}" * first + f", ending with {_one(sets[-1])}" * last
-    return Words(TEXT, _listed("".join(sets)), ends, "|".join(f"[{letters}]" for letters in sets))
-
-
-def _plain(letters: str) -> str:
-    """Return a set without escapes, ``-`` last; an empty text for one with ranges that have no name."""
-    for escape, meaning in ((r"\d", "0-9"), (r"\w", "A-Za-z0-9_"), (r"\.", "."), (r"\-", "-"), (r"\/", "/")):
-        letters = letters.replace(escape, meaning)
-    spans = [span for span in _RANGES if span in letters]
-    rest = "".join(letters.split(spans[0])) if spans else letters
-    for span in spans[1:]:
-        rest = rest.replace(span, "")
-    if "\\" in rest or "-" in rest[1:-1]:
-        return ""
-    return "".join((*spans, rest.replace("-", ""), "-" * ("-" in rest)))
-
-
-def _names(letters: str) -> tuple[list[str], list[str]]:
-    """Return the ranges of a plain set, and its signs in quotes."""
-    spans = [span for span in _RANGES if span in letters]
-    for span in spans:
-        letters = letters.replace(span, "")
-    return spans, [f"'{sign}'" for sign in sorted(set(letters))]
-
-
-def _listed(letters: str) -> str:
-    """Return a plain set in words: ``lower-case letters, digits and '-'``."""
-    spans, signs = _names(letters)
-    return _joined([*_of_ranges(spans, "letters", _RANGES), *signs], "and")
-
-
-def _one(letters: str) -> str:
-    """Return one of a plain set in words: ``a lower-case letter, a digit or '-'``."""
-    spans, signs = _names(letters)
-    return _joined([*_of_ranges(spans, "a letter", _ONE), *signs], "or")
-
-
-def _of_ranges(spans: list[str], both: str, names: Mapping[str, str]) -> list[str]:
-    if spans[:2] == ["a-z", "A-Z"]:
-        return [both, *(names[span] for span in spans[2:])]
-    return [names[span] for span in spans]
-
-
-def _joined(parts: list[str], conjunction: str) -> str:
-    return f" {conjunction} ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    forms = (body, *((f"({inner.group(1)})", inner.group(1)) if inner else ()))
+    return next((_SENTENCES[form] for form in forms if form in _SENTENCES), None)
