@@ -32,7 +32,6 @@ ON_CLUSTERS = {
     "status",
     "logs",
     "results",
-    "logs --events",
 }
 
 
