@@ -48,7 +48,6 @@ VERBS = {
     "deploy": "deploy DIR --no-doctor",
     "status": "status",
     "status RUN": "status first",
-    "logs": "logs first",
     "logs --events": "logs first --events",
     "results": "results first",
     "rollback --list": "rollback first --list",

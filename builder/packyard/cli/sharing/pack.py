@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from packyard.cli import fanout, progress, workspaces
+from packyard.cli import fanout, progress
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
 from packyard.core.files.git import Revision
@@ -30,7 +30,6 @@ _ENTRY, _SBOM = ".entry.json", ".spdx.json"
 
 def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Packed]:
     """Pack packages into a folder, as the flags of ``fanout`` say; if one is refused, all that is wrong is raised."""
-    workspaces.tell_hidden(workspace)
     how = fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries)
     jobs = fanout.jobs(arguments, names)
     with progress.of(names) as done:
