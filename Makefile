@@ -72,9 +72,14 @@ $(PARTS:%=nightly-%): nightly-%: .venv/.nightly tools
 nightly-samples: $(TEST)
 	$(ALL_REQUIRED) -n $(JOBS) $$($(SAMPLED) --exclude-dir=nightly) $(ARGS)
 
-docs: $(TEST)  ## write what is generated in docs/
+docs: $(TEST) .cache/docs/.installed  ## write what is generated in docs/, and the manual as a site into build/site/
 	PYTHONPATH=tests $(BIN)/python -m documents.reference
 	PYTHONPATH=tests $(BIN)/python -m documents.picture
+	rm -rf build/manual && mkdir -p build/manual
+	cp -R docs/*.md docs/generated docs/parameters docs/recipes LICENSE build/manual
+	for each in README CONTRIBUTING CHANGELOG; do sed 's|](docs/|](|g' $$each.md >build/manual/$$each.md || exit; done
+	mv build/manual/README.md build/manual/index.md
+	cp docs/zensical.toml build && .cache/docs/bin/zensical build --strict --config-file build/zensical.toml
 
 bench: .venv/.nightly tools  ## measure packyard beside other programs
 	$(BIN)/python -m compileall -q builder
@@ -135,8 +140,9 @@ update-tools: .cache/uv/bin/uv  #- renew what the targets install: the newest re
 	.cache/uv/bin/uv pip compile --quiet $$upgrade --universal --generate-hashes --no-annotate --python-version 3.11 \
 	--extra $$each --custom-compile-command 'make update-tools' --output-file $(LOCKS)/$$each.txt pyproject.toml && \
 	sed -e '/--hash/d' -e 's/ [\\]$$//' $(LOCKS)/nightly.txt >.cache/constraints.txt || exit; done
+	for each in web documents; do \
 	.cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11 \
-	--custom-compile-command 'make update-tools' --output-file tests/web/requirements.txt tests/web/requirements.in
+	--custom-compile-command 'make update-tools' --output-file tests/$$each/requirements.txt tests/$$each/requirements.in || exit; done
 
 update-models: .venv/.nightly .cache/uv/bin/uv  #- renew what `test-models` installs, and the facts about vLLM and TRL, and say what changed
 	$(BIN)/python tests/models/update.py .cache/uv/bin/uv
@@ -155,6 +161,11 @@ update-images: $(TEST)  #- write the digest of each image into bases/, overlays/
 
 .venv/.lint .venv/.nightly: .venv/.%: $(LOCKS)/%.txt .venv/.test
 	$(call locked,.venv,$<)
+	touch $@
+
+.cache/docs/.installed: tests/documents/requirements.txt
+	rm -rf $(@D) && $(PYTHON) -m venv $(@D)
+	$(call locked,$(@D),$<)
 	touch $@
 
 # What a user has.
