@@ -73,6 +73,7 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
     for (message, hint), (first, *others) in places.items():
         lines = [each.place for each in others]
         yield breach("forgotten-field", first, message, f"{hint}; likewise {', '.join(lines)}" if lines else hint)
+    yield from _half_bound(parsed)
     for root in parsed.objects:
         for entry in data_of(root):
             setter, node = setters.get(entry.name), entry.value
@@ -104,6 +105,21 @@ def _alike(parsed: Parsed) -> Iterator[tuple[Scalar, str, str]]:
         elif name and not same and _is_distinct(entry):
             message = f"{entry.name} has the value of {name}, {value.value}, and no set changes it"
             yield value, message, f"bind it to {name}"
+
+
+def _half_bound(parsed: Parsed) -> Iterator[Finding]:
+    """Find a Job of as many pods at once as in all, of which a set changes one number alone."""
+    for root in parsed.objects:
+        for holder, entry in parsed.entries_of(root, "completions"):
+            completions, at_once = entry.value, holder.scalar("parallelism")
+            if not isinstance(completions, Scalar) or not at_once or completions.value != at_once.value:
+                continue
+            is_half = bool(parsed.changed_by(completions)) != bool(parsed.changed_by(at_once))
+            if holder.text("completionMode") == "Indexed" and is_half:
+                fixed, other = (at_once, completions) if parsed.changed_by(completions) else (completions, at_once)
+                names = ", ".join(sorted(parsed.changed_by(other)))
+                message = f"completions and parallelism are {completions.value}, and {names} changes one of them alone"
+                yield breach("forgotten-field", fixed, message, f"bind it to {names} as well")
 
 
 def _texts(parsed: Parsed) -> Iterator[tuple[str, str]]:
