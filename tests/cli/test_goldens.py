@@ -48,7 +48,6 @@ VERBS = {
     "deploy": "deploy DIR --no-doctor",
     "status": "status",
     "status RUN": "status first",
-    "logs": "logs first",
     "logs --events": "logs first --events",
     "results": "results first",
     "rollback --list": "rollback first --list",
@@ -58,7 +57,7 @@ VERBS = {
     "upgrade": "upgrade tiny new/tiny.tar.gz",
     "config": "config",
     "yank": "yank tiny@1.0 --reason slow --in channel",
-    "gc": "gc channel --older-than 2 --dry-run",
+    "gc": "gc channel --yanked --dry-run",
     "fsck": "fsck channel",
     "keys": "keys new mine --no-passphrase",
 }

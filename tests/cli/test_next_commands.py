@@ -31,12 +31,6 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
     assert f"{fragment}: is not a regular file" in tiny.refused("build", "p", "--readmes", "-", "--workspace", root)
 
 
-def test_a_text_that_is_not_there_is_not_stale(root: Path, tmp_path: Path) -> None:
-    said = tiny.refused("lint", "p", "--workspace", root, "--readmes", tmp_path / "READM.md")
-    hint = f"packyard build p --readmes - >{tmp_path}/READM.md writes it"
-    assert said == f"error: {tmp_path}/READM.md: there is nothing to check ({hint})\n"
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -1,8 +1,7 @@
-"""`build --readmes` and `lint --readmes`: READMEs printed, written and checked, by the code that `build` uses."""
+"""`build --readmes`: READMEs printed and written, by the code that `build` uses."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -27,31 +26,11 @@ def test_prints_what_build_ships(root: Path, tmp_path: Path) -> None:
     assert done("build", "--readmes", "-", cwd=root) == "# p VERSION\n\n# p VERSION\n"
 
 
-def test_writes_a_file_for_each_package_and_finds_it_fresh(root: Path) -> None:
+def test_writes_a_file_for_each_package(root: Path) -> None:
     assert done("build", "--readmes", "texts", cwd=root) == "texts/p.md\ntexts/q.md\n"
     assert (root / "texts/p.md").read_text() == "# p VERSION\n"
-    assert done("lint", "--readmes", "texts", cwd=root) == ""
-    assert done("lint", "p", "--readmes", "texts/p.md", cwd=root) == ""
     assert done("build", "--readmes", "texts", "--version", "2.0", cwd=root)
     assert (root / "texts/q.md").read_text() == "# p 2.0\n"
-
-
-def test_shows_what_is_stale(root: Path) -> None:
-    done("build", "--readmes", "texts", cwd=root)
-    tiny.write(root / "packages/p/docs/10-more.md", "More.\n")
-    (root / "texts/q.md").unlink()
-    found = packyard("lint", "--readmes", "texts", cwd=root)
-    assert found.returncode == 1
-    assert found.stdout == (
-        "--- a/texts/p.md\n+++ b/texts/p.md\n@@ -1 +1,3 @@\n # p VERSION\n+\n+More.\n"
-        "--- /dev/null\n+++ b/texts/q.md\n@@ -0,0 +1 @@\n+# p VERSION\n"
-    )
-    assert "stale: 2 of 2 texts; packyard build --readmes DIR brings them up to date" in found.stderr
-    rows = json.loads(packyard("lint", "--readmes", "texts", "-o", "json", cwd=root).stdout)
-    assert [(row["name"], row["file"], row["state"]) for row in rows] == [
-        ("p", "texts/p.md", "stale"),
-        ("q", "texts/q.md", "missing"),
-    ]
 
 
 @pytest.mark.parametrize(

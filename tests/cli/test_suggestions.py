@@ -154,7 +154,6 @@ def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("run", "PACKAGE/USECASE is missing; type packyard run mnist-fp32-training-k8s/first-run/none"),
         ("copy", "FROM and TO are missing; type packyard copy FROM TO"),
         ("copy a", "TO is missing; type packyard copy FROM TO"),
         ("yank p@1 --in a", "--reason is missing; type packyard yank NAME@VERSION --reason TEXT --in CHANNEL"),

@@ -32,7 +32,7 @@ text json yaml xml true false processes 0 http://127.0.0.1:9/x http:// s3://b fi
 _ODD = ["", " ", "\n", "\x1b[2J", "\u202e", "ü", "\udcff", "a" * 5000, "9" * 5000, "*", "${A}", "{}", "~", "\\"]
 WORDS = (*_PLAIN.split(), *_ODD)
 _FLAGS = """
---dry-run --unset --set --values --set-by --recurse-subpackages -R -q -v --kustomization --workspace --version
+--dry-run --unset --set --values --set-by --recurse-subpackages -R -q -v --workspace --version
 --out --to --from --into --jobs --no-cache --built-in --
 """
 

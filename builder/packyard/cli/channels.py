@@ -82,12 +82,10 @@ def signed(address: str, index: Index) -> str:
     return f"signed by {index.others[0]}, which you do not trust" if index.others else "not signed"
 
 
-def publisher(address: str, keys: Sequence[Signing]) -> Publisher:
-    """Return who writes into a channel with these keys: whom the user trusts there, and what he remembers of it."""
+def publisher(address: str, key: Signing | None) -> Publisher:
+    """Return who writes into a channel with this key: whom the user trusts there, and what he remembers of it."""
     memory = preferences.memory(address)
-    return Publisher(
-        keys=keys, trusted=preferences.trust(address), memory=memory, patience=patience(), tell=output.note
-    )
+    return Publisher(key=key, trusted=preferences.trust(address), memory=memory, patience=patience(), tell=output.note)
 
 
 def names(address: str, start: str) -> Iterator[str]:

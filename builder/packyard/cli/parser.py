@@ -113,8 +113,8 @@ def _in_usage(action: argparse.Action) -> str:
     return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
 
 
-def run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
-    """Parse the words as the verb's module declares, and run it; ``known`` is what the caller knows beside them."""
+def run(module: Any, verb: str, words: Sequence[str]) -> int:
+    """Parse the words as the verb's module declares, and run it."""
     parser = make(module, verb)
     takes_command = getattr(module, "TAKES_COMMAND", False) and "--" in words
     end = words.index("--") if takes_command else len(words)
@@ -123,7 +123,7 @@ def run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     parser.refuse_rest(rest)
-    vars(parsed).update(known, command=[*words[end + 1 :]])
+    parsed.command = [*words[end + 1 :]]
     verbosity.choose(quiet=parsed.quiet, verbose=parsed.verbose)
     with ending.as_interrupt():
         return int(module.run(parsed))

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import declare, libraries, output
+from packyard.cli import declare, libraries
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.source import library, package, workspace
@@ -26,12 +26,6 @@ def add_argument(parser: argparse.ArgumentParser, *, carried: bool = False) -> N
 def add_names(parser: argparse.ArgumentParser) -> None:
     """Declare ``NAME ...``, the packages."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="packages (default: all)")
-
-
-def tell_hidden(here: Workspace) -> None:
-    """Say which parts of libraries are not used, as others have their names."""
-    for sentence in here.hidden():
-        output.note(sentence)
 
 
 def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:

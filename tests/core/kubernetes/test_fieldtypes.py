@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.kubernetes.fieldtypes import joins, merge_keys
+from packyard.core.kubernetes.fieldtypes import merge_keys
 
 SPEC = ("spec", "template", "spec")
 SET = """
@@ -57,7 +57,6 @@ def test_a_list_is_joined_by_its_merge_keys_or_replaced(
 ) -> None:
     versions = {"Job": "batch/v1", "CronJob": "batch/v1", "Service": "v1", "ServiceAccount": "v1"}
     assert merge_keys(versions.get(kind, "kubeflow.org/v2beta1"), kind, path) == keys
-    assert joins(kind, path) == (keys is not None)
 
 
 def test_set_loads_of_this_room_the_types_of_fields_and_the_names_of_kustomizations(tmp_path: Path) -> None:

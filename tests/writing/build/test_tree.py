@@ -111,7 +111,6 @@ def test_no_result_is_written_into_the_sources(target: str, root: Path) -> None:
     before = content(root / "packages") | content(root / "bases")
     for verb in (
         ["build", "--version", "1", "--out", root / target],
-        ["build", "--kustomization", "--out", root / target],
         ["publish", "--version", "1", "--to", root / target],
     ):
         assert f"{root / target}: lies in the sources" in tiny.refused(*verb, "--workspace", root)
@@ -125,19 +124,3 @@ def test_a_link_in_the_place_of_the_stage_is_refused(root: Path, tmp_path: Path)
     code, said = build(root, tmp_path / "out")
     assert (code, said.startswith(f"error: {tmp_path}/out/.packyard-build: ")) == (1, True), said
     assert (tmp_path / "mine/file").read_text() == "mine"
-
-
-def test_kustomizations_are_written_into_folders_that_are_new_or_the_same(root: Path, tmp_path: Path) -> None:
-    words = ["build", "--kustomization", "--workspace", root, "--out", tmp_path / "out"]
-    for _ in range(2):
-        assert tiny.run(*words)[0] == 0
-    tiny.write(tmp_path / "out/q/one/mine", "mine")
-    before = content(tmp_path / "out")
-    assert f"{tmp_path}/out/q/one: holds something else" in tiny.refused(*words)
-    assert content(tmp_path / "out") == before
-    shutil.rmtree(tmp_path / "out")
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/q").symlink_to("../elsewhere")
-    assert "leads to" in tiny.refused(*words)
-    assert list((tmp_path / "elsewhere").iterdir()) == []

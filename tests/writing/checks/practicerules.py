@@ -37,7 +37,7 @@ RULES = _rules(practice, secret_texts) | {*("untyped-host-path", "args-without-c
 OTHERS = (
     _rules(arguments, claims, definitions, image, keys, kustomizations, launch)
     | _rules(mounts, port_numbers, security, vocabulary)
-) | {*("unused-account", "kustomize-refuses", "no-readiness-probe")}
+) | {*("kustomize-refuses", "no-readiness-probe")}
 OTHERS |= {rule.name for rule in table().values() if rule.rows}
 OTHERS -= RULES | {"wrong-value", "wrong-type", "unknown-field", "missing-field", "server-refuses"}
 

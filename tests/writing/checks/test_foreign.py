@@ -11,7 +11,6 @@ import pytest
 import tiny
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
-from packyard.core.kubernetes.kustomization import NAMES
 from packyard.writing.checks import folder
 
 Lint = Callable[[dict[str, str]], list[str]]
@@ -166,38 +165,9 @@ openAPI:
 """
 
 
-@pytest.mark.parametrize(
-    ("kustomization", "said"),
-    [
-        ("", "1 error kustomize-refuses: this kustomization is empty, and kustomize fails"),
-        (
-            "# later\nkind: Kustomization\n",
-            "2 error kustomize-refuses: this kustomization is empty, and kustomize fails",
-        ),
-        ("resources:\nnamespace: ''\n", "1 error kustomize-refuses: this kustomization is empty, and kustomize fails"),
-        ("resources: []\n", None),
-        (
-            "resources: [web.yaml]\npatches: [{path: p.yaml}]\n",
-            "2 error kustomize-refuses: p.yaml is empty, and kustomize fails",
-        ),
-        (
-            "resources: [web.yaml]\npatches: [{path: p.yaml, target: {kind: Deployment}}]\n",
-            "2 warning kustomize-refuses: p.yaml is empty, and kustomize 4 fails",
-        ),
-    ],
-)
-def test_an_empty_file_is_said_to_be_empty_and_no_setter_to_be_unused(
-    found: Lint, kustomization: str, said: str | None
-) -> None:
-    files = {"Krmfile": KRMFILE, KUSTOMIZATION: kustomization, "p.yaml": "# nothing yet\n", "web.yaml": WEB}
-    kept = [each for each in found(files) if "unlisted" not in each]
-    assert kept == ([f"{KUSTOMIZATION}:{said}"] if said else [])
-
-
-def test_two_kustomizations_in_one_folder_are_refused(found: Lint) -> None:
-    files = {"web.yaml": WEB, **dict.fromkeys(NAMES, "resources: [web.yaml]\n")}
-    message = "kustomization.yml and Kustomization is here, too, and kustomize fails"
-    assert [each for each in found(files) if "is here" in each] == [f"{NAMES[0]}:1 error kustomize-refuses: {message}"]
+def test_a_setter_is_not_unused_where_a_file_is_still_empty(found: Lint) -> None:
+    listed = "resources: [web.yaml]\npatches: [{path: p.yaml}]\n"
+    assert found({"Krmfile": KRMFILE, KUSTOMIZATION: listed, "p.yaml": "# nothing yet\n", "web.yaml": WEB}) == []
 
 
 def test_a_description_is_text(found: Lint) -> None:
@@ -232,11 +202,6 @@ def test_rules_of_a_policy_are_of_its_directions(found: Lint, types: str, rules:
 )
 def test_a_slip_in_the_name_of_what_a_cluster_has(found: Lint, change: tuple[str, str], rule: str) -> None:
     assert any(f" {rule}:" in each for each in found({"web.yaml": WEB.replace(*change)}))
-
-
-def test_the_namespace_of_a_kustomization_is_a_name(found: Lint) -> None:
-    files = {"web.yaml": WEB, KUSTOMIZATION: "resources: [web.yaml]\nnamespace: My_Team\n"}
-    assert found(files) == [f"{KUSTOMIZATION}:2 error no-name: 'My_Team' is no name of a namespace"]
 
 
 def test_triggers_of_keda_are_written_in_lower_case(found: Lint) -> None:

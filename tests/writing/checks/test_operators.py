@@ -25,8 +25,6 @@ CASES = [
     ("pool", "port: {number: 9002}", "port: {number: 9003}", "no-such-port"),
     ("pool", "group: inference.networking.k8s.io", "group: inference.networking.x-k8s.io", "dangling-reference"),
     ("pool", "InferencePool, name: model", "InferencePool, name: modle", "dangling-reference"),
-    ("pool", ", resources: {requests: {cpu: 1}}", "", "no-such-metric"),
-    ("pool", "requests: {cpu: 1}", "limits: {cpu: 1}", ""),
     ("ray", "shutdownAfterJobFinishes: true", "shutdownAfterJobFinishes: false", "server-refuses"),
     ("ray", 'num-cpus: "0"', "num-cpus: 0", "wrong-type"),
     ("ray", "minReplicas: 1", "minReplicas: 3", "wrong-value"),

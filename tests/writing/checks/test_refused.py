@@ -61,41 +61,13 @@ def generator(text: str) -> str:
 DELETED = "{$patch: delete, apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}"
 #: The rest of a kustomization, wrong and right, the rule, and whether kustomize fails with the first.
 CASES = [
-    ("images: [{name: tools, newTag: 1.0}]\n", 'images: [{name: tools, newTag: "1.0"}]\n', REFUSED, True),
-    ("images: [{name: tools, newTag: yes}]\n", "images: [{name: tools, newTag: 2024-01-01}]\n", REFUSED, True),
-    ("images: {tools: '2'}\n", "images: [{name: tools, newTag: v2}]\n", REFUSED, True),
-    ("commonAnnotations: {a: true}\n", "commonAnnotations: {a: 'true'}\n", REFUSED, True),
-    ("labels: [{pairs: {a: 1}}]\n", "labels: [{pairs: {a: b}}]\n", REFUSED, True),
-    (
-        "labels: [{pairs: {a: b}, includeTemplates: 'true'}]\n",
-        "labels: [{pairs: {a: b}, includeTemplates: true}]\n",
-        REFUSED,
-        True,
-    ),
-    ("replicas: [{name: web, count: '2'}]\n", "replicas: [{name: web, count: 2.0}]\n", REFUSED, True),
-    ("namespace: 5\n", "namespace: a5\n", REFUSED, True),
-    ("buildMetadata: originAnnotations\n", "buildMetadata: [originAnnotations]\n", REFUSED, True),
-    ("patches: [a.yaml]\n", "patches: []\n", REFUSED, True),
-    (
-        "generatorOptions: {disableNameSuffixHash: 'true'}\n",
-        "generatorOptions: {disableNameSuffixHash: yes}\n",
-        REFUSED,
-        True,
-    ),
-    (generator("{literals: [A=b]}"), generator("{name: a, literals: [A=b]}"), REFUSED, True),
-    (generator("{name: a, literals: {A: b}}"), generator("{name: a, literals: [A=b]}"), REFUSED, True),
-    (generator("{name: a, literals: [A=b, A=c]}"), generator("{name: a, literals: [A=b, B=c]}"), REFUSED, True),
-    (operation("add", "/a", "name: '[*'"), operation("add", "/a", "name: '[a-z]*'"), REFUSED, True),
-    (operation("add", "/a", "name: '(?!a)web'"), operation("add", "/a", r"name: '\Qweb\E'"), REFUSED, True),
-    (patch("[{op: add, path: /a, value: b}]"), patch('[{"op": "add", "path": "/a", "value": "b"}]'), REFUSED, True),
-    (patch("- {op: add, value: b}"), operation("add", "/a"), REFUSED, True),
+    ("label: [{pairs: {a: b}}]\n", "labels: [{pairs: {a: b}}]\n", FIELD, True),
     (operation("add", "spec/a"), operation("add", "/spec/a"), TARGET, False),
     ("namePrefix: a-\n" + operation("add", "/a", "name: a-web"), operation("add", "/a"), TARGET, False),
     (operation("update", "/a"), operation("add", "/a"), REFUSED, True),
     (operation("replace", "/metadata/a/b"), operation("replace", "/metadata/a"), TARGET, True),
     (operation("add", "/spec/no/a"), operation("add", "/spec/a"), TARGET, True),
     (operation("add", "/a", "labelSelector: app=wed"), operation("add", "/a", "labelSelector: app=web"), TARGET, False),
-    (patch("op: add\n    path: /a\n      value: b"), patch("# nothing"), REFUSED, True),
     (patch("spec: {replicas: 2}"), patch("{apiVersion: a, kind: b, metadata: {name: c}, spec: {a: 2}}"), REFUSED, True),
     (operation("add", "/a").replace("target:", "#"), operation("add", "/a"), REFUSED, True),
     (operation("add", "/a", "name: webs"), patch(DELETED) + 'images: [{name: tools, newTag: "2"}]\n', TARGET, False),
@@ -108,16 +80,7 @@ CASES = [
         TARGET,
         True,
     ),
-    ("namePrefix: A_\n", "namePrefix: a-\n" + copied("a-web", "metadata.name", "a-web"), "no-name", False),
     ("replicas: [{name: b-web, count: 2}]\n", "namePrefix: a-\nreplicas: [{name: a-web, count: 2}]\n", TARGET, True),
-    (generator("{name: more, literals: ['A: 1']}"), generator("{name: more, literals: [A=1]}"), REFUSED, True),
-    (generator("{name: more, literal: [A=1]}"), generator("{Name: more, Literals: [A=1]}"), FIELD, True),
-    (generator("{name: a, behavior: merge}"), generator("{name: settings, behavior: merge}"), REFUSED, True),
-    (generator("{name: a}, {name: a}"), generator("{name: a}, {name: a, behavior: merge}"), REFUSED, True),
-    ("labels: [{pairs: {a: b}, includeSelector: true}]\n", "labels: [{pairs: {a: b}}]\n", FIELD, True),
-    ("components: [../base]\n", "components: [../part]\n", REFUSED, True),
-    ("resources: [../base, ../part]\n", "resources: [../base]\n", REFUSED, True),
-    ("resources: [../base, ../part/train.yaml]\n", "resources: [../base, train.yaml]\n", REFUSED, True),
     ("images: [{name: 'tools:1', newTag: '2'}]\n", "images: [{name: tools, newTag: '2'}]\n", TARGET, False),
 ]
 
@@ -143,7 +106,7 @@ def _is_built(served5: Served, root: Path, files: dict[str, str]) -> bool:
 def test_a_mistake_is_found_and_what_is_right_passes(
     wrong: str, right: str, rule: str, fails: bool, served5: Served, tmp_path: Path
 ) -> None:
-    rules = (TARGET, REFUSED, FIELD, "no-name")
+    rules = (TARGET, REFUSED, FIELD)
     assert rule in _found(_files(wrong), rules)
     assert _is_built(served5, tmp_path, _files(wrong)) is not fails
     assert _found(_files(right), rules) == []

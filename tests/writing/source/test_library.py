@@ -71,10 +71,6 @@ def test_uses_the_part_of_the_workspace_before_that_of_a_library_and_that_of_the
     tiny.write(root / "bases/below/kustomization.yaml", f"{KUSTOMIZATION}resources: [cm.yaml]\n")
     tiny.write(root / "bases/below/cm.yaml", f"{CONFIG_MAP}  C: own\n")
     assert data(root) == {"C": "own"}
-    assert list(workspace.read(root).hidden()) == [
-        "bases/below: used from the workspace, not from the library others",
-        "bases/below: used from the workspace, not from the library parts",
-    ]
 
 
 def test_gives_readmes_the_fragments_of_libraries_unless_the_workspace_has_its_own(root: Path, tmp_path: Path) -> None:

@@ -28,10 +28,9 @@ from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle, inspect
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
-from packyard.core.digest import Digest
-from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, UsageError, on_one_line
+from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, on_one_line
 from packyard.core.files import regular
-from packyard.sharing.entry import SBOM, SIGSTORE, IndexEntry
+from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.fetching.cache import digest_of
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.fetching.verify import Proof, changes, verify_bundle, verify_listed, with_sbom
@@ -39,8 +38,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.store import Store, get_or_none
-from packyard.sharing.trust import keyless, provenance
-from packyard.sharing.trust.keys import Identity
+from packyard.sharing.trust import provenance
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
 ROWS = Rows(
@@ -59,23 +57,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
     declare.value(parser, "--from CHANNEL", "compare with what this channel has", dest="channel")
-    declare.value(parser, "--identity IDENTITY", "who signed without a key: an address or a URL")
-    declare.value(parser, "--issuer URL", "who says that it is this identity")
-    declare.value(parser, "--trusted-root FILE", "keys of Sigstore (default: the public ones)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
     what = Path(arguments.what)
     if what.is_dir() or (not what.exists() and directories.addressed(arguments.what)):
-        beside = ("identity", "issuer", "trusted-root")
-        declare.alone(arguments, "verify", "beside a folder: name the .tar.gz that it came from", *beside)
         return _directory(arguments.what, arguments.channel, arguments.output)
-    if bool(arguments.identity) != bool(arguments.issuer) or (arguments.trusted_root and not arguments.identity):
-        raise UsageError("packyard verify: --identity and --issuer belong together, --trusted-root to them")
     checked = verify_file(what, arguments.channel)
-    if arguments.identity:
-        _verify_identity(what, checked.proof, arguments)
     if ROWS.show([checked], arguments.output):
         output.line(checked.proof.describe())
     return 0
@@ -107,18 +96,6 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
     if listing is not None and proof.provenance is not None:
         proof = with_sbom(proof, listing, what=str(file))
     return _Checked(proof, published)
-
-
-def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) -> None:
-    beside = file.with_name(f"{file.name}{SIGSTORE}")
-    if not beside.exists():
-        hint = "get it from where the file is from"
-        raise InputError(Problem("there is no such file", file=str(beside), hint=hint))
-    root = regular.read(arguments.trusted_root).decode("utf-8", "replace") if arguments.trusted_root else ""
-    identity = Identity(arguments.identity, arguments.issuer, root)
-    data = regular.read(beside, limit=keyless.LIMIT)
-    keyless.verify(Digest(proof.bundle.digest), data, identity, file=str(beside))
-    output.note(f"signed by {on_one_line(arguments.identity)}, as {on_one_line(arguments.issuer)} says")
 
 
 def _directory(word: str, flag: str | None, form: str) -> int:

@@ -19,11 +19,9 @@ from packyard.core.bundle import reference
 from packyard.core.errors import UsageError
 from packyard.writing.build import catalogue
 from packyard.writing.build.catalogue import Catalogue
-from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, version, digest, tar, size")
 EXAMPLE = "packyard build --version 1.0.0 --out build"
-KUSTOMIZATIONS = Rows("use case", "directory", "--kustomization", line="{directory}")
 READMES = readmes.ROWS
 
 
@@ -33,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--out DIR", "the folder to build packages into")
     declare.value(parser, "--version VERSION", "the version of the packages")
     declare.value(parser, "--readmes DIR", "write the README of each package to DIR/NAME.md instead")
-    declare.switch(parser, "--kustomization", "write the kustomization of each use case instead")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -44,13 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     workspace = workspaces.find(arguments)
     if arguments.readmes:
         return readmes.write(arguments, workspace, workspaces.names(arguments, workspace))
-    choose = workspaces.names if arguments.kustomization else workspaces.bundles
-    names = choose(arguments, workspace)
-    workspaces.tell_hidden(workspace)
+    names = workspaces.bundles(arguments, workspace)
     out_dir = Path(arguments.out)
     workspace.check_target(out_dir)
-    if arguments.kustomization:
-        return _kustomizations(workspace, names, out_dir, arguments.output)
     settings = fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries)
     jobs = fanout.jobs(arguments, names)
     with progress.of(names) as done:
@@ -63,16 +56,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse flags that make no sense together, and name what is missing."""
-    if arguments.readmes and (arguments.out or arguments.kustomization):
-        problem = "--readmes writes READMEs alone: leave out --out and --kustomization"
-        raise UsageError(f"packyard build: {problem}; packyard build --help shows the usage")
-    if arguments.kustomization:
-        declare.alone(arguments, "build", "beside --kustomization", "version", "jobs", "no-cache")
+    if arguments.readmes:
+        declare.alone(arguments, "build", "beside --readmes", "out")
     if arguments.version:
         reference.check_version(arguments.version)
     if not arguments.readmes and not arguments.out:
         raise UsageError(f"packyard build: --out is missing; name the folder to build into: {EXAMPLE}")
-    if not (arguments.readmes or arguments.version or arguments.kustomization):
+    if not (arguments.readmes or arguments.version):
         raise UsageError(f"packyard build: --version is missing; give one: {EXAMPLE}")
 
 
@@ -81,11 +71,3 @@ def _tell(built: Catalogue, out_dir: Path) -> None:
         output.line(f"{out_dir / item.name}.tar.gz  {output.digest(item.digest)}  {item.size} bytes")
     if built.warnings:
         output.note(f"{output.counted(built.warnings, 'warning')} by packyard lint")
-
-
-def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form: str) -> int:
-    from packyard.writing.build import for_kustomize
-
-    if KUSTOMIZATIONS.show(for_kustomize.write(workspace, names, out_dir), form):
-        output.note("build each with: kustomize build --load-restrictor LoadRestrictionsNone DIR")
-    return 0

@@ -2,8 +2,7 @@
 
 A finding in a package of the workspace is at the line that its author wrote, with the composed place behind it. The
 exit code is 1 if any finding is an error, or with --strict if there is any. A comment at a line makes an exception:
-``# packyard: allow RULE: reason``. Use cases are judged alone, with each option and with each preset that they have;
---option and NAME=VALUE add one use that has all of these at once.
+``# packyard: allow RULE: reason``. Use cases are judged alone, with each option and with each preset that they have.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from packyard.cli import declare, fanout, libraries, output, state, workspaces
-from packyard.cli.writing import findings, readmes, uses
-from packyard.core.errors import InputError, Problem, UsageError
+from packyard.cli.writing import findings
+from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import MANIFEST, WORKSPACE, root_of
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
@@ -27,7 +26,6 @@ from packyard.using.options import folder as options
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.packing import Packing
-from packyard.writing.build.used import Use
 from packyard.writing.checks import explanation, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
@@ -35,12 +33,11 @@ from packyard.writing.checks.lint import in_order
 from packyard.writing.source.workspace import Workspace, built_in, find_root
 
 ROWS = findings.ROWS
-READMES = readmes.ROWS
 EXAMPLE = "packyard lint my-model --strict"
 #: The rules of a file of which nothing else is known.
 _BROKEN = ("unreadable", "root-no-mapping")
 _ARCHIVES = (".tar.gz", ".tgz")
-_CHECKS = ("strict", "all", "fix", "option")
+_CHECKS = ("strict", "all", "fix")
 _VERSION = "0.0.0"  # which no finding shows
 
 
@@ -54,8 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "also what is taste, in folders not of packyard"
     declare.switch(parser, "--all", text)
     declare.switch(parser, "--fix", "correct what is certain, in your sources or files")
-    declare.value(parser, "--readmes DIR", "only say which READMEs in DIR are stale")
-    uses.add_arguments(parser, "lint")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -63,12 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Lint every target and print the findings; what stops lint itself is one, too, where a program reads them."""
     if arguments.explain is not None:
-        declare.alone(arguments, "lint", "beside --explain", *_CHECKS, "readmes")
+        declare.alone(arguments, "lint", "beside --explain", *_CHECKS)
         return findings.explain_rule(arguments.explain)
-    if arguments.readmes:
-        declare.alone(arguments, "lint", "beside --readmes", *_CHECKS)
-        workspace = workspaces.find(arguments)
-        return readmes.check(arguments, workspace, list(dict.fromkeys(arguments.targets)) or workspace.package_names())
     try:
         return _lint(arguments)
     except InputError as error:
@@ -80,18 +71,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _lint(arguments: argparse.Namespace) -> int:
     here = _workspace(arguments)
-    arguments.targets, use = uses.split(arguments, arguments.targets, "lint")
     names, folders = _sorted_out(arguments.targets, here)
     if names and not here:
         message = f"is not a directory, and there is no {WORKSPACE} here or above"
         raise InputError(Problem(message, file=names[0]))
-    if use and (folders or not here):
-        raise UsageError("packyard lint: --option and NAME=VALUE are for packages of a workspace")
     judging = (judges_of(here) if here else schemas.choose(built_in().kubernetes)) if folders else []
-    found, count = _find(arguments, here, names, folders, judging, use)
+    found, count = _find(arguments, here, names, folders, judging)
     roots = [*([here.root_dir] if here else []), *(Path(each) for each in folders if Path(each).is_dir())]
     if arguments.fix and findings.fix(found, roots):
-        found, count = _find(arguments, _workspace(arguments), names, folders, judging, use)
+        found, count = _find(arguments, _workspace(arguments), names, folders, judging)
     findings.show(found, arguments.output)
     errors = sum(each.severity == "error" for each in found)
     counts = ((count, "use case"), (errors, "error"), (len(found) - errors, "warning"))
@@ -142,15 +130,10 @@ def _workspace(arguments: argparse.Namespace) -> Workspace | None:
 
 
 def _find(
-    arguments: argparse.Namespace,
-    here: Workspace | None,
-    names: list[str],
-    folders: list[str],
-    judging: list[Judge],
-    use: Use,
+    arguments: argparse.Namespace, here: Workspace | None, names: list[str], folders: list[str], judging: list[Judge]
 ) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
-    found, count = _in_workspace(arguments, here, names, use) if here and (names or not folders) else ([], 0)
+    found, count = _in_workspace(arguments, here, names) if here and (names or not folders) else ([], 0)
     for target in map(Path, folders):
         linted = _in_folder(target, judging)
         found += linted.findings if arguments.all else _without_taste(target, linted.findings)
@@ -158,9 +141,7 @@ def _find(
     return found, count
 
 
-def _in_workspace(
-    arguments: argparse.Namespace, here: Workspace, names: list[str], use: Use
-) -> tuple[list[Finding], int]:
+def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace, and the number of their use cases."""
     for name in names:
         here.package_dir(name)  # which refuses an unknown one
@@ -168,7 +149,6 @@ def _in_workspace(
     settings = fanout.settings(arguments, here.root_dir, _VERSION, here.libraries)
     linted = executor.run(package_lint.Linting(Packing(settings)), names, jobs=fanout.jobs(arguments, names))
     fanout.finish(settings.cache_dir, (item.fault for item in linted))
-    linted = package_lint.in_use(Packing(settings), linted, use) if use else linted
     if not here.is_library and set(names) >= set(here.package_names()):
         linted.append(package_lint.Linting(Packing(settings)).unused())
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)

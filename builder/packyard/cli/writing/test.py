@@ -2,7 +2,7 @@
 
 The tests of a package are packages/NAME/tests/*.yaml: values and options that are given, and fields or a refusal that
 are expected. The exit code is 1 if a check failed. A check that needs a program that PATH has not is skipped. Each
-use case is rendered alone and with each option that it has; with --option or NAME=VALUE as these say.
+use case is rendered alone and with each option that it has.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 
 from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
-from packyard.cli.writing import uses
 from packyard.writing.judging.questions import Judges, judge
 
 ROWS = Rows("check", "package, check, where, state, details", columns="PACKAGE, CHECK, WHERE, RESULT=state")
@@ -21,8 +20,7 @@ EXAMPLE = "packyard test my-model --strict"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("names", metavar="NAME|NAME=VALUE", nargs="*", help="packages (default: all), and values")
-    uses.add_arguments(parser, "test")
+    workspaces.add_names(parser)
     declare.switch(parser, "--server", "ask the API server of kubectl's current context, by a dry run")
     declare.switch(parser, "--strict", "exit with 1 where a check could not be made, too")
     workspaces.add_argument(parser)
@@ -31,9 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Try each package and print a row for each check, then why checks failed."""
     workspace = workspaces.find(arguments)
-    arguments.names, use = uses.split(arguments, arguments.names, "test")
     names = workspaces.names(arguments, workspace)
-    judges = Judges(environment=os.environ, is_server_asked=arguments.server, use=use)
+    judges = Judges(environment=os.environ, is_server_asked=arguments.server)
     verdicts = [verdict for name in names for verdict in judge(workspace, name, judges)]
     ROWS.show(verdicts, arguments.output)
     for verdict in verdicts:

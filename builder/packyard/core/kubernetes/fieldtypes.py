@@ -52,9 +52,3 @@ def merge_keys(api_version: str, kind: str, path: Sequence[Step]) -> list[str] |
     No key means a list of scalars that is merged as a set; None means that the list is replaced as a whole.
     """
     return _shape(_table()["merged"], api_version, kind, path)[1]
-
-
-def joins(kind: str, path: Sequence[Step]) -> bool:
-    """Say whether a strategic merge joins the items of the list at ``path`` in some version of a built-in kind."""
-    versions = (name.split(" ")[0] for name in _table()["merged"]["kinds"] if name.endswith(f" {kind}"))
-    return any(merge_keys(version, kind, path) is not None for version in versions)

@@ -56,12 +56,6 @@ def fit(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     sets = wanted.find(objects)
     for name in mounted(objects, brought=True):
         if claim := own.get(name) or facts.find(CLAIM, name):
-            is_filed = any(name in storage.filed(each.pod) for each in sets)
-            if is_filed and mapping(claim.get("spec")).get("volumeMode") == "Block":
-                message = "is a block device (volumeMode Block), and pods mount it as files"
-                yield error(
-                    _CHECK, f"{CLAIM} {name}", message, why="nodes refuse to mount it", fix=_describe(name, facts)
-                )
             yield _judge(claim, *_use(name, sets), facts)
 
 

@@ -108,7 +108,7 @@ def made_by(item: Object) -> frozenset[tuple[str, str]]:
     template = mapping(item.get("spec"))
     if kind == (JOBSET, "JobSet"):
         jobs = mappings(template.get("replicatedJobs"))
-        counts = [(text(each.get("name")), _number(each.get("replicas"))) for each in jobs]
+        counts = [(text(each.get("name")), number(each.get("replicas"))) for each in jobs]
         return frozenset(
             ("Job", f"{name}-{job}-{number}")
             for job, count in counts
@@ -151,25 +151,25 @@ def of_pod(pod: Object, item: Object, roles: Sequence[Role]) -> tuple[str, int |
     if kind in _OWNERS:
         if not any(_is_owner(each, kind, name) for each in owners_of(pod)):
             return None
-        return roles[0].name, _number(labels.get(_SET_INDEX))
+        return roles[0].name, number(labels.get(_SET_INDEX))
     of_object, of_role, of_index = _LABELS.get(kind, ("", "", ""))
     if not of_object or labels.get(of_object) != name:
         return None
     if kind == (ARGO, "Workflow"):
         return _step(pod), None
     role = text(labels.get(of_role)) if of_role else roles[0].name
-    index = _number(labels.get(of_index) or annotations.get(of_index))  # before Kubernetes 1.28 only an annotation
+    index = number(labels.get(of_index) or annotations.get(of_index))  # before Kubernetes 1.28 only an annotation
     if kind == (LWS, "LeaderWorkerSet") and index:  # the first of a group leads it
         role, index = roles[1].name, index - 1
     per_job = next((each.per_job for each in roles if each.name == role), 0)
-    outer = _number(labels.get(_OUTER) or labels.get(_GROUP)) or 0
+    outer = number(labels.get(_OUTER) or labels.get(_GROUP)) or 0
     return role, outer * per_job + (index or 0) if per_job else index
 
 
 def _role(name: str, entry: Object) -> Role:
     template = entry.get("template")
     inner = mapping(mapping(template).get("spec"))
-    replicas = _number(entry.get("replicas"))
+    replicas = number(entry.get("replicas"))
     times = 1 if replicas is None else replicas
     if "name" in entry:  # a Job of a JobSet
         return _count(name, inner, times, is_job=True)
@@ -178,17 +178,17 @@ def _role(name: str, entry: Object) -> Role:
 
 def _count(name: str, spec: Object, times: int, *, is_job: bool) -> Role:
     if not is_job:
-        replicas = _number(spec.get("replicas"))
+        replicas = number(spec.get("replicas"))
         pod_count = 1 if replicas is None else replicas
         return Role(name, pod_count, pod_count)
-    completions, parallelism = _number(spec.get("completions")), _number(spec.get("parallelism"))
+    completions, parallelism = number(spec.get("completions")), number(spec.get("parallelism"))
     at_once = 1 if parallelism is None else parallelism
     pod_count = at_once if completions is None else completions
     return Role(name, pod_count * times, min(at_once, pod_count) * times, pod_count if times > 1 else 0)
 
 
 def _group(spec: Object) -> list[Role]:
-    groups, size = _number(spec.get("replicas")), _number(mapping(spec.get("leaderWorkerTemplate")).get("size"))
+    groups, size = number(spec.get("replicas")), number(mapping(spec.get("leaderWorkerTemplate")).get("size"))
     times = 1 if groups is None else groups
     return [Role(name, times * each, times * each, each) for name, each in (("leader", 1), ("worker", (size or 1) - 1))]
 
@@ -210,7 +210,7 @@ def _step(pod: Object) -> str:
     return _TRY.sub("", text(annotations.get(_STEP))).rpartition(".")[2] or "step"
 
 
-def _number(value: object) -> int | None:
+def number(value: object) -> int | None:
     """Return a count or an index: of an object a number, of a label its digits."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
         return int(value)

@@ -23,13 +23,6 @@ def mounts(pod: Pod[Object]) -> Iterator[tuple[str, bool]]:
             yield name, writes and source.get("readOnly") is not True
 
 
-def filed(pod: Pod[Object]) -> set[str]:
-    """Return the names of the claims that containers of a pod mount as files."""
-    mounted = {text(mount.get("name")) for each in pod.containers for mount in mappings(each.get("volumeMounts"))}
-    sources = {text(each.get("name")): mapping(each.get("persistentVolumeClaim")) for each in pod.volumes}
-    return {text(source.get("claimName")) for name, source in sources.items() if name in mounted} - {""}
-
-
 def brought(objects: Sequence[Object]) -> list[Object]:
     """Return the claims among objects."""
     return [item for item in objects if item.get("kind") == CLAIM]

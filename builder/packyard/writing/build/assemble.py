@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.errors import InputError
 from packyard.core.yaml.sources import Sources
 from packyard.writing.build import describe, library_bundle, readme, readme_facts
 from packyard.writing.build.draft import README, Draft
@@ -22,7 +21,7 @@ def draft(workspace: Workspace, name: str, version: str) -> Draft:
     """Compose a package; a library has no packages to compose by its own name: it is packed as it is."""
     if workspace.is_library and name == workspace.name:
         return library_bundle.draft(workspace, version)
-    composed = compose.compose(workspace, _read(workspace, name))
+    composed = compose.compose(workspace, packages.read(workspace, name))
     package, sources, memo = composed.package, workspace.sources, workspace.sources.memo
     objects = {item.use_case.path: item.values(memo) for item in composed.use_cases}
     texts = readme.find(workspace, package)
@@ -33,18 +32,6 @@ def draft(workspace: Workspace, name: str, version: str) -> Draft:
     context = readme_facts.context(workspace, composed, objects, described)
     members.append(Member(path=README, data=readme.render(texts, context, memo)))
     return Draft(manifest=described, members=tuple(members), idle=composed.idle)
-
-
-def _read(workspace: Workspace, name: str) -> packages.Package:
-    """Read a package; where that is refused, what else would be is told as well."""
-    try:
-        return packages.read(workspace, name)
-    except InputError as error:
-        try:
-            more = compose.faults(workspace, packages.sound(workspace, name))
-        except InputError:  # what cannot be read at all
-            raise error from None
-        raise InputError(*error.problems, *more) from error
 
 
 def _own_files(sources: Sources, package: packages.Package) -> list[Member]:

@@ -23,25 +23,12 @@ from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import double_quoted
 from packyard.using.kustomize.accumulate import PatchedPods
 from packyard.using.kustomize.part import Part, Patch
-from packyard.writing.build import tree
-from packyard.writing.source import compose, package, pod_components
+from packyard.writing.source import compose, pod_components
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import Workspace
 
 #: Where copies of parts lie.
 _PARTS = "parts"
-
-
-def write(workspace: Workspace, names: Sequence[str], out_dir: Path) -> list[Path]:
-    """Write the kustomization of every use case, and return the folders; refuse what kustomize would refuse."""
-    folders: dict[str, dict[str, bytes]] = {}
-    for name in names:
-        described = package.read(workspace, name)
-        for use_case in described.use_cases:
-            path = f"{name}/{use_case.path}"
-            compose.plain(workspace, described, use_case)
-            folders[path] = to_files(workspace, described, use_case, out_dir.resolve() / path)
-    return [out_dir / path for path in tree.write_folders(folders, out_dir)]
 
 
 def to_files(

@@ -27,11 +27,10 @@ from packyard.using.setters.definition import Definitions
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.build import fragments, silence, used
+from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft, inputs
 from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.packing import Packing
-from packyard.writing.build.used import Use
 from packyard.writing.checks import collisions, exception, given_values
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.enabled import Option, Trial, TriedOptions
@@ -253,23 +252,6 @@ def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> l
         patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
         directories.append(PackageFiles(krmfile, files, f"{name}/{below}", patches=patches, programs=programs))
     return directories
-
-
-def in_use(packing: Packing, linted: Sequence[Linted], use: Use) -> list[Linted]:
-    """Return packages with what is wrong with them in use, too; refuse a use that is for none of them."""
-    here = packing.settings.workspace(packing.memo)
-    sound = {each.name: packing(each.name) for each in linted if not each.is_broken}
-    drafts = {name: draft for name, draft in sound.items() if draft.manifest.kind != LIBRARY}
-    drafts = used.among(drafts, here.prefix, use)
-    judges = judges_of(here)
-    more = {name: to_sources(here, {name}, used.find(each, here.prefix, use, judges)) for name, each in drafts.items()}
-    return [replace(each, findings=[*each.findings, *_others(each, more.get(each.name, ()))]) for each in linted]
-
-
-def _others(linted: Linted, findings: Iterable[Finding]) -> list[Finding]:
-    """Return what is wrong in use, and not without it."""
-    places = {(each.file, each.line, each.rule) for each in linted.findings}
-    return [each for each in findings if (each.file, each.line, each.rule) not in places]
 
 
 def to_sources(

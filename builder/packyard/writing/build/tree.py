@@ -10,17 +10,16 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from packyard.core.bundle import archive, manifest
-from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
-from packyard.core.files import paths, regular
+from packyard.core.files import regular
 
 _HINT = "choose another --out, or move it away"
 _STAGE, _ASIDE = ".packyard-build", ".aside"  # no package has such a name
@@ -105,26 +104,6 @@ def settle(out_dir: Path, stage_dir: Path) -> None:
 
 def _manifest(bundle: Bundle) -> bytes:
     return next(member.data for member in bundle.members if member.path == manifest.FILE)
-
-
-def write_folders(folders: Mapping[str, Mapping[str, bytes]], out_dir: Path) -> list[str]:
-    """Write folders, each whole, below ``out_dir``; one that is there has to hold these very files, and stays."""
-    new = []
-    for path, files in folders.items():
-        folder = Path(paths.inside(out_dir, path))
-        if not os.path.lexists(folder):
-            new.append((folder, files))
-            continue
-        written = {name: Digest.of(data) for name, data in files.items()}
-        if not folder.is_dir() or dict(_digests(str(folder), "")) != written:
-            raise ConflictError(Problem("holds something else", file=str(out_dir / path), hint=_HINT))
-    for folder, files in new:
-        try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UnavailableError(f"{folder.parent}: {error.strerror or error}") from error
-        archive.write(folder.name, (Member(path=name, data=data) for name, data in files.items()), folder.parent)
-    return list(folders)
 
 
 def _digests(folder: str, below: str) -> Iterator[tuple[str, Digest]]:

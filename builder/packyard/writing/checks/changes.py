@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from packyard.core.errors import InputError, suggest
+from packyard.core.kubernetes.kustomization import GROUP
 from packyard.core.yaml import aliases, make
 from packyard.core.yaml.document import items, mappings
 from packyard.core.yaml.fields import Fields
@@ -28,6 +29,8 @@ from packyard.writing.checks.finding import Finding, breach, finding
 
 Files = Mapping[str, Sequence[Document]]
 
+_NAMED = ("apiVersion", "kind", "metadata.name")
+_OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 #: Where an object has the labels of its pods.
 _TEMPLATES = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"))
 #: Where kinds have a selector; those of `_CHOOSING` have one only if somebody wrote it.
@@ -77,6 +80,11 @@ def apply(
 
 
 def _patch(patch: Patch, root: Node, changes: Changes) -> None:
+    faults = [*_refused(patch, root)]
+    changes.findings += faults
+    if faults:
+        changes.complete = False
+        return
     if patch.target is None and isinstance(root, MappingNode):
         _, kind, namespace, name = identity = selector.identity(root)
         if not any(selector.is_same(each.identity, identity) for each in changes.objects):
@@ -101,6 +109,29 @@ def _patch(patch: Patch, root: Node, changes: Changes) -> None:
         message = "no object is the target of this patch, which kustomize passes over"
         place = patch.entry.get("target") or patch.entry
         changes.findings.append(breach("entry-without-target", place, message, "correct the target"))
+
+
+def _refused(patch: Patch, root: Node) -> Iterator[Finding]:
+    """Find what kustomize refuses in a patch, whatever it is for, and a path that it takes for another one."""
+    if isinstance(root, MappingNode):
+        _, *named = identity = selector.identity(root)
+        missing = [field for field, text in zip(_NAMED, (identity[0], named[0], named[2]), strict=True) if not text]
+        if missing and not root.text("apiVersion").startswith(f"{GROUP}/"):
+            message = f"this patch has no {missing[0]}, and kustomize fails"
+            yield breach("kustomize-refuses", root, message, "the object that it is for")
+        return
+    if patch.target is None:
+        message = "operations say no object, and kustomize fails"
+        yield breach("kustomize-refuses", patch.entry, message, "target: {kind: Deployment}")
+    for operation in mappings(root):
+        word, path = operation.text("op"), operation.scalar("path")
+        if word not in _OPERATIONS:
+            hint = suggest(word, _OPERATIONS) or ", ".join(_OPERATIONS)
+            message = f"a patch has no operation {word!r}, and kustomize fails"
+            yield breach("kustomize-refuses", operation.get("op") or operation, message, hint)
+        if path and path.value and not path.value.startswith("/"):
+            message = f"the path {path.value} does not begin with /: kustomize changes the object itself"
+            yield breach("entry-without-target", path, message, f"/{path.value}", severity="error")
 
 
 def _replace(node: Node, root: MappingNode, changes: Changes, *, is_certain: bool) -> None:

@@ -21,7 +21,7 @@ from packyard.core.yaml.span import embedded
 _EXPRESSION = re.compile(r"\{\{.*?\}\}")
 _TOKEN = re.compile(r"Z(\d+)z*Z")
 #: A parameter that an expression stands for: of the workflow, or of a template.
-PARAMETER = re.compile(r"\{\{-?\s*(workflow|inputs)\.parameters\.([\w-]+)\s*-?\}\}")
+_PARAMETER = re.compile(r"\{\{-?\s*(workflow|inputs)\.parameters\.([\w-]+)\s*-?\}\}")
 #: What is done with whole objects; other manifests are patches, or only name one.
 _WHOLE = ("create", "apply", "replace")
 _MOST = 1000  # expressions of a manifest
@@ -34,7 +34,7 @@ def spec_of(root: MappingNode) -> MappingNode | None:
     return root.mapping("spec", "workflowSpec") or root.mapping("spec")
 
 
-def parameters(holder: MappingNode | None) -> dict[str, Node | None]:
+def _parameters(holder: MappingNode | None) -> dict[str, Node | None]:
     """Return the names of the parameters that ``arguments`` or ``inputs`` declare, with their values."""
     listed = mappings(holder.get("parameters")) if holder else []
     return {name: each.get("value") or each.get("default") for each in listed if (name := each.text("name"))}
@@ -49,8 +49,8 @@ def find(
         text, action = template.scalar("resource", "manifest"), template.scalar("resource", "action")
         if spec and text and text.value and (action.value if action else "create") in _WHOLE:
             scopes = {
-                "workflow": parameters(spec.mapping("arguments")),
-                "inputs": parameters(template.mapping("inputs")),
+                "workflow": _parameters(spec.mapping("arguments")),
+                "inputs": _parameters(template.mapping("inputs")),
             }
             yield from _objects(text, scopes, reached)
 
@@ -91,7 +91,7 @@ def _fill(
 
     def value(match: re.Match[str]) -> str:
         expression = expressions[int(match[1])]
-        named = PARAMETER.fullmatch(expression)
+        named = _PARAMETER.fullmatch(expression)
         parameter = scopes[named[1]].get(named[2]) if named else None
         if not isinstance(parameter, Scalar) or "{{" in parameter.value:
             return expression

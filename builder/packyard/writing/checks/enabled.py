@@ -94,8 +94,7 @@ class Trial:
     """How options are tried: those that are ``on`` together, then each other one beside them.
 
     ``defined`` are the definitions that the fields of options have. With ``tried`` an option that is not ``on``
-    is tried once for each kind of object that it changes, otherwise in each use case. Where somebody
-    ``is_told`` which options are enabled, findings do not say it.
+    is tried once for each kind of object that it changes, otherwise in each use case.
     """
 
     options: Sequence[Option]
@@ -104,7 +103,6 @@ class Trial:
     on: Sequence[Option] = ()
     shipped: bool | None = True
     tried: TriedOptions | None = None
-    is_told: bool = False
 
     def find(self, parsed: Parsed, baseline: Iterable[Finding]) -> Iterator[Finding]:
         """Find what is wrong with a package where an option is enabled; ``baseline`` is what is wrong without one."""
@@ -113,14 +111,12 @@ class Trial:
         for build in (each for each in parsed.builds if each.kustomizations):
             together = enable(parsed, build, self.on) if self.on else None
             for finding in self._new(parsed, together, keys) if together else ():
-                yield _placed(finding, together, is_told=self.is_told)
+                yield _placed(finding, together)
                 keys.add(_key(finding))
             for other in others:
                 enabled = enable(parsed, build, [*self.on, other])
                 if enabled and self._is_first(other, enabled.kinds):
-                    yield from (
-                        _placed(each, enabled, is_told=self.is_told) for each in self._new(parsed, enabled, keys)
-                    )
+                    yield from (_placed(each, enabled) for each in self._new(parsed, enabled, keys))
 
     def _is_first(self, option: Option, kinds: Iterable[str]) -> bool:
         """Say whether an option was not tried on one of these kinds, and note that it was."""
@@ -156,7 +152,7 @@ def _roots(parsed: Parsed, path: str) -> Iterator[MappingNode]:
             yield from mappings(root.get("items"))
 
 
-def _placed(finding: Finding, enabled: Enabled | None, *, is_told: bool) -> Finding:
+def _placed(finding: Finding, enabled: Enabled | None) -> Finding:
     """Return a finding at its option: where its place is not there, at the patch for the object that has it."""
     assert enabled is not None
     if any(finding.file in option.files for option in enabled.options):
@@ -164,7 +160,7 @@ def _placed(finding: Finding, enabled: Enabled | None, *, is_told: bool) -> Find
     option = enabled.options[-1]
     having = [new for _, new in enabled.roots if new.source.name == finding.file]
     file, line, column = next(_places(option.part, having), (finding.file, finding.line, finding.column))
-    message = finding.message if is_told else f"with the option {option.name}, {finding.message}"
+    message = f"with the option {option.name}, {finding.message}"
     return replace(finding, file=file, line=line, column=column, message=message, fix="")
 
 

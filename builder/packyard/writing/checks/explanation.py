@@ -22,7 +22,6 @@ Severity = Literal["error", "warning"]
 IN_USE = (
     *("plain-secret", "no-such-key", "probe-port", "port-not-told", "process-count"),
     *("empty-storage-class", "results-read-only", "root-with-fs-group", "reference-left-behind"),
-    *("list-replaced", "unguarded-index"),
 )
 
 #: What the name of a workspace's own rule has, ``acme/pinned-images``, and none of packyard's.

@@ -41,12 +41,6 @@ class Finding:
         return str(self.problem._replace(message=f"{self.severity}: {self.message} [{self.rule}]"))
 
 
-def within(node: Node, text: str) -> Place:
-    """Return where a text stands in a node, a line of a block for example; the node where it is written otherwise."""
-    at = node.source.text.find(text, node.start, node.end)
-    return (node.source, at) if at >= 0 else node
-
-
 def finding(rule: str, problem: Problem, severity: Severity | None = None) -> Finding:
     """Make a finding of a problem that has its place already, as severe as its rule if nothing else is said."""
     return Finding(

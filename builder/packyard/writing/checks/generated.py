@@ -11,21 +11,21 @@ from functools import partial
 
 from packyard.core.yaml import make
 from packyard.core.yaml.document import mappings, scalars
-from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.node import MappingNode
 
 _GENERATORS = {"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}
 
 
-def generators(root: MappingNode) -> list[tuple[str, MappingNode]]:
+def _generators(root: MappingNode) -> list[tuple[str, MappingNode]]:
     """Return the generators of a kustomization, each with the kind that it makes."""
     return [(kind, each) for kind, key in _GENERATORS.items() for each in mappings(root.get(key))]
 
 
 def objects(root: MappingNode) -> Iterator[MappingNode]:
     """Yield what a kustomization generates; an object has no data where nobody knows its keys."""
-    for kind, each in generators(root):
+    for kind, each in _generators(root):
         made = partial(make.mapping, each.source.name)
-        data = {} if each.get("env") or each.get("envs") else {"data": made({key: "" for _, _, key in keys(each)})}
+        data = {} if each.get("env") or each.get("envs") else {"data": made(dict.fromkeys(_keys(each), ""))}
         yield made({"apiVersion": "v1", "kind": kind, "metadata": made({"name": each.text("name")}), **data})
 
 
@@ -34,14 +34,15 @@ def hashed(root: MappingNode) -> frozenset[tuple[str, str]]:
     switch = "disableNameSuffixHash"
     if root.mapping("generatorOptions") and root.find("generatorOptions", switch) is not None:
         return frozenset()
-    every = generators(root)
-    return frozenset((kind, each.text("name")) for kind, each in every if each.find("options", switch) is None)
+    return frozenset(
+        (kind, each.text("name")) for kind, each in _generators(root) if each.find("options", switch) is None
+    )
 
 
-def keys(generator: MappingNode) -> Iterator[tuple[str, Scalar, str]]:
-    """Yield the keys that a generator says itself: the field, its text there, and the key."""
+def _keys(generator: MappingNode) -> Iterator[str]:
+    """Yield the keys that a generator says itself."""
     for text in scalars(generator.get("files")):
         key, _, path = text.value.partition("=")
-        yield "files", text, key if path else posixpath.basename(key)
+        yield key if path else posixpath.basename(key)
     for text in scalars(generator.get("literals")):
-        yield "literals", text, text.value.partition("=")[0]
+        yield text.value.partition("=")[0]

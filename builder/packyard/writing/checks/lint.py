@@ -17,7 +17,6 @@ from packyard.writing.checks import (
     arguments,
     backends,
     claims,
-    components,
     definitions,
     exception,
     image,
@@ -32,8 +31,6 @@ from packyard.writing.checks import (
     practice,
     references,
     rows,
-    scaling,
-    schedules,
     secret_texts,
     security,
     selectors,
@@ -50,7 +47,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 #: The families that look at one build.
 _OF_BUILDS = (
     *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments),
-    *(keys, argo, security, secret_texts, schedules, addresses, backends, scaling),
+    *(keys, argo, security, secret_texts, addresses, backends),
 )
 
 
@@ -83,7 +80,6 @@ def find(
     ``shipped`` is None where nobody knows whether values are as shipped; ``exists`` says what is beside the package.
     """
     findings = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
-    findings += components.check(package, parsed) if package.name else ()
     findings += kustomizations.check(parsed, exists or _exists(package))
     if package.name:  # without a Krmfile nobody sets anything
         findings += layout.roots(parsed.documents)

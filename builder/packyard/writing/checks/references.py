@@ -94,7 +94,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     own_names = (name for by_name in own.values() for name in by_name.values())
     naming = frozenset[str]().union(*map(parsed.changed_by, own_names))
     spaces = {"", *(namespace_of(root) for root in parsed.objects if is_kind(root, CORE, "ServiceAccount"))}
-    yield from _unused(parsed)
     for root in parsed.objects:
         if kind_of(root) in OPAQUE:
             continue
@@ -165,23 +164,6 @@ def _of_other_kind(reference: _Reference, own: Mapping[Kind, Mapping[str, Scalar
         message = f"{reference.kind[1]} {reference.name.value!r} is not in the package"
         return breach("dangling-reference", reference.kind_node, message, f"it is a {kinds[0]}")
     return None
-
-
-def _unused(parsed: Parsed) -> Iterator[Finding]:
-    """Find accounts that no pod and no binding of the package has, where pods have none or others."""
-    used = {name.value for root in parsed.objects for name in _accounts(root, parsed)}
-    for root in parsed.objects if parsed.complete and parsed.pods else ():
-        name = name_of(root) if is_kind(root, CORE, "ServiceAccount") else None
-        if name and name.value not in used | {"default"} and not parsed.is_loose:
-            message = f"no pod and no binding has ServiceAccount {name.value!r}"
-            yield breach("unused-account", name, message, "name it in serviceAccountName")
-
-
-def _accounts(root: MappingNode, parsed: Parsed) -> Iterator[Scalar]:
-    """Yield the names of accounts in an object."""
-    for _, entry in parsed.entries_of(root, "serviceAccountName", "subjects"):
-        nodes = names(entry.value) if entry.name == "subjects" else [entry.value]
-        yield from (each for each in nodes if isinstance(each, Scalar))
 
 
 def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:

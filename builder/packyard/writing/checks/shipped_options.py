@@ -1,7 +1,7 @@
 """The options of the packages in a folder, tried on the use cases there: those that are enabled, and each other one.
 
 Of a built package as it was shipped its authors' lint has tried them. What no longer applies is found by
-`builtin.find_misfits`, what is wrong with an option's own files by `components`.
+`builtin.find_misfits`.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ from packyard.writing.checks.parsed import Parsed, parse
 
 
 class ShippedOptions:
-    """Options by the folders that hold them, each read once; those that are not enabled may be left alone."""
+    """Options by the folders that hold them, each read once."""
 
-    def __init__(self, memo: Memo, *, only_enabled: bool = False) -> None:
+    def __init__(self, memo: Memo) -> None:
         self._memo = memo
-        self._only_enabled = only_enabled
         self._tried: TriedOptions = set()
 
     def find(
@@ -58,7 +57,7 @@ class ShippedOptions:
         if parsed.krmfile is None:
             return
         for there, alone, on in self._use_cases(package, parsed):
-            is_judged = self._only_enabled or all(map(self._is_as_shipped, (there.use_case, there.real)))
+            is_judged = all(map(self._is_as_shipped, (there.use_case, there.real)))
             if is_judged and not on:
                 continue
             options, defined = self._read(there)
@@ -69,7 +68,6 @@ class ShippedOptions:
                 on=on,
                 shipped=shipped,
                 tried=self._tried,
-                is_told=self._only_enabled,
             )
             yield from trial.find(alone, baseline)
 

@@ -38,10 +38,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         for pod in found_pods:
             yield from _nodes(pod, parsed)
             volumes = pod.volume_names
-            yield from twice("container", list(filter(None, (each.scalar("name") for each in pod.containers))))
+            yield from _twice("container", list(filter(None, (each.scalar("name") for each in pod.containers))))
             for container in pod.containers:
                 yield from _unknown_volumes(container, volumes)
-                yield from twice("variable", names(container.get("env")))
+                yield from _twice("variable", names(container.get("env")))
 
 
 def _objects(build: Build) -> Iterator[Finding]:
@@ -105,7 +105,7 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
             if name.value not in mounted and not name.value.startswith(_INJECTED):
                 message = f"no container mounts volume {name.value!r}"
                 yield breach("volume-never-mounted", name, message, "mount it, or remove it")
-        yield from twice("volume", declared)
+        yield from _twice("volume", declared)
 
 
 def _mounts(node: MappingNode) -> list[Scalar]:
@@ -123,7 +123,7 @@ def _unknown_volumes(container: MappingNode, volumes: frozenset[str]) -> Iterato
             yield breach("mount-without-volume", mount, message, hint)
 
 
-def twice(what: str, called: list[Scalar]) -> Iterator[Finding]:
+def _twice(what: str, called: list[Scalar]) -> Iterator[Finding]:
     """Find names that two of a list have."""
     counted: Counter[str] = Counter()
     for name in called:

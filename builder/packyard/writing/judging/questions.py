@@ -14,7 +14,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -32,7 +32,6 @@ from packyard.using.render.render import render, unset
 from packyard.using.setters.change import change_setters
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.packing import Packing, Settings
-from packyard.writing.build.used import Use
 from packyard.writing.judging import by_kustomize, own_tests, server
 from packyard.writing.source import library, tests
 from packyard.writing.source import package as packages
@@ -70,14 +69,10 @@ _KUSTOMIZE = "kustomize"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judges:
-    """Who is asked: programs on the PATH of an environment, and the API server of kubectl's current context.
-
-    In ``use`` a package is rendered, instead of alone and with each option.
-    """
+    """Who is asked: programs on the PATH of an environment, and the API server of kubectl's current context."""
 
     environment: Mapping[str, str]
     is_server_asked: bool = False
-    use: Use = field(default_factory=Use)
 
     @property
     def path(self) -> str:
@@ -96,11 +91,6 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
         return
     yield Verdict.of(name, "build")
     linted = [package_lint.Linting(packing)(name, draft)]
-    try:
-        linted = package_lint.in_use(packing, linted, judges.use) if judges.use else linted
-    except PackyardError as error:
-        yield Verdict.of(name, "use", details=map(str, error.problems))
-        return
     errors = [each for each in workspace_lint.judge(workspace, linted, alone=True) if each.severity == "error"]
     yield Verdict.of(name, "lint", details=map(str, errors))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
@@ -114,8 +104,6 @@ def _use_cases(workspace: Workspace, bundle: Bundle, folder: Path, judges: Judge
     unpacked_dir.mkdir()
     unpacked, program = bundle.unpack(unpacked_dir), programs.find(judges.path)
     root_dir = _with_libraries(workspace, package.name, folder / "sources") if program else None
-    if judges.use:
-        judges.use.apply(unpacked, workspace.prefix, [each.path for each in package.use_cases])
     for use_case in package.use_cases:
         directory = unpacked / workspace.prefix / use_case.path
         if program is None:
@@ -124,8 +112,7 @@ def _use_cases(workspace: Workspace, bundle: Bundle, folder: Path, judges: Judge
             details = _by_kustomize(workspace, package, use_case, program, root_dir)
             yield Verdict.of(package.name, _KUSTOMIZE, use_case.path, details=details)
         yield from _rendered(package.name, use_case.path, directory, judges)
-        if not judges.use:
-            yield from _with_options(package.name, use_case.path, directory, judges)
+        yield from _with_options(package.name, use_case.path, directory, judges)
 
 
 def _with_libraries(workspace: Workspace, name: str, folder: Path) -> Path | None:

@@ -110,21 +110,6 @@ def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     return ComposedPackage(package, composed, options, presets, programs, idle.join(nothing))
 
 
-def faults(workspace: Workspace, package: Package) -> list[Problem]:
-    """Return what else keeps a package from being composed, of which `packages.read` refuses other use cases."""
-    problems: list[Problem] = []
-    names = set(reached_rules.defined(workspace))
-    for use_case in package.use_cases:
-        try:
-            names.update(make(workspace, package, use_case).words.defined)
-        except InputError as error:
-            problems += error.problems
-    by_place = {(value.line, name): value for each in package.use_cases for name, value in each.setters.items()}
-    nowhere = [key for key, value in by_place.items() if key[0] and key[1] not in names and "${" not in value.text]
-    problems += [_nowhere(package, name, line, names) for line, name in sorted(nowhere)]
-    return list(dict.fromkeys(problems))
-
-
 @dataclass(frozen=True, slots=True)
 class Plain:
     """The objects of a use case by their file names, before any word is looked up.

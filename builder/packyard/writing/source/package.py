@@ -100,17 +100,6 @@ class Package:
 
 def read(workspace: Workspace, name: str) -> Package:
     """Read and check a package's definition; every fault is named at once."""
-    package, fields = _read(workspace, name)
-    fields.done()
-    return package
-
-
-def sound(workspace: Workspace, name: str) -> Package:
-    """Return of a package that `read` refuses the use cases that have no fault."""
-    return _read(workspace, name)[0]
-
-
-def _read(workspace: Workspace, name: str) -> tuple[Package, Fields]:
     folder = workspace.package_dir(name)
     fields = Fields.of_file(workspace.sources, f"{folder}/{FILE}")
     fields.expect_header("packyard/v1", "Package")
@@ -129,7 +118,8 @@ def _read(workspace: Workspace, name: str) -> tuple[Package, Fields]:
         requires=required.read(fields),
         moved=fields.sentences("moved"),
     )
-    return package, fields
+    fields.done()
+    return package
 
 
 def title(workspace: Workspace, folder: str) -> str:

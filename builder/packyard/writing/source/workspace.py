@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import basename, dirname
@@ -91,20 +91,6 @@ class Workspace:
         names = kustomization.FILE, PODS
         paths = (path for folder in folders for name in names for path in self.sources.list(folder, f"*/{name}"))
         return sorted({basename(dirname(path)) for path in paths})
-
-    def hidden(self) -> Iterator[str]:
-        """Yield a sentence for each tree of which parts are not used, as an earlier one has parts of their names."""
-        first: dict[str, str] = {}
-        for root in self.roots:
-            lost: dict[str, list[str]] = {}
-            for folder in ("bases", *(f"overlays/{kind}" for kind in OVERLAYS)):
-                for path in filter(self.sources.is_folder, self.sources.list(f"{root}{folder}")):
-                    part = path.removeprefix(root)
-                    if first.setdefault(part, root) != root:
-                        lost.setdefault(first[part], []).append(part)
-            for winner, parts in lost.items():
-                whose = f"the library {basename(winner[:-1])}" if winner else "the workspace"
-                yield f"{', '.join(parts)}: used from {whose}, not from the library {basename(root[:-1])}"
 
     def check_target(self, folder: Path) -> None:
         """Refuse a folder for results that lies in the sources: the next build would read it."""
