@@ -47,7 +47,6 @@ FLAGS = Declared(
     },
     {"f": "values", "o": "output", "q": "quiet", "v": "verbose", "h": "help"},
     numbers=True,
-    as_kustomize=False,
 )
 ROWS = "packyard.cli.using.edits"
 

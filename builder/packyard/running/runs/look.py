@@ -6,7 +6,7 @@ kubectl get Pod.v1.,Job.v1.batch,…  --selector=packyard/run     every object o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,11 +74,11 @@ def warnings(kubectl: Kubectl) -> Sequence[Object]:
     return sorted(kubectl.glance("get", "events", "--field-selector=type=Warning", "--chunk-size=0"), key=time_of)
 
 
-def warned(events: Sequence[Object], about: Collection[tuple[str, str]], reasons: Collection[str]) -> str:
-    """Return the message of the newest event with one of these reasons about one of these objects: kinds and names."""
+def warned(events: Sequence[Object], reasons: Collection[str], is_about: Callable[[tuple[str, str]], bool]) -> str:
+    """Return the message of the newest event with one of these reasons about an object, by its kind and name."""
     for event in reversed(events):
-        involved = mapping(event.get("involvedObject"))
-        if text(event.get("reason")) in reasons and (text(involved.get("kind")), text(involved.get("name"))) in about:
+        about = mapping(event.get("involvedObject"))
+        if text(event.get("reason")) in reasons and is_about((text(about.get("kind")), text(about.get("name")))):
             return text(event.get("message"))
     return ""
 
@@ -168,7 +168,7 @@ def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Seen:
 def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError:
     """Return the error for resources that have to be listed, and may not be."""
     problem = f"you may not list {', '.join(sorted(resources))} in namespace {kubectl.namespace}"
-    return UnavailableError(Problem(problem, hint=kubectl.asking(kubectl.who())))
+    return UnavailableError(Problem(problem, hint=kubectl.asking))
 
 
 def _is_unknown(kind: Kind, stderr: str) -> bool:

@@ -21,7 +21,7 @@ _CONDITIONS: Mapping[Kind, tuple[str, str]] = {
     (BATCH, "Job"): ("Complete", "Failed"),
     (JOBSET, "JobSet"): ("Completed", "Failed"),
     (TRAINER, "TrainJob"): ("Complete", "Failed"),
-    **dict.fromkeys(of(KUBEFLOW, "MPIJob", "PyTorchJob", "TFJob"), ("Succeeded", "Failed")),
+    (KUBEFLOW, "MPIJob"): ("Succeeded", "Failed"),
 }
 #: Phases that say of a kind that it is over, badly; ``Succeeded`` is well.
 _PHASES: Mapping[Kind, tuple[str, ...]] = {(ARGO, "Workflow"): ("Failed", "Error"), (CORE, "Pod"): ("Failed",)}
@@ -102,13 +102,6 @@ def updating(item: Object) -> str:
     if isinstance(counts[0], int) and isinstance(counts[1], int) and counts[1] < counts[0]:
         return f"{counts[1]} of {counts[0]} pods are as they are to be"
     return ""
-
-
-def kept(item: Object) -> int | None:
-    """Return how many seconds after its end a workload is deleted; None where it is not."""
-    spec = mapping(item.get("spec"))
-    seconds = [mapping(each).get("ttlSecondsAfterFinished") for each in (spec, spec.get("runPolicy"))]
-    return next((each for each in seconds if isinstance(each, int)), None) if kind_of(item) in _CONDITIONS else None
 
 
 def is_untouched(item: Object) -> bool:

@@ -101,7 +101,7 @@ def _mounted(objects: Sequence[Object], output: str) -> Iterator[Place]:
                 yield Place(path=output, pod=pod, container=container, mount=mount, volume=volume)
 
 
-def reader(place: Place, run: str, word: str, image: str = "") -> Object:
+def reader(place: Place, run: str, word: str) -> Object:
     """Make the Job of a pod that can read a place and does nothing: the run's user, image and volume, and no rights.
 
     ``word`` tells it from others of the run. Whoever is killed leaves nothing for long: the cluster deletes it.
@@ -113,7 +113,7 @@ def reader(place: Place, run: str, word: str, image: str = "") -> Object:
         identity["supplementalGroups"] = groups
     container = {
         "name": CONTAINER,
-        "image": image or text(place.container.get("image")),
+        "image": text(place.container.get("image")),
         "command": ["/bin/sh", "-c", _WAIT],
         "resources": _RESOURCES,
         "securityContext": _CONFINED,
