@@ -33,7 +33,6 @@ BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS, DIGEST")
 #: The variable that says how many seconds a request may take.
 TIMEOUT = "PACKYARD_TIMEOUT"
 _MOST = 86_400.0
-_MOMENT = 2.0  # seconds that somebody waits who pressed Tab
 
 
 def open_channel(address: str) -> Store:
@@ -89,22 +88,14 @@ def publisher(address: str, key: Signing | None) -> Publisher:
 
 
 def names(address: str, start: str) -> Iterator[str]:
-    """Yield the names of packages that begin so, for completion."""
-    return _at_hand(address).names(start)
+    """Yield the names of packages that begin so."""
+    return listed(address).names(start)
 
 
 def paths(address: str, name: str) -> Sequence[str]:
-    """Return the use cases of a package, for completion."""
-    package = _at_hand(address).package(name)
+    """Return the use cases of a package, or none."""
+    package = listed(address).package(name)
     return package.latest.use_cases if package and package.latest else ()
-
-
-def _at_hand(address: str) -> Index:
-    """Return what a channel lists, in a moment, or from what is remembered."""
-    store: Store = stores.open_store(address, patience=_MOMENT)
-    if (cache := index_cache()) and _is_remembered(store):
-        store = RememberedStore(store, cache, lambda _: None, name=identity(address))
-    return access.read(store, preferences.trust(address), preferences.memory(address))
 
 
 def fetching(address: str, store: Store | None = None) -> Fetching:
