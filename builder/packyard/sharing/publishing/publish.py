@@ -107,9 +107,9 @@ class Upload:
                 store.put(key, data)
         if not self.is_listed and any(entry.beside(end) in self.present for end in provenance.ENDS):
             _check_provenance(store, entry, trusted)
-        if registry := as_registry(store):  # what it has is published once it has its tag
-            registry.tag(entry.key)
         if not self.has_bundle:
+            if registry := as_registry(store):  # what it has is published once it has its tag
+                registry.tag(entry.key)
             return entry, "published"
         is_whole = self.is_listed and not missing and entry.beside(CHECKSUM) in self.present
         return entry, "unchanged" if is_whole else "completed"
