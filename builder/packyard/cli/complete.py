@@ -20,7 +20,6 @@ _Flags = Mapping[str, "Sequence[str] | None"]
 _OF_SOURCE = ("get", "run", "show")
 _OF_RUNS = ("status", "logs", "exec", "forward", "results", "undeploy", "rollback")
 _OF_WORKSPACE = ("build", "publish", "lint")
-_MOMENT = "2"  # seconds that somebody waits who pressed Tab
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -126,8 +125,8 @@ def _packages(words: Sequence[str], start: str, *, with_use_cases: bool) -> Iter
     from packyard.cli import channels, preferences, workspaces
     from packyard.core.bundle import address
 
-    source = preferences.source(words[words.index("--from") + 1] if "--from" in words else None)
-    os.environ.setdefault(channels.TIMEOUT, _MOMENT)
+    named = [each.partition("=")[2] for each in words if each.startswith("--from=")]
+    source = preferences.source(words[words.index("--from") + 1] if "--from" in words else named[-1] if named else None)
     package, slash, _ = start.partition("/")
     if not slash or not with_use_cases:
         yield from workspaces.carried().package_names() if source.is_carried else channels.names(source.value, start)
