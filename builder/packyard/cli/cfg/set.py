@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
-from packyard.core.errors import InputError, NotHereError, Problem, UsageError, refuse
+from packyard.core.errors import InputError, NotHereError, UsageError, refuse
 from packyard.core.work.memo import Memo
-from packyard.using.setters.change import PackageSetters, find_unbound
-from packyard.using.setters.definition import Setter
+from packyard.using.setters.change import PackageSetters, unbound
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, Plan
 
@@ -43,7 +42,7 @@ def set_value(words: Sequence[str]) -> int:
         known.add(name)
         planned = setters.plan(assignment)
         if not planned.counts[name]:
-            refuse(_unbound(package, setters, planned.definitions.setters[name]))
+            refuse([] if package.is_of_kustomize else [unbound(package, planned.definitions.setters[name])])
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
 
     title = f"cfg set {name} {' '.join(values)}"
@@ -53,12 +52,3 @@ def set_value(words: Sequence[str]) -> int:
         if not known:
             blocks.refuse_version_1(folder, name)
         raise
-
-
-def _unbound(package: PackageFiles, setters: PackageSetters, setter: Setter) -> Iterable[Problem]:
-    """Return why a setter has no field; nothing for one that kustomize knows, which counts 0 then."""
-    from packyard.using.setters.kpt.kptpackage import find_uncounted
-
-    if setter.name in setters.krmfile.definitions.setters:
-        return find_uncounted(package, setter.name)
-    return find_unbound(package, setter)
