@@ -106,7 +106,7 @@ def sets_what_it_shows(folder: Path) -> None:
     shown = yaml.safe_load(out)["L"]
     listed = (
         (yaml.safe_load(shown) or []) if isinstance(shown, str) else shown
-    )  # a list of kpt is a text of the pipeline
+    )  # as in a pipeline
     assert listed in (holds(folder), [])
     values = folder.parent / f"{folder.name}.shown"
     values.write_text(out)
