@@ -79,7 +79,7 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
             "--timeout has no meaning beside --no-wait; packyard undeploy --help",
         ),
         ("deploy . --dry-run --no-wait", "--no-wait has no meaning beside --dry-run; packyard deploy --help"),
-        ("results first --image busybox", "--image has no meaning without --to DIR; packyard results --help"),
+        ("results first --timeout 5m", "--timeout has no meaning without --to DIR; packyard results --help"),
     ],
 )
 def test_a_flag_that_would_do_nothing_is_refused(line: str, said: str, deployed: Cluster) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
@@ -9,15 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from packyard.cli import output, preferences, progress, state
+from packyard.cli import output, preferences, state
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
 from packyard.sharing.configuration import identity
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.cache import LIMIT
-from packyard.sharing.fetching.cache import Cache as BundleCache
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
@@ -30,22 +29,24 @@ from packyard.sharing.trust.keys import Signing
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
 BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS, DIGEST")
+#: How many bytes of bundles are kept, unless the user says otherwise.
+BUNDLES_LIMIT = 2 * 1024**3
 #: The variable that says how many seconds a request may take.
 TIMEOUT = "PACKYARD_TIMEOUT"
 _MOST = 86_400.0
 _MOMENT = 2.0  # seconds that somebody waits who pressed Tab
 
 
-def open_channel(address: str) -> Store:
-    """Open a channel; each request may take PACKYARD_TIMEOUT seconds, if that is set."""
+def open_channel(address: str, seconds: float | None = None) -> Store:
+    """Open a channel; each request may take so many seconds, or PACKYARD_TIMEOUT."""
     if re.fullmatch(r"(localhost|[\w-]+(\.[\w-]+)+):\d+(/.*)?", address) and not Path(address).exists():
         raise InputError(Problem("is not a channel", file=address, hint=f"did you mean http://{address}?"))
-    return stores.open_store(address, patience=patience(), tell=output.warning)
+    return stores.open_store(address, patience=seconds or patience(), tell=output.warning)
 
 
-def open_to_read(address: str) -> Store:
+def open_to_read(address: str, seconds: float | None = None) -> Store:
     """Open a channel that is used as it was, and said to be, if it cannot be reached; but no directory or registry."""
-    store = open_channel(address)
+    store = open_channel(address, seconds)
     cache = index_cache()
     if cache is None or not _is_remembered(store):
         return store
@@ -90,21 +91,13 @@ def publisher(address: str, key: Signing | None) -> Publisher:
 
 def names(address: str, start: str) -> Iterator[str]:
     """Yield the names of packages that begin so, for completion."""
-    return _at_hand(address).names(start)
+    return listed(address, open_to_read(address, _MOMENT)).names(start)
 
 
 def paths(address: str, name: str) -> Sequence[str]:
     """Return the use cases of a package, for completion."""
-    package = _at_hand(address).package(name)
+    package = listed(address, open_to_read(address, _MOMENT)).package(name)
     return package.latest.use_cases if package and package.latest else ()
-
-
-def _at_hand(address: str) -> Index:
-    """Return what a channel lists, in a moment, or from what is remembered."""
-    store: Store = stores.open_store(address, patience=_MOMENT)
-    if (cache := index_cache()) and _is_remembered(store):
-        store = RememberedStore(store, cache, lambda _: None, name=identity(address))
-    return access.read(store, preferences.trust(address), preferences.memory(address))
 
 
 def fetching(address: str, store: Store | None = None) -> Fetching:
@@ -113,29 +106,20 @@ def fetching(address: str, store: Store | None = None) -> Fetching:
     ``store`` is the channel, if it is open.
     """
     cache = None if isinstance(store or open_channel(address), DirectoryStore) else bundle_cache()
-    if cache and not _is_writable(cache.folder):
-        output.note(f"{cache.folder}: cannot be written; what is fetched is not kept")
-        cache = None
     trusted, memory = preferences.trust(address), preferences.memory(address)
-    return Fetching(
-        trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=progress.arriving, warn=output.warning
-    )
+    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), warn=output.warning)
 
 
-def _is_writable(folder: Path) -> bool:
-    """Make a folder, and return whether it can be written to."""
-    with suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return os.access(folder, os.W_OK | os.X_OK)
+def bundle_cache() -> Cache | None:
+    """Return the bundles that were fetched, by their digests; None for a user without a home folder.
 
-
-def bundle_cache() -> BundleCache | None:
-    """Return the bundles that were fetched; None for a user without a home folder."""
+    They are verified again, as anybody may have written there.
+    """
     folder = state.cache_dir()
     if folder is None:
         return None
     limit = preferences.configured_values().cache_limit
-    return BundleCache(folder / "bundles", limit=LIMIT if limit is None else limit)
+    return Cache(folder / "bundles", limit=BUNDLES_LIMIT if limit is None else limit, age=math.inf)
 
 
 def index_cache() -> Cache | None:

@@ -104,9 +104,7 @@ def sets_what_it_shows(folder: Path) -> None:
     code, out, error = tiny.run("setters", folder, "-o", "yaml")
     assert code == 0, error
     shown = yaml.safe_load(out)["L"]
-    listed = (
-        (yaml.safe_load(shown) or []) if isinstance(shown, str) else shown
-    )  # as in a pipeline
+    listed = (yaml.safe_load(shown) or []) if isinstance(shown, str) else shown  # as in a pipeline
     assert listed in (holds(folder), [])
     values = folder.parent / f"{folder.name}.shown"
     values.write_text(out)
