@@ -126,18 +126,6 @@ def test_the_body_of_a_redirection_is_not_read() -> None:
     assert server.sent < 20_000_000
 
 
-def test_nine_redirections_are_followed_wherever_they_lead() -> None:
-    with answering(files({"/x/b": b"1"})) as last:
-
-        def script(request: bytes) -> list[bytes]:
-            path = request.split()[1].decode().removesuffix("?q=1")
-            return [redirect(f"{last.address}/x/y/../b" if len(path) > 9 else f"{path}x?q=1")]
-
-        with answering(script) as first:
-            assert get(first.address) == b"1"
-    assert len(first.requests) == 9
-
-
 def test_a_name_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     released = threading.Event()
 
@@ -180,21 +168,6 @@ def test_a_certificate_that_nobody_trusts_is_refused(tls: ssl.SSLContext) -> Non
     assert server.requests == []
 
 
-def test_over_tls_a_server_is_asked_by_its_name_and_bounded_like_any_other(
-    tls: ssl.SSLContext, authority: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority / "ca.pem"))
-    with answering(files({"/a": b"1"}), tls=tls) as server:
-        assert get(server.address) == b"1"
-        with pytest.raises(UnavailableError, match="Hostname mismatch, certificate is not valid for 'localhost'"):
-            get(server.address.replace("127.0.0.1", "localhost"))
-    script = ATTACKS["slow trailers"][0]
-    with answering(script, tls=tls) as server, pytest.raises(UnavailableError, match="in time"):
-        get(server.address, patience=0.4)
-    with answering(script) as server, pytest.raises(UnavailableError, match="in time"):  # it never greets
-        get(server.address.replace("http:", "https:"), patience=0.4)
-
-
 def test_no_redirection_leads_from_https_to_http(
     tls: ssl.SSLContext, authority: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,25 +179,6 @@ def test_no_redirection_leads_from_https_to_http(
     ):
         get(server.address)
     assert plain.requests == []
-
-
-@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"])
-def test_authorities_that_cannot_be_read_are_told_with_the_variable_that_names_them(
-    variable: str, tls: ssl.SSLContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    empty = tmp_path / "empty.pem"
-    empty.write_text("no certificate\n")
-    for file, reason in ((tmp_path / "gone.pem", "cannot be read: No such file or directory"), (empty, "has no cert")):
-        monkeypatch.setenv(variable, str(file))
-        with answering(lambda _: [answer(b"1")], tls=tls) as server, pytest.raises(InputError) as caught:
-            get(server.address)
-        assert str(caught.value).startswith(f"{file}: {reason}")
-        assert f"({variable} names it" in str(caught.value)
-    with answering(lambda _: [answer(b"1")]) as plain:
-        assert get(plain.address) == b"1", "without TLS nobody asks for them"
-
-
-# Users and passwords.
 
 
 def authorizations(server: Server) -> list[str]:
@@ -358,12 +312,6 @@ def test_a_stream_begins_where_it_is_asked_to_whether_or_not_the_server_knows_pa
         found, pieces = Client().stream(asked(server, limit=0), offset=offset)
         assert (b"".join(pieces), found.status) == (body[offset:], 206 if has_parts else 200)
     assert not offset or b"Range: bytes=200001-\r\n" in server.requests[0]
-
-
-def test_a_stream_of_another_part_is_refused() -> None:
-    part = answer(b"x", b"Content-Range: bytes 0-0/5", status=b"206 Partial Content")
-    with answering(lambda _: [part]) as server, pytest.raises(UnavailableError, match="another part"):
-        Client().stream(asked(server), offset=4)
 
 
 @pytest.mark.parametrize(("name", "says"), [("half a body", "closed the connection early"), ("a slow body", "in time")])
