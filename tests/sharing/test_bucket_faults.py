@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import obstore
 import pytest
@@ -23,8 +22,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.sharing.stores import bucket, open_store, relying
 from packyard.sharing.stores.gcs import open_gcs
-from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Store, TooLongError
-from sharing.buckets import BUCKET, BucketServer, Opener
+from packyard.sharing.stores.store import DeniedError, NotFoundError, Store, TooLongError
+from sharing.buckets import BUCKET, Opener
 from sharing.servers import Script, Server, answer, answering, for_ever, redirect
 
 SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQ="  # Azure's keys have to be base64
@@ -207,7 +206,7 @@ def test_a_server_without_conditional_writes_is_written_to_after_a_look(open_at:
 @pytest.mark.nightly
 def test_no_credentials_at_all_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")
-    with pytest.raises(UnavailableError, match=r"no credentials were found \(set them as for the cloud's own tools"):
+    with pytest.raises(UnavailableError, match=r"no credentials were found that can be used \(set them as"):
         open_store("s3://models/zoo", patience=5).get("a")
 
 
@@ -313,14 +312,6 @@ def test_proxies_of_the_environment_are_asked(
         monkeypatch.setenv("no_proxy", "buckets.invalid")
         check_refused(open_at(kind, "http://buckets.invalid"), VERBS["get"], "cannot be reached")
         assert len(proxy.requests) == asked
-
-
-def test_a_proxy_that_refuses_is_not_taken_for_the_server(
-    open_at: Callable[..., Store], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with answering(lambda _: [answer(status=b"407 Who are you")]) as proxy:
-        monkeypatch.setenv("https_proxy", proxy.address.replace("//", "//who:s3cret@"))
-        check_refused(open_at("s3", "https://buckets.invalid"), VERBS["get"], "proxy cannot be reached, or refuses")
 
 
 def test_a_write_that_was_done_and_is_repeated_as_its_answer_was_lost_succeeds(
@@ -442,16 +433,5 @@ def test_a_list_without_end_ends_at_a_number_of_objects(
 def test_folders_that_consoles_make_and_hidden_names_are_no_objects(open_at: Callable[..., Store], kind: str) -> None:
     with answering(lambda _: [answer(s3_list("zoo/", "zoo/v1/a", "zoo/.x/a", "zoo/v1/.a"))]) as server:
         assert open_at(kind, server.address).list("") == ["v1/a"]
-
-
-@pytest.mark.parametrize("name", ["zoo/a//b", "zoo/../b"])
-def test_names_that_nobody_can_read_are_said(open_at: Callable[..., Store], name: str) -> None:
-    with answering(lambda _: [answer(s3_list(name))]) as server:
-        check_refused(open_at("s3", server.address), VERBS["list"], "there are other objects, with names")
-
-
-def test_the_place_of_an_emulator_needs_no_scheme(fake_gcs: BucketServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", urlsplit(fake_gcs.url).netloc)
-    with pytest.raises(NotFoundError) as caught:
-        open_store(f"gs://{BUCKET}/x").get("a")
-    assert not isinstance(caught.value, MissingStoreError)
+    with answering(lambda _: [answer(s3_list("zoo/a//b"))]) as server:
+        check_refused(open_at(kind, server.address), VERBS["list"], "there are other objects, with names")

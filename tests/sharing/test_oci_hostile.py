@@ -226,15 +226,6 @@ def test_an_upload_that_is_not_taken_says_so(status: bytes) -> None:
         assert "quota" in str(caught.value)
 
 
-def test_a_registry_that_says_it_took_what_it_did_not_is_found() -> None:
-    begin = answer(b"", b"Location: /up", status=b"202 Accepted")
-    with (
-        answering(recording(POST=begin, PUT=answer(b"", status=b"201 Created"))) as server,
-        pytest.raises(UnavailableError),
-    ):
-        oci(server).put(KEY, b"1")
-
-
 def test_a_registry_that_keeps_something_else_is_found() -> None:
     puts: list[bytes] = []
     begin = answer(b"", b"Location: /up", status=b"202 Accepted")
