@@ -384,8 +384,8 @@ def test_a_service_account_gets_tokens(
 @pytest.mark.parametrize(
     ("file", "says"),
     [
-        ("REFUSED", r"cannot be renewed .*gcloud auth"),
-        ("GONE", r"the token server cannot be reached \(check the address"),
+        ("REFUSED", r"no credentials were found that can be used .*gcloud auth"),
+        ("GONE", r"the server that gives tokens cannot be reached \(check the address"),
         ("s3cret", "Google's credentials cannot be read"),
     ],
 )

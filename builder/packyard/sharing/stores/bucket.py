@@ -189,15 +189,20 @@ class BucketStore:
         folder = prefix.rpartition("/")[0]
         if folder:
             check_key(folder)
-        end, keys = time.monotonic() + self.patience, list[tuple[str, datetime]]()
-        pages = self._ask(
-            self.address, lambda bucket: iter(obstore.list(bucket, folder or None, chunk_size=_PAGE)), end
-        )
-        while page := self._ask(self.address, lambda _: next(pages, None), end):
-            keys += [(entry["path"], entry["last_modified"]) for entry in page]
-            check_listed(len(keys), self.address)
+
+        def listed(bucket: ObjectStore) -> Sequence[tuple[str, datetime]]:
+            keys = list[tuple[str, datetime]]()
+            for page in obstore.list(bucket, folder or None, chunk_size=_PAGE):
+                keys += [(entry["path"], entry["last_modified"]) for entry in page]
+                check_listed(len(keys), self.address)
+            return keys
+
         # An empty name is that of the folder itself, which consoles make as an object.
-        return [(key, at) for key, at in keys if key and key.startswith(prefix) and "/." not in f"/{key}"]
+        return [
+            (key, at)
+            for key, at in self._ask(self.address, listed)
+            if key and key.startswith(prefix) and "/." not in f"/{key}"
+        ]
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""
@@ -247,11 +252,10 @@ class BucketStore:
             self._ask(self._place(key), put)
         return True
 
-    def _ask(self, place: str, call: Callable[[ObjectStore], _T], end: float | None = None) -> _T:
-        """Let obstore ask the server, until the end of a call's time; what it raises is told in our words."""
-        left = self.patience if end is None else max(0.0, end - time.monotonic())
+    def _ask(self, place: str, call: Callable[[ObjectStore], _T]) -> _T:
+        """Let obstore ask the server, as long as a call may take; what it raises is told in our words."""
         try:
-            return within(left, lambda: call(self.open()))
+            return within(self.patience, lambda: call(self.open()))
         except PackyardError:
             raise
         except OverdueError:
@@ -288,8 +292,11 @@ class BucketStore:
             return NotFoundError(Problem("not found", file=place))
         if status in ("401", "403") or code in _NO_LONGER:
             return refused(f"access denied ({answer})", self.look, DeniedError)
+        if "exceptions.TransportError" in text:
+            return refused("the server that gives tokens cannot be reached", LOOK)
         if _METADATA.search(text) or isinstance(error, _NOBODY):
-            return refused("no credentials were found that can be used", _CREDENTIALS, DeniedError)
+            hint = _CREDENTIALS if _METADATA.search(text) else self.look
+            return refused("no credentials were found that can be used", hint, DeniedError)
         if status == "501":
             return refused(f"the server cannot do that ({answer})", "use another one", _NoConditionsError)
         if status:

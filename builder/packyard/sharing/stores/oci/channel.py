@@ -151,7 +151,7 @@ class OCIStore:
         with suppress(MissingStoreError):
             if (bundle := self._bundle(place)) and bundle.type != manifests.REMOVED_TYPE:
                 types = {kind for kind, _ in self._refer_to(place, bundle)}
-                return [key, key + CHECKSUM, *(key + end for end in REFERRERS if REFERRERS[end][0] in types)]
+                return [key, key + CHECKSUM, *(key + end for end in REFERRERS if REFERRERS[end] in types)]
         return []
 
     def remove(self, key: str, *, is_published: bool = False) -> bool:
@@ -271,7 +271,7 @@ class OCIStore:
 
     def _beside(self, place: _Place, bundle: Manifest) -> Manifest | None:
         """Return what refers to a bundle and has the type of an end; what we wrote goes before what others did."""
-        found = self._of_type(place, bundle, REFERRERS[place.end][0])
+        found = self._of_type(place, bundle, REFERRERS[place.end])
         return next((each for each in found if each.annotations.get(TITLE) == place.file), next(iter(found), None))
 
     def _of_type(self, place: _Place, bundle: Manifest, kind: str) -> Sequence[Manifest]:
