@@ -300,35 +300,11 @@ def test_an_odd_time_to_wait_is_none(text: bytes) -> None:
         assert Client().ask(asked(server)).body == b"1"
 
 
-@pytest.mark.parametrize("knows_parts", [True, False])
-@pytest.mark.parametrize("offset", [0, 200_001])
-def test_a_stream_begins_where_it_is_asked_to_whether_or_not_the_server_knows_parts(
-    offset: int, knows_parts: bool
-) -> None:
-    body = bytes(range(256)) * 1000
-    part = answer(body[offset:], b"Content-Range: bytes %d-255999/256000" % offset, status=b"206 Partial Content")
-    has_parts = knows_parts and offset > 0
-    with answering(lambda _: [part if has_parts else answer(body)]) as server:
-        found, pieces = Client().stream(asked(server, limit=0), offset=offset)
-        assert (b"".join(pieces), found.status) == (body[offset:], 206 if has_parts else 200)
-    assert not offset or b"Range: bytes=200001-\r\n" in server.requests[0]
-
-
-@pytest.mark.parametrize(("name", "says"), [("half a body", "closed the connection early"), ("a slow body", "in time")])
-def test_a_stream_that_breaks_off_or_is_slow_is_told_after_what_arrived(name: str, says: str) -> None:
-    with answering(ATTACKS[name][0]) as server:
-        found, pieces = Client(0.4 if "slow" in name else 20).stream(asked(server))
-        with pytest.raises(UnavailableError, match=says):
-            list(pieces)
-    assert found.status == 200
-
-
 @pytest.mark.parametrize("key", ["1.0+b1/a", "v1.0/a.tar.gz"])
 def test_gets_the_bytes_as_they_are_stored_even_where_a_server_calls_them_an_encoding(key: str) -> None:
     stored = gzip.compress(b"tar")
     with answering(lambda _: [answer(stored, b"Content-Encoding: gzip")]) as server:
         assert HTTPStore(f"{server.address}/x/").get(key) == stored
-        assert b"".join(HTTPStore(f"{server.address}/x").read(key)) == stored
     for request in server.requests:
         assert request.split()[1] == b"/x/" + key.replace("+", "%2B").encode()
         assert b"Accept-Encoding: identity\r\n" in request

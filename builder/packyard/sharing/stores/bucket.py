@@ -13,7 +13,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -49,7 +49,7 @@ from packyard.sharing.stores.store import (
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-_PIECE, _PAGE = 1 << 20, 1000
+_PAGE = 1000
 _WRITERS = 8
 #: How often a request that may help is repeated, and a creation that others disturb; seconds before the first one.
 ATTEMPTS, PAUSE = 6, 0.1
@@ -162,19 +162,6 @@ class BucketStore:
 
         return self._ask(place, get)
 
-    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
-        """Yield an object's bytes; see `Store.read`."""
-        check_key(key)
-        end, place = time.monotonic() + self.patience, self._place(key)
-        options: Any = {"range": {"offset": offset}} if offset else None
-        try:
-            answer = self._ask(place, lambda bucket: obstore.get(bucket, key, options=options), end)
-        except _BeyondError:
-            return
-        pieces = iter(answer.stream(min_chunk_size=_PIECE))
-        while piece := self._ask(place, lambda _: next(pieces, None), end):
-            yield bytes(piece)
-
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
         return sorted(key for key, _ in self._listed(prefix))
@@ -284,8 +271,6 @@ class BucketStore:
         if code in _HOST_ALONE:
             hint = "set AWS_VIRTUAL_HOSTED_STYLE_REQUEST=true, then run again"
             return refused(f"the server wants the bucket in the name of the host ({answer})", hint)
-        if status == "416" or "StartTooLarge" in text:
-            return _BeyondError()
         if code in _NO_BUCKET:
             return refused(f"there is no such bucket ({code})", "check the address", MissingStoreError)
         if isinstance(error, FileNotFoundError) and code in _NO_OBJECT:
@@ -318,10 +303,6 @@ class _NoConditionsError(UnavailableError):
 
 class _RefusedError(Exception):
     """The server refuses to write because of what is there."""
-
-
-class _BeyondError(Exception):
-    """There is nothing from that offset on."""
 
 
 def parse(address: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ that write one tag at the very same moment both may think that they were first. 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -130,11 +130,6 @@ class OCIStore:
         if found.layer.size > limit:
             raise too_long(place.shown, limit)
         return self._registry.blob(place.repository, found.layer)
-
-    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
-        """Yield an object's bytes; see `Store.read`."""
-        place, found = self._find(key)
-        yield from self._registry.pieces(place.repository, found.layer, offset)
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``: those of all packages that the index has."""
