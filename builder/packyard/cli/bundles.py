@@ -98,13 +98,13 @@ def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin:
 def chosen(asked: Reference, address: str, store: Store, pin: Pin | None = None) -> tuple[Offer, Choice]:
     """Return what a channel has of what is asked for, verified, and why it is that; nothing is told."""
     from packyard.cli.channels import fetching, is_reached
-    from packyard.sharing.fetching.fetch import opened
+    from packyard.sharing.fetching.fetch import fetch
 
-    with opened(store, asked, fetching(address, store), pin=pin) as fetched:
-        read, versions = fetched.read(), fetched.versions
-        reached = is_reached(store)
-        found = Offer(bundle=read, proof=fetched.proof, versions=versions, index=fetched.number, is_reached=reached)
-        return found, fetched.choice
+    fetched = fetch(store, asked, fetching(address, store), pin=pin)
+    read, versions = fetched.read(), fetched.versions
+    reached = is_reached(store)
+    found = Offer(bundle=read, proof=fetched.proof, versions=versions, index=fetched.number, is_reached=reached)
+    return found, fetched.choice
 
 
 def read(file: Path) -> Bundle:

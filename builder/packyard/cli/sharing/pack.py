@@ -37,7 +37,7 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
         packed = catalogue.pack_into(how, names, folder, jobs=jobs, done=done, describe=describe)
     fanout.finish(how.cache_dir, (item.fault for item in packed.packages))
     entries = (IndexEntry.parse(json.loads((folder / f"{name}{_ENTRY}").read_bytes())) for name in names)
-    return [Packed(entry=entry, file=folder / f"{entry.name}.tar.gz") for entry in entries]
+    return [Packed.in_file(entry, folder / f"{entry.name}.tar.gz") for entry in entries]
 
 
 def attest(workspace: Workspace, folder: Path, key: Signing | None) -> Attest:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -132,19 +132,17 @@ def _fetched(
         return _carried(reference, channel, into, pin=pin, file=file)
     from packyard.cli.channels import fetching, is_reached, open_to_read
     from packyard.sharing.configuration import normal
-    from packyard.sharing.fetching.fetch import opened
+    from packyard.sharing.fetching.fetch import fetch
 
     store = open_to_read(channel.value)
-    with ExitStack() as stack:
-        with progress.busy("fetching"):
-            how = fetching(channel.value, store)
-            fetched = stack.enter_context(opened(store, reference, how, pin=pin))
-        _tell(fetched, channel, store.address)
-        entry = fetched.choice.entry
-        pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
-        lock = _lock(file, entry.name, pinned) if file else Lock()
-        regular.make_folder(into)
-        folder = fetched.unpack(into, untarred.receipt_of(channel, entry))
+    with progress.busy("fetching"):
+        fetched = fetch(store, reference, fetching(channel.value, store), pin=pin)
+    _tell(fetched, channel, store.address)
+    entry = fetched.choice.entry
+    pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
+    lock = _lock(file, entry.name, pinned) if file else Lock()
+    regular.make_folder(into)
+    folder = fetched.unpack(into, untarred.receipt_of(channel, entry))
     preferences.note_used(channel.value)
     if file:
         locks.write(Path(file), lock.pin(entry.name, pinned))
@@ -202,8 +200,8 @@ def _carried(asked: Reference, source: Setting, into: Path, *, pin: Pin | None, 
     regular.make_folder(into)
     folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
     if cache := bundle_cache():
-        with suppress(UnavailableError), cache.obtain(bundle.digest, lambda file: file.write(bundle.data)):
-            pass
+        with suppress(UnavailableError):
+            cache.put(bundle.digest, bundle.data)
     if file:
         locks.write(Path(file), lock.pin(bundle.name, pinned))
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")

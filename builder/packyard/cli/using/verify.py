@@ -25,13 +25,12 @@ from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
 from packyard.core.bundle import manifest, receipt
-from packyard.core.bundle.bundle import Bundle, inspect
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, on_one_line
 from packyard.core.files import regular
 from packyard.sharing.entry import SBOM, IndexEntry
-from packyard.sharing.fetching.cache import digest_of
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.fetching.verify import Proof, changes, verify_bundle, verify_listed, with_sbom
 from packyard.sharing.index import access
@@ -75,10 +74,8 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
     if not file.exists():
         hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
         raise InputError(Problem("no such file", file=str(file), hint=hint))
-    with regular.opened(file) as opened:
-        described, tar = inspect(opened, what=str(file))
-        digest, size = digest_of(opened), opened.tell()
-    bundle = IndexEntry(name=described.name, version=described.version, tar=tar, digest=digest, size=size)
+    made = bundles.read(file)
+    described, bundle = made.manifest, IndexEntry.of(made)
     beside = (_beside(file, end) for end in provenance.ENDS)
     attested, listing = next(filter(None, beside), None), _beside(file, SBOM)
     published = _published(channel, described) if channel else None
