@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from packyard.cli import output, preferences, progress, state
+from packyard.cli import output, preferences, state
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.core.work.cache import Cache
@@ -115,9 +115,7 @@ def fetching(address: str, store: Store | None = None) -> Fetching:
     """
     cache = None if isinstance(store or open_channel(address), DirectoryStore) else bundle_cache()
     trusted, memory = preferences.trust(address), preferences.memory(address)
-    return Fetching(
-        trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=progress.arriving, warn=output.warning
-    )
+    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), warn=output.warning)
 
 
 def bundle_cache() -> Cache | None:

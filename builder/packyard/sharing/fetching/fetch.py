@@ -23,7 +23,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem, UnavailableError
 from packyard.core.work.cache import Cache
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.download import Heard, download
+from packyard.sharing.fetching.download import download
 from packyard.sharing.fetching.verify import Proof, verify_listed
 from packyard.sharing.index import access
 from packyard.sharing.index.access import OlderError
@@ -71,14 +71,13 @@ class Fetched:
 class Fetching:
     """How to fetch: whom the user trusts, the index that is remembered, the cache, the seconds for a transfer.
 
-    ``heard`` hears how much of a bundle is there, ``warn`` what the user has to know.
+    ``warn`` hears what the user has to know.
     """
 
     trusted: Trust = NOBODY
     memory: Memory | None = None
     cache: Cache | None = None
     patience: float = PATIENCE
-    heard: Heard = lambda *_: None
     warn: Callable[[str], object] = lambda _: None
 
 
@@ -132,7 +131,7 @@ def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
     """Return the file of a listed bundle, which has the listed digest; nothing else is verified."""
     data = how.cache.get(entry.digest) if how.cache else None
     if data is None or Digest.of(data) != entry.digest:
-        data = download(store, entry, patience=how.patience, heard=how.heard)
+        data = download(store, entry, patience=how.patience)
         if how.cache:
             with suppress(UnavailableError):  # a cache that cannot be written is no reason to fail
                 how.cache.put(entry.digest, data)

@@ -7,7 +7,7 @@ then is not there. One that refuses us is reached.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,7 +82,11 @@ class RememberedStore(ReadOnly):
         return self._error is None
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
-        """Return an object's bytes, from the store or as they were; see `Store.get`."""
+        """Return an object's bytes, from the store or as they were; see `Store.get`. Bundles are not remembered."""
+        if key.endswith(".tar.gz"):
+            if self._error is not None:
+                raise self._error
+            return self._store.get(key, limit=limit)
         place = Digest.of(f"{self._name}\n{key}".encode())
         kept, named = self._cache.get(place), digest_in(key)
         if kept is not None and named and Digest.of(kept) == named:
@@ -112,12 +116,6 @@ class RememberedStore(ReadOnly):
         if len(kept) > limit:
             raise TooLongError(Problem(f"is larger than {limit} bytes", file=key))
         return kept
-
-    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
-        """Yield an object's bytes; see `Store.read`. They are not remembered here."""
-        if self._error is not None:
-            raise self._error
-        return self._store.read(key, offset=offset)
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return keys; see `Store.list`."""
