@@ -25,12 +25,6 @@ pytestmark = pytest.mark.usefixtures("clean_environment")
 class TestVersitygw(StoreContract):
     @pytest.fixture
     def store(self, on_versitygw: Opener) -> Store:
-        return on_versitygw()
-
-
-class TestTrustedVersitygw(StoreContract):
-    @pytest.fixture
-    def store(self, on_versitygw: Opener) -> Store:
         return relying(on_versitygw())
 
 

@@ -353,6 +353,17 @@ def test_a_page_for_what_is_not_there_is_missing_where_the_server_gives_the_inde
             get(server.address)
 
 
+def test_a_bucket_that_lists_nothing_for_strangers_denies_what_is_missing() -> None:
+    denied = answer(b"<Error><Code>AccessDenied</Code></Error>", status=b"403 Forbidden")
+    says = r"a: not found, or access denied \(HTTP 403\)"
+    given = answering(lambda request: [answer(b"{}") if b"/index/" in request else denied])
+    with given as server, pytest.raises(NotFoundError, match=says):
+        get(server.address)
+    with answering(lambda _: [denied]) as server, pytest.raises(UnavailableError, match="a: access denied") as caught:
+        get(server.address)
+    assert not isinstance(caught.value, NotFoundError)
+
+
 def test_damage_is_told_with_the_address_that_serves_it() -> None:
     with answering(files({"/index/index.json": b"{}"})) as server:
         says = rf"index/index\.json: apiVersion: is missing \(whoever publishes what {server.address}/ serves sees .* f"

@@ -102,8 +102,6 @@ class Answer:
         if self.status in (401, 403):
             who = f"{_WHO} {urlsplit(self.request.url).hostname}"
             return self.denied("access denied", "check user and password" if self.request.authorization else who)
-        if self.status == 407:
-            return self.denied("the proxy wants a user and password", _PROXY)
         is_ours = 300 <= self.status < 500 and self.status != 429
         hint = "check the address" if is_ours else "try again later"
         return self.request.refusal(f"the server answers HTTP {self.status}", hint)
