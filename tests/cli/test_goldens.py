@@ -23,7 +23,6 @@ VERBS = {
     "init": "init zoo",
     "new": "new hello --base one --workspace other",
     "import": "import other/bases/one --workspace zoo",
-    "explain FILE:LINE": "explain tiny/cases/first/job.yaml:4 --workspace small",
     "lint": "lint broken",
     "build": "build tiny --workspace small --version 1.0 --out out",
     "publish": "publish tiny --workspace small --version 1.0 --to channel",

@@ -158,7 +158,6 @@ def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
         ("copy a", "TO is missing; type packyard copy FROM TO"),
         ("yank p@1 --in a", "--reason is missing; type packyard yank NAME@VERSION --reason TEXT --in CHANNEL"),
         ("get", "no package is named; packyard list shows the names"),
-        ("setters -o jso", "(did you mean 'json'?)"),
     ],
 )
 def test_what_has_to_be_named_is_said_and_nothing_else(words: str, says: str) -> None:

@@ -88,7 +88,6 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "new": run("new", "hello", "--base", "claim", "--storage", "efs", "--workspace", tmp_path / "workspace"),
         "copy": run("copy", channel, tmp_path / "public"),
         "list": run("list"),
-        "explain FILE:LINE": run("explain", f"{NAME}/quickstart/mlops/first-run/none/job.yaml:9", *workspace),
         "show": run("show", NAME, "--from", channel),
         "show --images": run("show", NAME, "--from", channel, "--images"),
         "get": run("get", NAME, "--from", channel, "--into", tmp_path),

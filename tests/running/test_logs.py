@@ -166,7 +166,6 @@ def run_of(*pods: PodStatus) -> RunStatus:
         roles=(),
         pods=pods,
         missing=(),
-        unread=(),
     )
 
 

@@ -72,6 +72,12 @@ class Declared:
         self.short = {"R": _RECURSE, **(short or {})} if _RECURSE in self.switches else dict(short or {})
         self.numbers = numbers
 
+    def offered(self) -> dict[str, Sequence[str] | None]:
+        """Return the flags, each with the values to choose from: None where it takes no value."""
+        names: dict[str, Sequence[str] | None] = {f"--{name}": None for name in self.switches}
+        names.update({f"--{name}": [*choices] for name, choices in self.values.items()})
+        return {**names, **{f"-{letter}": names[f"--{name}"] for letter, name in self.short.items()}}
+
     def parse(self, words: Sequence[str]) -> Flags:
         """Parse words."""
         flags = Flags([], dict(self.switches), {})

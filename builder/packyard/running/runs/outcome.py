@@ -88,15 +88,11 @@ def updating(item: Object) -> str:
 
     It is what ``kubectl rollout status`` waits for: until then pods as they were before may run, and be ready.
     """
-    kind, spec, status = kind_of(item), mapping(item.get("spec")), mapping(item.get("status"))
+    kind, status = kind_of(item), mapping(item.get("status"))
     if kind not in _UPDATED:
         return ""
     if is_unseen(item):
         return "its controller has yet to look at the change"
-    strategy = mapping(spec.get("updateStrategy"))
-    is_held = spec.get("paused") is True or mapping(strategy.get("rollingUpdate")).get("partition")
-    if is_held or strategy.get("type") == "OnDelete":
-        return ""  # somebody else decides when pods are new
     of_all, of_new = _UPDATED[kind]
     counts = status.get(of_all), status.get(of_new, 0)
     if isinstance(counts[0], int) and isinstance(counts[1], int) and counts[1] < counts[0]:

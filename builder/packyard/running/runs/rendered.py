@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.core.bundle import manifest as manifests
@@ -66,34 +66,25 @@ class Rendered:
         with every.with_values(directory, values, command, enabling=enabling) as source:
             inputs = Inputs.read(source)
             text = render(source, path=path, inputs=inputs, command=command if is_fetched else "").decode()
-        root, manifest = shipped.package_of(directory) or ("", None)
-        use_case = os.path.relpath(os.path.realpath(directory), root) if manifest else ""
         options = tuple(option.name for option in inputs.options)
-        draft = RunRecord(
-            run="",
-            number=1,
-            when="",
-            package=manifest.name if manifest else "",
-            version=manifest.version if manifest else "",
-            digest=Digest.of(Path(root, manifests.FILE).read_bytes()) if manifest else "",
-            use_case=use_case,
-            values={
-                each.name: list_text(each.texts) if each.is_list else each.shown
-                for each in inputs.setters
-                if each.is_set and not plain_secrets.is_withheld(each.name) and not plain_secrets.find(each.shown)
-            },
-            options=options,
-        )
+        values_set = {
+            each.name: list_text(each.texts) if each.is_list else each.shown
+            for each in inputs.setters
+            if each.is_set and not plain_secrets.is_withheld(each.name) and not plain_secrets.find(each.shown)
+        }
+        draft = RunRecord(run="", number=1, when="", values=values_set, options=options)
+        required: Sequence[Required] = ()
+        above = directory.resolve().parent.name
+        if package := shipped.package_of(directory):
+            root, manifest = package
+            use_case = os.path.relpath(os.path.realpath(directory), root)
+            digest = Digest.of(Path(root, manifests.FILE).read_bytes())
+            draft = replace(draft, package=manifest.name, version=manifest.version, digest=digest, use_case=use_case)
+            required, above = manifest.required_of(use_case, options), manifest.name
         return cls(
             objects=[item.root for item in parse(Source("", text))],
             draft=draft,
             setters=frozenset(each.name for each in inputs.setters),
-            required=manifest.required_of(use_case, options) if manifest else (),
-            otherwise=_called(manifest, use_case) if manifest else "-".join(directory.resolve().parts[-2:]),
+            required=required,
+            otherwise=f"{above}-{directory.resolve().name}",
         )
-
-
-def _called(manifest: manifests.Manifest, use_case: str) -> str:
-    """Return the package and the use case, without the folder that holds all use cases."""
-    folder = os.path.commonpath(list(manifest.use_cases)) if len(manifest.use_cases) > 1 else ""
-    return f"{manifest.name}-{os.path.relpath(use_case, folder or '.')}"

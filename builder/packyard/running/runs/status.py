@@ -53,8 +53,7 @@ class RunStatus:
 
     One that is failing goes on trying, in vain: somebody has to help.
 
-    ``missing`` are objects that its record names and that are not there; ``unread`` are kinds of objects that may not
-    be read.
+    ``missing`` are objects that its record names and that are not there.
     """
 
     record: RunRecord
@@ -63,7 +62,6 @@ class RunStatus:
     roles: Sequence[RoleStatus]
     pods: Sequence[PodStatus]
     missing: Sequence[Reference]
-    unread: Sequence[str]
 
     @property
     def run(self) -> str:
@@ -139,7 +137,6 @@ class _Run:
             roles=list(self._roles()),
             pods=[self._explained(pod) for workload in self.workloads for pod in workload.pods],
             missing=missing,
-            unread=sorted({each.kind for each in self.record.objects if self.seen.is_unread(each)}),
         )
 
     def _explained(self, pod: PodStatus) -> PodStatus:

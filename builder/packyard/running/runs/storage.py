@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, text
 from packyard.core.kubernetes.pods import Pod
-from packyard.running.runs.requests import Amounts, amounts
 
 CLAIM = "PersistentVolumeClaim"
 
@@ -26,11 +25,6 @@ def mounts(pod: Pod[Object]) -> Iterator[tuple[str, bool]]:
 def brought(objects: Sequence[Object]) -> list[Object]:
     """Return the claims among objects."""
     return [item for item in objects if item.get("kind") == CLAIM]
-
-
-def requested(claim: Object) -> Amounts:
-    """Return what a claim asks for: its ``storage``."""
-    return amounts(mapping(mapping(claim.get("spec")).get("resources")).get("requests"))
 
 
 def templates(objects: Sequence[Object]) -> list[Object]:
