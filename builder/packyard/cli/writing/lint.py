@@ -34,8 +34,6 @@ from packyard.writing.source.workspace import Workspace, built_in, find_root
 
 ROWS = findings.ROWS
 EXAMPLE = "packyard lint my-model --strict"
-#: The rules of a file of which nothing else is known.
-_BROKEN = ("unreadable", "root-no-mapping")
 _ARCHIVES = (".tar.gz", ".tgz")
 _CHECKS = ("strict", "all", "fix")
 _VERSION = "0.0.0"  # which no finding shows
@@ -194,7 +192,7 @@ def _whole(directory: Path, judging: list[Judge]) -> Linted:
     if not linted.findings and not linted.use_cases:
         hint = "type packyard lint DIR, or packyard lint --workspace DIR"
         raise InputError(Problem(f"no {WORKSPACE} here or above, and no manifests in {directory}", hint=hint))
-    broken = {Path(each.file) for each in linted.findings if each.rule in _BROKEN}
+    broken = {Path(each.file) for each in linted.findings if each.rule == "unreadable"}
     sound = {directory / each for each in linted.use_cases} - {file.parent for file in broken}
     misfits = (problem for each in sorted(sound) for problem in find_misfits(each))
     told = dict.fromkeys(each for each in misfits if Path(each.file) not in broken)
