@@ -82,13 +82,13 @@ class RememberedStore(ReadOnly):
         return self._error is None
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
-        """Return an object's bytes, from the store or as they were; see `Store.get`. Bundles are not remembered."""
-        if key.endswith(".tar.gz"):
+        """Return an object's bytes, from the store or as they were; see `Store.get`."""
+        if key.endswith(".tar.gz"):  # bundles have a cache of their own
             if self._error is not None:
                 raise self._error
             return self._store.get(key, limit=limit)
-        place = Digest.of(f"{self._name}\n{key}".encode())
-        kept, named = self._cache.get(place), digest_in(key)
+        place, named = Digest.of(f"{self._name}\n{key}".encode()), digest_in(key)
+        kept = self._cache.get(place)
         if kept is not None and named and Digest.of(kept) == named:
             return kept
         if self._error is None:
@@ -113,8 +113,6 @@ class RememberedStore(ReadOnly):
             raise self._error
         if kept is None:
             raise NotFoundError(Problem("was not there", file=key))
-        if len(kept) > limit:
-            raise TooLongError(Problem(f"is larger than {limit} bytes", file=key))
         return kept
 
     def list(self, prefix: str) -> Sequence[str]:
