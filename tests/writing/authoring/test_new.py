@@ -102,9 +102,10 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
         "  many:\n"
         "    base: mpi-job\n"
         "    storage: [user-allocated-pvc]\n"
-        "    patches: [{path: patches/many.yaml, target: {kind: MPIJob}}]\n"
+        "    patches: [patches/many.yaml]\n"
     )
-    assert "command: [python3, main.py]" in (package / "patches/single-node.yaml").read_text()
+    assert "command: null\n" in (package / "patches/single-node.yaml").read_text(), "the image's own"
+    assert "    - mpirun\n" in (package / "patches/many.yaml").read_text()
 
 
 @pytest.mark.nightly

@@ -16,29 +16,33 @@ from dataclasses import dataclass, field, replace
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.kubernetes import pods
-from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, group_of
-from packyard.core.kubernetes.pods import Path
 from packyard.core.yaml.content import Text, Tree, Written, block, in_brackets, lexeme, literal
 from packyard.core.yaml.document import entries, items, mappings, scalars
-from packyard.core.yaml.node import Node, Scalar, SequenceNode
-from packyard.core.yaml.pointer import pointer
+from packyard.core.yaml.node import Node, SequenceNode
 from packyard.using.kustomize import accumulate
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import comment
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.refusal import refusal
-from packyard.writing.authoring import first_test
-from packyard.writing.source import parts, tests
+from packyard.writing.source import parts, pod_operations, pod_patch, tests
 from packyard.writing.source.offered import BASE, Offered
 from packyard.writing.source.package import FILE, NAME
 from packyard.writing.source.words import Words
 from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
 
-#: The kinds whose lists a strategic merge patch merges by their keys; those of others it would replace.
-_MERGED = (CORE, APPS, BATCH)
-_RUN = ("command", "args")
+_RUN, _CONTAINERS = ("command", "args"), "containers"
 _WIDTH = 100
+_PLACEHOLDER = ["python3", "main.py"]  # the command of bases whose program is that of the image
+_HEAD = "# What the program is started with; without a command, it is the image's own."
+_TEST = """\
+# What users rely on; packyard test asks it, and nobody gets this file.
+tests:
+- it: has its {kind}
+  useCases: [{name}]
+  expect:
+  - {{kind: {kind}, exists: true}}
+"""
 _VARIABLE = re.compile(r"\$[({]?([A-Z][A-Z0-9_]*)")
 
 
@@ -65,21 +69,15 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class _Patch:
-    """A patch: its file, and what is written there; ``kind`` is its target where it names no object.
+    """A patch: its file, and what is written there.
 
     ``texts`` are the words that it starts a program with; ``is_open`` says that parts leave arguments to the package.
     """
 
     file: str
     tree: Tree
-    kind: str = ""
     texts: Sequence[str] = ()
     is_open: bool = False
-
-    @property
-    def entry(self) -> Tree:
-        """Its entry among the patches of a use case."""
-        return {"path": Text(self.file), "target": {"kind": Text(self.kind)}} if self.kind else Text(self.file)
 
 
 #: What a package can do, each by the bases that do it.
@@ -172,9 +170,9 @@ def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
         "docs/10-description.md": f"{description}\n",
     }
     name, first = next(iter(started.items()))
-    texts[f"{tests.DIRECTORY}/{answers.name}.yaml"] = first_test.write(name, first.objects, first.setters)
+    texts[f"{tests.DIRECTORY}/{answers.name}.yaml"] = _TEST.format(name=name, kind=first.kind)
     for of_use_case in patches.values():
-        texts |= {patch.file: f"# What the program is started with.\n{_text(patch.tree)}" for patch in of_use_case}
+        texts |= {patch.file: f"{_HEAD}\n{_text(patch.tree)}" for patch in of_use_case}
     return {path: text.encode() for path, text in texts.items()}
 
 
@@ -198,7 +196,7 @@ def _package(answers: Answers, patches: Mapping[str, Sequence[_Patch]]) -> Tree:
 
 def _use_case(use_case: UseCase, patches: Sequence[_Patch]) -> Tree:
     lists = {"storage": _texts(use_case.storage), "programs": _texts(use_case.programs)}
-    lists["patches"] = [patch.entry for patch in patches]
+    lists["patches"] = [Text(patch.file) for patch in patches]
     tree: dict[str, Tree] = {"base": Text(use_case.base)}
     tree |= {key: in_brackets(listed) for key, listed in lists.items() if listed}
     if use_case.setters:
@@ -215,12 +213,12 @@ class _Started:
     """How the programs of a use case are started: a patch of each workload, by the name of its file.
 
     ``missing`` are the setters that the programs read as variables, and no part gives them, with their values.
-    ``objects`` are those of its base and programs, ``setters`` what their users can set.
+    ``kind`` is that of an object with pods, if it has one, ``setters`` are what users can set.
     """
 
     runs: Mapping[str, _Patch]
     missing: Mapping[str, str]
-    objects: Sequence[SourceObject]
+    kind: str
     setters: Mapping[str, Setter]
 
     @classmethod
@@ -238,7 +236,8 @@ class _Started:
         free = {name: setter for name, setter in defined.items() if "${" not in own_values.get(name, "")}
         missing = (variables & values.keys()) - {name for item in objects for name in _variables(item)}
         is_read = any(item.identity[1:] == ("ConfigMap", "", accumulate.RUN) for item in objects)
-        return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {}, objects, free)
+        kind = next((each for each in objects if pods.find(each.root)), objects[0]).identity[1]
+        return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {}, kind, free)
 
 
 def _defined(workspace: Workspace, used: Sequence[Part]) -> dict[str, Setter]:
@@ -273,18 +272,20 @@ def _bound(name: str, value: str) -> Written:
 
 def _patch(item: SourceObject) -> _Patch | None:
     """Return a patch of the first container that runs a program, or None for an object without one."""
-    for pod in pods.find(item.root):
-        for path, container in pod.container_places:
-            lists = {key: container.get(key) for key in _RUN}
-            run = {key: _short(_items(value)) for key, value in lists.items() if value and not _is_bound(value)}
-            if run and "initContainers" not in path:
-                name = container.get("name")
-                named: dict[str, Tree] = {"name": Text(name.value)} if isinstance(name, Scalar) else {}
-                texts = tuple(_texts_of(lists.values()))
-                is_open = isinstance(lists["args"], SequenceNode) and not lists["args"].items
-                if group_of(item.identity[0]) in _MERGED:
-                    return _Patch("", _merge(item, path, {**named, **run}), texts=texts, is_open=is_open)
-                return _Patch("", list(_operations(path, named, run)), item.identity[1], texts, is_open)
+    for container in (each for pod in pods.find(item.root) for each in pod_operations.containers_of(pod, _CONTAINERS)):
+        lists = {key: container.node.get(key) for key in _RUN}
+        run = {key: _list(value) for key, value in lists.items() if value and not _is_bound(value)}
+        run = dict.fromkeys(run, "null") if run.get("command") == "null" else run
+        if run:
+            _, kind, _, name = item.identity
+            patch: Tree = {
+                "apiVersion": pod_patch.VERSION,
+                "kind": pod_patch.KIND,
+                "targets": in_brackets([{"kind": Text(kind), "name": Text(name)}]),
+                "spec": {_CONTAINERS: [{"name": Text(container.name), **run}]},
+            }
+            is_open = isinstance(lists["args"], SequenceNode) and not lists["args"].items
+            return _Patch("", patch, tuple(_texts_of(lists.values())), is_open)
     return None
 
 
@@ -297,28 +298,11 @@ def _is_bound(value: Node) -> bool:
     return any(comment.parse(each.comment.text) for each in items(value) if each.comment)
 
 
-def _items(value: Node) -> list[Tree]:
-    return [literal(text) or Text(text) for text in _texts_of([value])]
-
-
-def _short(tree: Tree) -> Tree:
-    """Return a tree in brackets if these fit on a line, and no text has several."""
-    written = in_brackets(tree)
-    return written if len(written.flow) <= _WIDTH and "\\n" not in written.flow else tree
-
-
-def _merge(item: SourceObject, path: Path, container: Tree) -> Tree:
-    """Return a strategic merge patch of a container."""
-    inner: Tree = [container]
-    for step in reversed(path[:-1]):
-        inner = {str(step): inner}
-    api_version, kind, _, name = item.identity
-    assert isinstance(inner, Mapping)
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **inner}
-
-
-def _operations(path: Path, named: Mapping[str, Tree], run: Mapping[str, Tree]) -> Iterator[Tree]:
-    """Yield the operations of a patch of RFC 6902; the index of a container is tested by its name."""
-    for operation, fields in (("test", named), ("replace", run)):
-        for key, value in fields.items():
-            yield _short({"op": operation, "path": Text(pointer((*path, key))), "value": value})
+def _list(value: Node) -> Tree:
+    """Return a list in brackets if these fit on a line, and no text has several; null in place of a placeholder."""
+    texts = list(_texts_of([value]))
+    if texts == _PLACEHOLDER:
+        return "null"
+    listed: list[Tree] = [literal(text) or Text(text) for text in texts]
+    written = in_brackets(listed)
+    return written if len(written.flow) <= _WIDTH and "\\n" not in written.flow else listed

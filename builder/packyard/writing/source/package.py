@@ -23,7 +23,7 @@ from packyard.core.errors import suggest
 from packyard.core.yaml.document import scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Node
-from packyard.using.kustomize.part import Patch
+from packyard.using.kustomize.part import KrmfileData, Patch
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.writing.source import required, scripts
 from packyard.writing.source.parts import read_patches
@@ -85,7 +85,8 @@ class UseCase:
 class Package:
     """What package.yaml says, checked: every part that it names exists.
 
-    ``use_cases`` are sorted by their paths; ``first`` is the path of the one that package.yaml has first.
+    ``use_cases`` are sorted by their paths; ``first`` is the path of the one that package.yaml has first. ``lent`` are
+    Krmfiles that count where the parts of a use case define less: see `tried_parts`.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Package:
     first: str
     requires: tuple[Required, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
+    lent: tuple[KrmfileData, ...] = ()
 
 
 def read(workspace: Workspace, name: str) -> Package:
