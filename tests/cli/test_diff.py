@@ -149,12 +149,6 @@ def test_prints_markdown_for_a_comment(channel: Path, tmp_path: Path) -> None:
     assert shown[1:] == ["  - `x.yaml`: `a` `\"1\"` → ```` '``` @all <script>\\n# x' ````"]
 
 
-def test_prints_a_unified_diff(channel: Path) -> None:
-    shown = done("diff", "p@1.0", "p@1.1", "--from", channel, "-o", "patch")
-    assert "--- a/uses/one/config-map.yaml\n+++ b/uses/one/config-map.yaml\n" in shown
-    assert '-  a: "1" # {"$openapi":"A"}\n+  a: "2" # {"$openapi":"A"}\n' in shown
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -59,7 +59,7 @@ def test_a_page_is_as_wide_in_any_terminal() -> None:
 def test_a_wrong_cfg_command_gets_its_usage_alone(words: tuple[str, ...]) -> None:
     error = inside("cfg", *words).stderr.splitlines()
     assert len(error) == 2
-    assert error[0].startswith("Error: ")
+    assert error[0].startswith("error: ")
     assert error[1].startswith("usage: packyard cfg set " if words[0] == "set" else "usage: packyard cfg COMMAND")
 
 

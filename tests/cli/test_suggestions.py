@@ -154,12 +154,10 @@ def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("run", "PACKAGE/USECASE is missing; type packyard run mnist-fp32-training-k8s/first-run/none"),
         ("copy", "FROM and TO are missing; type packyard copy FROM TO"),
         ("copy a", "TO is missing; type packyard copy FROM TO"),
         ("yank p@1 --in a", "--reason is missing; type packyard yank NAME@VERSION --reason TEXT --in CHANNEL"),
         ("get", "no package is named; packyard list shows the names"),
-        ("setters -o jso", "(did you mean 'json'?)"),
     ],
 )
 def test_what_has_to_be_named_is_said_and_nothing_else(words: str, says: str) -> None:

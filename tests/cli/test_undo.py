@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -141,3 +142,12 @@ def test_an_older_change_than_the_last_is_undone_only_where_somebody_says_so(pac
     assert "do not show the last change, n=c; the one before it is n=b" in refused.stderr
     done("undo", package, "--yes")
     assert reading.files(package) == before
+
+
+def test_of_a_package_that_is_gone_nothing_is_undone(package: Path, tmp_path: Path) -> None:
+    done("set", "n=b", cwd=package)
+    shutil.rmtree(package)
+    for words in (("undo",), ("undo", "--dry-run")):
+        refused = packyard(*words, cwd=tmp_path)
+        assert refused.returncode == 1
+        assert refused.stderr.startswith("error: package: is gone, so n=b cannot be undone (packyard undo DIR")

@@ -64,17 +64,15 @@ NEXT = {
 USE_CASE = "p/run/nfs"
 
 
-def pack(folder: Path, version: str, files: dict[str, str], name: str = "p", executable: str = ".sh") -> Path:
-    """Write a bundle, in which files with an ending are executable."""
+def pack(folder: Path, version: str, files: dict[str, str], name: str = "p") -> Path:
+    """Write a bundle, in which scripts are executable."""
     paths = {
         path.rpartition("/")[0] for path in files if path.endswith("/kustomization.yaml") and "options" not in path
     }
     use_cases = {path: ShippedUseCase(setters={}) for path in paths}
     moved = {"OLD": "NEW", "serve": "bench", "gone": "a line of cm.yaml"}
     described = Manifest(name=name, version=version, model={}, use_cases=use_cases, moved=moved)
-    members = [
-        Member(path=path, data=text.encode(), executable=path.endswith(executable)) for path, text in files.items()
-    ]
+    members = [Member(path=path, data=text.encode(), executable=path.endswith(".sh")) for path, text in files.items()]
     file = folder / f"{version}.tar.gz"
     file.write_bytes(bundle.build(described, members).data)
     return file
@@ -136,36 +134,6 @@ def edit(file: str, old: str, new: str) -> None:
     Path(file).write_text(text.replace(old, new))
 
 
-def _script(version: str, *, executable: bool, text: str = "a\n") -> None:
-    pack(Path(), version, {**FILES, "run.py": text}, executable=".py" if executable else ".sh")
-
-
-@pytest.mark.usefixtures("here")
-def test_takes_the_executable_bit_of_the_new_version_unless_the_user_changed_it() -> None:
-    script = Path("p/run.py")
-    for version, executable, text in (("2.0", False, "a\n"), ("2.1", True, "a\n"), ("2.2", False, "b\n")):
-        _script(version, executable=executable, text=text)
-    shutil.rmtree("p")
-    tiny.untar("2.0.tar.gz")
-    script.chmod(0o640)
-    would = packyard("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz", "--dry-run")
-    assert "executable now: run.py\n" in would.stderr
-    assert script.stat().st_mode & 0o777 == 0o640
-    found = packyard("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz")
-    assert "changed  p/run.py\n" in found.stdout
-    assert script.stat().st_mode & 0o777 == 0o750
-    back = packyard("upgrade", "p", "2.2.tar.gz", "--base", "2.1.tar.gz")
-    assert "no longer executable: run.py\n" in back.stderr
-    assert (script.read_text(), script.stat().st_mode & 0o777) == ("b\n", 0o640)
-    script.chmod(0o755)  # by hand
-    done("upgrade", "p", "2.0.tar.gz", "--base", "2.2.tar.gz")
-    assert script.stat().st_mode & 0o777 == 0o755
-    done("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz")
-    script.chmod(0o644)
-    done("upgrade", "p", "2.2.tar.gz", "--base", "2.1.tar.gz")
-    assert script.stat().st_mode & 0o777 == 0o644
-
-
 @pytest.mark.usefixtures("here")
 def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
     done("set", USE_CASE, "OLD=mine")
@@ -176,7 +144,6 @@ def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
     assert "added    p/run/nfs/job/job.yaml\n" in found.stdout
     assert found.stderr == (
         "p upgraded from 1.0 to 1.1\n"
-        "  new default: WORKERS 2 -> 4\n"
         "  kept: 1 value of yours (OLD)\n"
         "  kept: 1 enabled option of yours (queue)\n"
         "  kept: 1 edited file of yours (run/nfs/cm.yaml)\n"

@@ -86,7 +86,8 @@ def test_a_file_from_anywhere_is_said_to_be_unsigned_and_refused_for_a_channel_t
     done("keys", "trust", config, signed)
     assert "It is signed by nobody, so its publisher is unknown" in done("verify", file)
     index = signed / "index/index.json"
-    index.write_bytes(base64.b64decode(json.loads(index.read_bytes())["payload"]))
+    statement = base64.b64decode(json.loads(index.read_bytes())["dsseEnvelope"]["payload"])
+    index.write_text(json.dumps(json.loads(statement)["predicate"]))
     process = packyard("verify", file, "--from", signed)
     assert (process.returncode, process.stdout) == (1, "")
     assert "index/index.json: is not signed" in process.stderr
@@ -99,7 +100,7 @@ def test_a_key_for_one_channel_does_not_vouch_for_another(
     assert "signed by release" in done("verify", file)
     line = done("verify", file, "--from", channel)
     assert "listed by the channel" in line
-    assert "which you do not trust" in line
+    assert "signed by release" not in line
 
 
 @pytest.mark.nightly
@@ -113,10 +114,8 @@ def test_what_is_published_is_signed_and_verified_with_what_is_beside_it_in_the_
     alone.write_bytes(there.read_bytes())
     said = done("verify", alone, "--from", signed)
     assert said.count("signed by release") == 2  # the index and the provenance
-    assert "the SBOM belongs to it" in said
     assert "Not proved" not in said
-    process = packyard("verify", there, "--rebuild", "--workspace", tmp_path / "source")
-    assert process.returncode == 0, process.stderr
+    assert "the SBOM belongs to it" in done("verify", there)
 
 
 @pytest.mark.nightly

@@ -160,7 +160,7 @@ FAULTS: Sequence[Fault] = (
         "refused by the namespace's Pod Security level restricted",
         volumes=[{"name": "a", "nfs": {"server": "nfs.example", "path": "/a"}}],
     ),
-    fault("larger than any node", "has too little cpu", "too little cpu", pool({}), cpu="40", **HERE),
+    fault("larger than any node", "with too little cpu", "too little cpu", pool({}), cpu="40", **HERE),
     later("not all at once", "too little cpu", pool({}), count=6, cpu="1", **HERE),
     fault(
         "secret missing",
@@ -238,20 +238,20 @@ FAULTS: Sequence[Fault] = (
     later("queue used up", "insufficient quota for cpu", queue("1"), labels=QUEUE, cpu="2"),
     fault(
         "all tainted",
-        "has the taint team=a:NoSchedule",
+        "with the taint team=a:NoSchedule",
         "untolerated taint",
         pool({"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}),
         **HERE,
     ),
     fault(
         "label of no node",
-        "lacks? the labels node.kubernetes.io/instance-type=p4d-",
+        "without the labels node.kubernetes.io/instance-type=p4d-",
         "didn't match Pod's node affinity/selector",
         nodeSelector={"node.kubernetes.io/instance-type": "p4d-<ns>"},
     ),
     fault(
         "more devices than a node has",
-        "has too little nvidia.com/gpu",
+        "with too little nvidia.com/gpu",
         "too little nvidia.com/gpu",
         pool({}, gpu="8"),
         gpu="16",
@@ -259,7 +259,7 @@ FAULTS: Sequence[Fault] = (
     ),
     fault(
         "devices behind a taint",
-        "1 has the taint nvidia.com/gpu=present:NoSchedule",
+        "1 with the taint nvidia.com/gpu=present:NoSchedule",
         "untolerated taint",
         pool({"taints": [TAINT]}, gpu="8"),
         gpu="1",
@@ -267,7 +267,7 @@ FAULTS: Sequence[Fault] = (
     ),
     fault(
         "cordoned and tainted",
-        "1 is cordoned, 1 has the taint",
+        "1 cordoned, 1 with the taint",
         "unschedulable|untolerated taint",
         pool({"cordoned": True}, {"taints": [TAINT]}),
         **HERE,
@@ -372,7 +372,7 @@ FAULTS: Sequence[Fault] = (
     ),
     fault(
         "preparing container too large",
-        "has too little cpu",
+        "with too little cpu",
         "too little cpu",
         pool({}),
         initContainers=[LARGE],
@@ -423,7 +423,7 @@ FAULTS: Sequence[Fault] = (
     later("killed by a signal", r"exit code 139 \(signal 11\)", status=failed(139)),
     fault(
         "part of a device",
-        r"1 has no nvidia.com/mig-1g.5gb.*nodes offer nvidia.com/gpu",
+        "1 without nvidia.com/mig-1g.5gb",
         "too little nvidia.com/mig-1g.5gb",
         pool({}, gpu="8"),
         main_resources=asking(**{"nvidia.com/mig-1g.5gb": "1"}),
@@ -431,7 +431,7 @@ FAULTS: Sequence[Fault] = (
     ),
     fault(
         "toleration of another effect",
-        "1 has the taint nvidia.com/gpu=present:NoExecute",
+        "1 with the taint nvidia.com/gpu=present:NoExecute",
         "untolerated taint",
         pool({"taints": [{**TAINT, "effect": "NoExecute"}]}, gpu="8"),
         gpu="1",
@@ -527,7 +527,7 @@ FAULTS: Sequence[Fault] = (
         resourceClaims=[{"name": "gpu", "resourceClaimName": "devices"}],
     ),
     fault("volume of an image", r"the API server drops spec.volumes\[model\].image", level="privileged", **MODEL),
-    fault("node that is not there", "lacks? the labels metadata.name=gone-", nodeName="gone-<ns>"),
+    fault("node that is not there", "without the labels metadata.name=gone-", nodeName="gone-<ns>"),
     later(
         "gate that nobody lifts",
         "waits until its gate team.example/gate is lifted",
@@ -549,13 +549,6 @@ FAULTS: Sequence[Fault] = (
         "no Workload of Kueue is made for it",
         queue("8"),
         labels={**QUEUE, "kueue.x-k8s.io/priority-class": "nope"},
-    ),
-    fault(
-        "device mounted as files",
-        "disk: is a block device",
-        "",
-        claims(spec={"volumeMode": "Block"}, volume={"volumeMode": "Block"}),
-        **DISK,
     ),
     later(
         "image must not be pulled",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -28,7 +27,7 @@ containers:
 
 def rendered(objects: Sequence[Object]) -> Rendered:
     """Return objects as those of a directory that is no package."""
-    return Rendered(directory=Path(), objects=objects, draft=RunRecord(run="", number=1, when=""))
+    return Rendered(objects=objects, draft=RunRecord(run="", number=1, when=""))
 
 
 def examine(client: Kubectl, objects: Sequence[Object]) -> list[Finding]:

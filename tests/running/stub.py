@@ -48,7 +48,7 @@ def main() -> int:
             _keep(objects)
         case "logs":
             print("Epoch 1/1")
-            if flags.get("--follow") == "true":
+            if "--follow" in flags:
                 _fail(objects)
                 _keep(objects)
         case "exec":

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-import real
 import tiny
 from controlplane import people, webhooks
 from controlplane.api import Api, Object
@@ -265,8 +264,7 @@ def test_a_user_without_rights_is_told_whom_to_ask(
         done = inside(*words, "--kubeconfig", config)
         assert (done.returncode, done.stdout) == (1, "")
         assert f'User "bob-{namespace}" cannot list' in done.stderr
-        bound = f"kubectl create rolebinding bob-{namespace} --role=packyard --user=bob-{namespace}"
-        assert f"{bound} --namespace={namespace} gives the Role of docs/operating.md" in done.stderr
+        assert f"ask the administrator of namespace {namespace} for the Role of docs/operating.md" in done.stderr
 
 
 def test_a_run_of_somebody_else_is_only_deleted_on_demand(
@@ -295,10 +293,9 @@ def test_a_record_that_cannot_be_read_keeps_no_other_run(
     assert names(cluster, namespace) == ["packyard.broken.1"]
 
 
-def test_no_kubectl_and_an_old_one(
+def test_no_kubectl_and_none_that_is_one(
     directory: Path, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real_one = real.program("kubectl")
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     assert "kubectl is not on PATH (install it" in inside("deploy", directory, "--kubeconfig", config).stderr
@@ -308,12 +305,3 @@ def test_no_kubectl_and_an_old_one(
         done = inside("deploy", directory, "--kubeconfig", config)
         assert done.returncode == 1
         assert "bin/kubectl names no context to use: exit code " in done.stderr
-    old = f"""#!/bin/sh
-case "$*" in *server-side*) echo "Error: unknown flag: --server-side" >&2; exit 1;; esac
-exec {real_one} "$@"
-"""
-    (tmp_path / "bin/kubectl").write_text(old)
-    (tmp_path / "bin/kubectl").chmod(0o755)
-    done = inside("deploy", directory, "--kubeconfig", config)
-    assert done.returncode == 1
-    assert "is too old: Error: unknown flag: --server-side (packyard needs kubectl 1.24 or newer" in done.stderr

@@ -24,24 +24,17 @@ def test_a_deployment_fails_only_where_it_makes_no_progress() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "spec", "status", "far"),
+    ("kind", "status", "far"),
     [
-        ("Deployment", {}, {"observedGeneration": 1}, "its controller has yet to look at the change"),
-        ("Deployment", {}, {"observedGeneration": 2, "replicas": 3}, "0 of 3 pods are as they are to be"),
-        ("Deployment", {}, {"observedGeneration": 2, "replicas": 2, "updatedReplicas": 2}, ""),
-        ("Deployment", {}, {}, ""),
-        ("Deployment", {"paused": True}, {"observedGeneration": 2, "replicas": 3}, ""),
-        ("StatefulSet", {}, {"observedGeneration": 2, "replicas": 2, "updatedReplicas": 1}, "1 of 2 pods"),
-        (
-            "StatefulSet",
-            {"updateStrategy": {"type": "OnDelete"}},
-            {"observedGeneration": 2, "replicas": 2, "updatedReplicas": 1},
-            "",
-        ),
-        ("DaemonSet", {}, {"observedGeneration": 2, "desiredNumberScheduled": 2}, "0 of 2 pods"),
+        ("Deployment", {"observedGeneration": 1}, "its controller has yet to look at the change"),
+        ("Deployment", {"observedGeneration": 2, "replicas": 3}, "0 of 3 pods are as they are to be"),
+        ("Deployment", {"observedGeneration": 2, "replicas": 2, "updatedReplicas": 2}, ""),
+        ("Deployment", {}, ""),
+        ("StatefulSet", {"observedGeneration": 2, "replicas": 2, "updatedReplicas": 1}, "1 of 2 pods"),
+        ("DaemonSet", {"observedGeneration": 2, "desiredNumberScheduled": 2}, "0 of 2 pods"),
     ],
 )
-def test_how_far_the_change_of_a_workload_is(kind: str, spec: Object, status: Object, far: str) -> None:
-    item = {"apiVersion": "apps/v1", "kind": kind, "metadata": {"generation": 2}, "spec": spec, "status": status}
+def test_how_far_the_change_of_a_workload_is(kind: str, status: Object, far: str) -> None:
+    item = {"apiVersion": "apps/v1", "kind": kind, "metadata": {"generation": 2}, "spec": {}, "status": status}
     assert outcome.updating(item).startswith(far)
     assert bool(outcome.updating(item)) is bool(far)

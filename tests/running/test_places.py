@@ -30,7 +30,6 @@ def writing(output: str, volume: Object, path: str = "/out", sub_path: str = "")
             "/out/x in the pods, s/x on claim c",
         ),
         (writing("/out/x", {"emptyDir": {}}), "/out/x in the pods, on a volume that is deleted with each pod"),
-        (writing("/out/x", {"hostPath": {"path": "/h"}}), "/out/x in the pods, /h/x on the node of each pod"),
         (writing("/out/x", {"csi": {}}), "/out/x in the pods"),
         (writing("/output/x", {"emptyDir": {}}), "/output/x in the pods"),
         (writing("output", {"emptyDir": {}}), "output in the pods"),

@@ -27,7 +27,6 @@ def test_pods_of_the_jobs_of_a_role_are_counted_through() -> None:
     labels = {f"{own}/jobset-name": "run", f"{own}/replicatedjob-name": "worker", f"{own}/job-index": "2"}
     index = {"batch.kubernetes.io/job-completion-index": "1"}
     assert roles.of_pod(pod({**labels, **index}), job_set, known) == ("worker", 5)
-    assert ("Job", "run-worker-2") in roles.made_by(job_set)
 
 
 def test_workers_of_a_leader_are_counted_through_all_groups() -> None:
@@ -39,16 +38,6 @@ def test_workers_of_a_leader_are_counted_through_all_groups() -> None:
     assert roles.of_pod(pod(labels), servers, known) == ("leader", 1)
     assert roles.of_pod(pod({**labels, f"{own}/worker-index": "2"}), servers, known) == ("worker", 4)
     assert roles.of_pod(pod({**labels, f"{own}/name": "other"}), servers, known) is None
-
-
-def test_an_older_kubernetes_has_the_index_in_an_annotation_alone() -> None:
-    job = item("Job", "batch/v1", completions=4, parallelism=2, completionMode="Indexed")
-    job["metadata"]["name"] = "run-worker"
-    known = roles.find(job, "run")
-    assert known == [Role("worker", 4, 2)]
-    older = pod({"job-name": "run-worker"})
-    older["metadata"]["annotations"] = {"batch.kubernetes.io/job-completion-index": "3"}
-    assert roles.of_pod(older, job, known) == ("worker", 3)
 
 
 def test_a_pod_of_a_deployment_has_its_replica_set_for_owner() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,10 @@ import pytest
 
 from packyard.core.kubernetes.operators import OPERATORS
 from packyard.running import doctor
+from packyard.running.doctor import admission
 from packyard.running.doctor.facts import Facts
-from packyard.running.doctor.finding import Finding
-from packyard.running.runs import apply
-from packyard.running.runs.kubectl import Done, Kubectl
 from packyard.running.runs.run import LABEL
-from running.patients import deployed, pod, read, rendered, running, told
+from running.patients import deployed, pod, read, running, told
 from running.setups import asking
 from tiny import packyard
 
@@ -87,45 +84,12 @@ def test_a_run_that_fits_on_nodes_of_different_sizes_is_not_refused() -> None:
 def test_nodes_are_counted_by_what_is_hardest_to_change() -> None:
     nodes = [node("a"), node("b", taints=[TAINT], amounts={"nvidia.com/gpu": "8"}), node("c", {"pool": "x"})]
     run = [deployed("run", pod(main_resources=asking(gpu="1")))]
-    said = "2 have no nvidia.com/gpu, 1 has the taint nvidia.com/gpu=present:NoSchedule"
+    said = "2 without nvidia.com/gpu, 1 with the taint nvidia.com/gpu=present:NoSchedule"
     assert found(run, cluster(*nodes)) == [f"warning: Deployment run: none of 3 nodes takes its pods: {said}"]
     larger = [deployed("run", pod(main_resources=asking(cpu="9"), nodeSelector={"pool": "x"}))]
-    said = "2 lack the labels pool=x, 1 has too little cpu (9 cpu asked for, 4 cpu the most)"
+    said = "2 without the labels pool=x, 1 with too little cpu (9 asked for)"
     assert found(larger, cluster(*nodes)) == [f"warning: Deployment run: none of 3 nodes takes its pods: {said}"]
     assert found(run, cluster()) == ["warning: Deployment run: there is no node"]
-
-
-@pytest.mark.parametrize(
-    ("taint", "fields", "fix"),
-    [
-        (TAINT, {"setters": frozenset({"NODE_TAINT"})}, "packyard set . NODE_TAINT=nvidia.com/gpu"),
-        (TAINT, {"offered": ["node-pool"]}, "packyard enable . node-pool && packyard set . NODE_TAINT=nvidia.com/gpu"),
-        ({**TAINT, "key": "node.kubernetes.io/disk-pressure"}, {"setters": frozenset({"NODE_TAINT"})}, "kubectl "),
-    ],
-    ids=["enabled", "offered", "of a state that passes"],
-)
-def test_a_taint_comes_with_the_command_that_has_the_pods_tolerate_it(taint: Object, fields: Any, fix: str) -> None:
-    ready = replace(rendered([deployed("run", pod())]), **fields)
-    (warned,) = [each for each in examined(ready, node(taints=[taint])) if each.check == "nodes"]
-    assert warned.fix.startswith(fix)
-
-
-def examined(ready: Any, *items: Object) -> list[Finding]:
-    """Return all findings of a cluster that has these objects, and makes a pod as it was asked to."""
-    here = [{"kind": "Namespace", "metadata": {"name": "ml"}}, *items]
-
-    def answer(words: Sequence[str], data: bytes) -> Done:
-        if words[0] == "create" and "--dry-run=server" in words:
-            return Done(0, data, "", ())
-        if words[1].startswith("--raw"):
-            return Done(0, encoded({"groups": []}), "", ())
-        return Done(0, encoded({"kind": "List", "items": here}), "", ())
-
-    return doctor.examine(Kubectl(program="kubectl", flags=(), context="test", namespace="ml", transport=answer), ready)
-
-
-def encoded(value: Any) -> bytes:
-    return json.dumps(value).encode()
 
 
 def test_a_claim_of_one_node_is_no_trouble_where_there_is_one() -> None:
@@ -135,29 +99,19 @@ def test_a_claim_of_one_node_is_no_trouble_where_there_is_one() -> None:
 @pytest.mark.parametrize(
     ("changes", "there", "said"),
     [
-        ({"storageClassName": "nope"}, [], "is of the class nope, which is not there, and no volume fits it"),
-        ({"storageClassName": ""}, [], "is of no class, and no volume fits it"),
-        ({"storageClassName": None}, [], "names no class, and no class is the default, and no volume fits it"),
-        ({"storageClassName": None}, ["default"], ""),
-        ({"storageClassName": "fast"}, ["default"], ""),
-        ({"storageClassName": ""}, ["1Gi"], "is of no class, and no volume fits it"),
-        ({"storageClassName": ""}, ["4Gi"], ""),
-        ({"storageClassName": ""}, ["4Gi of another"], "is of no class, and no volume fits it"),
+        ({"storageClassName": "nope"}, True, "is of the class nope, which is not there"),
+        ({"storageClassName": ""}, False, ""),
+        ({"storageClassName": None}, False, "names no class, and no class is the default"),
+        ({"storageClassName": None}, True, ""),
+        ({"storageClassName": "fast"}, True, ""),
     ],
 )
-def test_new_claims_have_a_class_or_a_volume(changes: Object, there: Sequence[str], said: str) -> None:
-    items: list[Object] = []
-    for word in there:
-        size, _, other = word.partition(" of ")
-        spec = {"accessModes": ["ReadWriteMany"], "capacity": {"storage": size}}
-        holder = {"claimRef": {"name": other}} if other else {}
-        volume = {"kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {**spec, **holder}}
-        annotations = {"storageclass.kubernetes.io/is-default-class": "true"}
-        fast = {"kind": "StorageClass", "metadata": {"name": "fast", "annotations": annotations}}
-        items.append(fast if word == "default" else volume)
+def test_new_claims_have_a_class_or_are_to_have_none(changes: Object, there: bool, said: str) -> None:
+    annotations = {"storageclass.kubernetes.io/is-default-class": "true"}
+    items = [{"kind": "StorageClass", "metadata": {"name": "fast", "annotations": annotations}}] * there
     item = claim()
     item["spec"] = {key: each for key, each in {**item["spec"], **changes}.items() if each is not None}
-    expected = [f"error: PersistentVolumeClaim disk: {said}"] if said else []
+    expected = [f"warning: PersistentVolumeClaim disk: {said}"] if said else []
     assert found([item], cluster(*items)) == expected
 
 
@@ -186,7 +140,7 @@ def test_quotas_have_room_for_all_pods_together() -> None:
     ],
 )
 def test_what_a_server_leaves_out_is_named_by_its_path(sent: Object, answer: Object, paths: Sequence[str]) -> None:
-    assert [*apply.dropped(sent, answer)] == paths
+    assert [*admission.dropped(sent, answer)] == paths
 
 
 def of(version: str, kind: str, **labels: str) -> Object:

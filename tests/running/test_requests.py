@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import yaml
 
 from packyard.core.kubernetes import pods
@@ -34,17 +33,3 @@ def test_init_containers_run_before_one_after_the_other() -> None:
 def test_init_containers_that_restart_stay_beside_all_that_follow() -> None:
     init = "initContainers: [{restartPolicy: Always, resources: {limits: {cpu: 1}}}, {resources: {limits: {cpu: 3}}}]"
     assert asked(f"{{{init}, containers: [{{resources: {{limits: {{cpu: 2}}}}}}]}}") == ({"cpu": 4}, {"cpu": 4})
-
-
-@pytest.mark.parametrize(
-    ("name", "amount", "text"),
-    [
-        ("cpu", 2.5, "2.5 cpu"),
-        ("memory", 64 * 2**30, "64Gi memory"),
-        ("memory", 64 * 2**20, "64Mi memory"),
-        ("requests.storage", 2**40, "1024Gi requests.storage"),
-        ("nvidia.com/gpu", 8, "8 nvidia.com/gpu"),
-    ],
-)
-def test_amounts_for_people(name: str, amount: float, text: str) -> None:
-    assert requests.shown(name, int(amount * NANO)) == text

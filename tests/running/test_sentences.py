@@ -71,7 +71,7 @@ SENTENCES = {
         call=["get", "jobs.batch"], user="eve", pattern=kubectl.FORBIDDEN, gives=[("jobs", "batch")]
     ),
     "may not create": Sentence(
-        call=_CREATE, objects=[config_map()], user="eve", pattern=kubectl._NO_RIGHT, gives=["eve"]
+        call=_CREATE, objects=[config_map()], user="eve", pattern=kubectl._NO_RIGHT
     ),
     "may not read logs": Sentence(call=["logs", "a"], user="eve", pattern=r"\(Forbidden\)"),
     "no such resource": Sentence(call=["get", "dragons"], pattern=kubectl.UNKNOWN, gives=["dragons"]),
@@ -101,9 +101,6 @@ SENTENCES = {
     "another type": Sentence(
         call=_APPLY, objects=[config_map(x=1)], pattern=kubectl._OTHER_TYPE, gives=[("string", "")]
     ),
-    "unknown flag": Sentence(call=["get", "pods", "--dragons"], pattern=kubectl._OLD),
-    "unknown command": Sentence(call=["auth", "dragons"], pattern=kubectl._OLD),
-    "unknown value of a flag": Sentence(call=["get", "pods", "--chunk-size=x"], pattern=kubectl._OLD),
     "a pod": changing(bare_pod(), bare_pod(restartPolicy="Never")),
     "a Job": changing(job(), job(cpu="2")),
     "a StatefulSet": changing(set_of(), set_of(serviceName="b")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -78,7 +79,7 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
             "--timeout has no meaning beside --no-wait; packyard undeploy --help",
         ),
         ("deploy . --dry-run --no-wait", "--no-wait has no meaning beside --dry-run; packyard deploy --help"),
-        ("results first --image busybox", "--image has no meaning without --to DIR; packyard results --help"),
+        ("results first --timeout 5m", "--timeout has no meaning without --to DIR; packyard results --help"),
     ],
 )
 def test_a_flag_that_would_do_nothing_is_refused(line: str, said: str, deployed: Cluster) -> None:
@@ -96,10 +97,19 @@ def test_verbose_prints_each_command_of_kubectl_which_does_the_same_when_it_is_t
     )
 
 
-def test_a_log_that_is_followed_ends_with_the_run_and_fails_where_that_failed(deployed: Cluster) -> None:
+def test_a_log_that_is_followed_ends_with_the_run_and_fails_where_that_failed(
+    deployed: Cluster, capfd: pytest.CaptureFixture[str]
+) -> None:
     said = deployed.run("logs first -f", code=1)
-    assert said.startswith("Epoch 1/1\n")
+    assert capfd.readouterr().out == "Epoch 1/1\n"
     assert said.endswith("run first has failed: exit code 7\n")
+
+
+def test_run_deploys_and_follows_the_log(deployed: Cluster, capfd: pytest.CaptureFixture[str]) -> None:
+    deployed.run("undeploy first --yes")
+    said = deployed.run("run . --no-doctor", code=1)
+    assert re.findall(r"\$ (.*)", said) == ["packyard deploy . --no-doctor", "packyard logs first --follow"]
+    assert (capfd.readouterr().out, "run first has failed: exit code 7" in said) == ("Epoch 1/1\n", True)
 
 
 def test_a_port_is_one_that_a_pod_announces_the_first_that_speaks_http_or_a_number(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import ssl
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +86,31 @@ def toxiproxy() -> Iterator[Toxiproxy]:
 def nginx() -> Path:
     """The web server."""
     return real.program("nginx")
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a certificate authority of ours, ``ca.pem``, and a server's certificate by it."""
+    folder = tmp_path_factory.mktemp("tls")
+    openssl = real.program("openssl")
+    (folder / "names").write_text(
+        "subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\nauthorityKeyIdentifier=keyid\n"
+    )
+    for words in (
+        "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout ca.key -out ca.pem -subj /CN=authority"
+        " -addext keyUsage=critical,keyCertSign",  # without which Python 3.13 trusts none
+        "req -newkey rsa:2048 -nodes -keyout key.pem -out request.pem -subj /CN=server",
+        "x509 -req -days 2 -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -out cert.pem -extfile names",
+    ):
+        subprocess.run([openssl, *words.split()], cwd=folder, capture_output=True, check=True)
+    return folder
+
+
+@pytest.fixture
+def tls(authority: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(authority / "cert.pem", authority / "key.pem")
+    return context
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -98,10 +98,10 @@ def entry(name: str = "bert", version: str = "1.0", content: bytes = b"") -> Ind
 
 
 def add_to_index(
-    store: Store, entries: Iterable[IndexEntry], *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY
+    store: Store, entries: Iterable[IndexEntry], *, key: SigningKey | None = None, trusted: Trust = NOBODY
 ) -> Index:
     """Let an index list bundles that are nowhere."""
-    return Publisher(keys=keys, trusted=trusted).commit(store, lambda index: index.add(*entries))
+    return Publisher(key=key, trusted=trusted).commit(store, lambda index: index.add(*entries))
 
 
 class OvertakenStore(DirectoryStore):

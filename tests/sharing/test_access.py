@@ -29,7 +29,7 @@ from sharing.examples import bundle, close, versions
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
 TRUST = Trust.of(KEY.public)
-BY = Publisher(keys=[KEY], trusted=TRUST)
+BY = Publisher(key=KEY, trusted=TRUST)
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_a_channel_that_was_signed_is_refused_unsigned_by_readers_and_publishers
     forge(store)
     access.read(store)  # who never saw it signed
     says = "was signed before, and is not signed any more .*packyard keys untrust"
-    for act in (lambda: access.read(store, NOBODY, memory), *changes(store, Publisher(keys=[KEY], memory=memory))):
+    for act in (lambda: access.read(store, NOBODY, memory), *changes(store, Publisher(key=KEY, memory=memory))):
         with pytest.raises(IntegrityError, match=says):
             act()
     for act in (lambda: access.read(store, TRUST), *changes(store, BY)):
@@ -149,7 +149,7 @@ def test_a_channel_that_was_signed_is_refused_unsigned_by_readers_and_publishers
 def test_a_job_without_memory_or_trust_does_not_sign_what_lost_its_signature_until_it_is_repaired(
     tmp_path: Path,
 ) -> None:
-    store, job = DirectoryStore(tmp_path), Publisher(keys=[KEY])
+    store, job = DirectoryStore(tmp_path), Publisher(key=KEY)
     signed = Statement(IndexEntry.of(bundle()), {}, None, libraries={}).to_bytes(KEY)
     publish(store, [bundle()], by=job, attest=lambda entry: {entry.beside(SIGSTORE): signed})
     forge(store, "bert")
@@ -167,7 +167,8 @@ def test_an_index_that_was_altered_or_is_signed_by_strangers_is_refused(store: D
     sealed = json.loads(store.get(INDEX))
     publish(store, [bundle("gpt")], by=BY)
     later = json.loads(store.get(INDEX))
-    (store.root_dir / INDEX).write_text(json.dumps({**later, "signatures": sealed["signatures"]}, indent=2) + "\n")
+    later["dsseEnvelope"]["signatures"] = sealed["dsseEnvelope"]["signatures"]
+    (store.root_dir / INDEX).write_text(json.dumps(later))
     with pytest.raises(IntegrityError):
         access.read(store, TRUST)
 
@@ -198,7 +199,7 @@ def test_a_publisher_follows_no_index_that_is_older_than_the_one_it_saw(store: D
 def test_a_channel_is_signed_from_the_first_publish_with_a_key_on_which_is_told(tmp_path: Path) -> None:
     store, told = DirectoryStore(tmp_path / "channel"), list[str]()
     publish(store, [bundle(), bundle("gpt")])
-    by = Publisher(keys=[KEY], tell=told.append)
+    by = Publisher(key=KEY, tell=told.append)
     assert [status for _, status in publish(store, [bundle()], by=by)] == ["unchanged"]
     assert told == ["the index is signed from now on; the signature vouches for bert, gpt"]
     assert access.read(store, TRUST).signers == (KEY.public.id,)
@@ -210,15 +211,15 @@ def test_a_signed_channel_is_changed_by_its_own_keys_alone(store: DirectoryStore
     before = store.get(INDEX)
     for by, error, says in (
         (Publisher(), InputError, "its index is signed, and you have no key"),
-        (Publisher(keys=[OTHER]), IntegrityError, f"is signed by {KEY.public.id}, which you do not trust: you would"),
+        (Publisher(key=OTHER), IntegrityError, f"is signed by {KEY.public.id}, which you do not trust: you would"),
         (Publisher(trusted=TRUST), InputError, "what you publish would be not signed"),
-        (Publisher(keys=[OTHER], trusted=TRUST), InputError, "which you do not trust for this channel"),
+        (Publisher(key=OTHER, trusted=TRUST), InputError, "which you do not trust for this channel"),
     ):
         for act in changes(store, by):
             with pytest.raises(error, match=says):
                 act()
     assert store.get(INDEX) == before
-    publish(store, [bundle("gpt")], by=Publisher(keys=[OTHER], trusted=Trust.of(KEY.public, OTHER.public)))
+    publish(store, [bundle("gpt")], by=Publisher(key=OTHER, trusted=Trust.of(KEY.public, OTHER.public)))
     assert access.read(store).others == (OTHER.public.id,)
 
 
@@ -228,7 +229,7 @@ def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store:
         key = bundle_key("gpt", "1.0", SIGSTORE if by else PROVENANCE)
         store.put(key, Statement(other, {}, None, libraries={}).to_bytes(by))
         with pytest.raises(IntegrityError, match=r"1\.0/gpt\.tar\.gz\.(intoto|sigstore)\.json: is") as caught:
-            publish(store, [made], by=Publisher(keys=[KEY]))
+            publish(store, [made], by=Publisher(key=KEY))
         assert "remove that file" in caught.value.problems[0].hint
         (store.root_dir / key).unlink()
     assert versions(access.read(store), "gpt") == []

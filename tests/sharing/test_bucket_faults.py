@@ -73,7 +73,7 @@ FAULTS: dict[str, tuple[Script, str]] = {
     "endless headers": (for_ever(HEAD, b"X: y\r\n" * 1000, slow=False), "invalid response"),
     "closes": (lambda _: [b""], "closed the connection early"),
     "denies": (lambda _: [answer(status=b"403 Forbidden")], r"access denied \(HTTP 403"),
-    "busy": (lambda _: [answer(b"", b"Retry-After: 0", status=b"503 Slow Down")], r"busy \(HTTP 503.*try again"),
+    "busy": (lambda _: [answer(b"", b"Retry-After: 0", status=b"503 Slow Down")], r"answers HTTP 503 .*try again"),
     "refuses": (lambda _: [answer(b"s3cret", status=b"400 Bad")], "the server answers HTTP 400"),
 }
 
@@ -146,7 +146,7 @@ def test_no_redirection_takes_credentials_or_writes_elsewhere(open_at: Callable[
         elsewhere = other.address.replace("127.0.0.1", "localhost")
         with answering(lambda _: [redirect(elsewhere)]) as server:
             store = open_at(kind, server.address)
-            with pytest.raises(UnavailableError, match=r"redirects|answers HTTP 302|invalid response"):
+            with pytest.raises(UnavailableError, match=r"answers HTTP 30|invalid response"):
                 store.put("a", b"1")
             assert other.requests == []
             assert store.get("a") == b"1"
@@ -216,31 +216,6 @@ def test_no_credentials_at_all_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 # TLS and proxies.
 
 
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a certificate authority of ours, ``ca.pem``, and a server's certificate by it."""
-    folder = tmp_path_factory.mktemp("tls")
-    openssl = real.program("openssl")
-    (folder / "names").write_text(
-        "subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\nauthorityKeyIdentifier=keyid\n"
-    )
-    for words in (
-        "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout ca.key -out ca.pem -subj /CN=authority"
-        " -addext keyUsage=critical,keyCertSign",  # without which Python 3.13 trusts none
-        "req -newkey rsa:2048 -nodes -keyout key.pem -out request.pem -subj /CN=server",
-        "x509 -req -days 2 -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -out cert.pem -extfile names",
-    ):
-        subprocess.run([openssl, *words.split()], cwd=folder, capture_output=True, check=True)
-    return folder
-
-
-@pytest.fixture
-def tls(authority: Path) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(authority / "cert.pem", authority / "key.pem")
-    return context
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_certificate_that_nobody_trusts_is_refused(
     open_at: Callable[..., Store], tls: ssl.SSLContext, kind: str
@@ -289,53 +264,43 @@ def test_a_server_that_has_each_bucket_at_a_host_of_its_own_is_told_and_asked_so
         assert server.requests[0].startswith(b"GET http://models.storage.example/zoo/a HTTP/1.1\r\n")
 
 
-@pytest.mark.parametrize(
-    ("kind", "variable"),
-    [
-        *((kind, "REQUESTS_CA_BUNDLE") for kind in (*KINDS, "https")),
-        *(("s3", variable) for variable in ("CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_CA_BUNDLE")),
-    ],
-)
-def test_an_authority_of_the_environment_is_trusted(
+@pytest.mark.parametrize("kind", [*KINDS, "https"])
+def test_authorities_of_the_environment_and_of_a_profile_are_trusted(
     open_at: Callable[..., Store],
     tls: ssl.SSLContext,
     authority: Path,
     monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
     kind: str,
-    variable: str,
 ) -> None:
-    monkeypatch.setenv(variable, str(authority / "ca.pem"))
-    with answering(lambda _: [HEAD + b"Content-Length: 1\r\n\r\n1"], tls=tls) as server:
-        store = open_store(server.address) if kind == "https" else open_at(kind, server.address)
-        assert store.get("a") == b"1"
-
-
-def test_a_file_of_authorities_that_is_missing_is_named(
-    open_at: Callable[..., Store], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/ca.pem")
-    with pytest.raises(PackyardError, match=r"/nowhere/ca\.pem: cannot be read.*\(SSL_CERT_FILE names it"):
-        open_at("s3", "https://127.0.0.1:1")
-
-
-def test_authorities_of_a_profile_and_in_a_folder_are_trusted(
-    open_at: Callable[..., Store], authority: Path, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    folder, config = tmp_path / "authorities", tmp_path / "config"
-    folder.mkdir()
-    (folder / "ca.pem").write_bytes((authority / "ca.pem").read_bytes())
-    for setting, value in (("AWS_CONFIG_FILE", config), ("SSL_CERT_DIR", folder)):
-        config.write_text(f"[default]\nca_bundle = {authority / 'ca.pem'}\n")
+    ca, config = authority / "ca.pem", tmp_path / "config"
+    config.write_text(f"[default]\nca_bundle = {ca}\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "ca.pem").write_bytes(ca.read_bytes())
+    variables = {"REQUESTS_CA_BUNDLE": ca}
+    if kind == "s3":
+        variables |= {"AWS_CA_BUNDLE": ca, "AWS_CONFIG_FILE": config, "SSL_CERT_DIR": tmp_path / "folder"}
+    for variable, value in variables.items():
         with (
             monkeypatch.context() as patch,
             answering(lambda _: [HEAD + b"Content-Length: 1\r\n\r\n1"], tls=tls) as server,
         ):
-            patch.setenv(setting, str(value))
-            assert open_at("s3", server.address).get("a") == b"1"
-    config.write_text("[default]\nca_bundle = /nowhere/ca.pem\n")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
-    with pytest.raises(PackyardError, match=r"ca\.pem: cannot be read.*\(ca_bundle of the AWS profile names it"):
-        open_at("s3", "https://127.0.0.1:1")
+            patch.setenv(variable, str(value))
+            store = open_store(server.address) if kind == "https" else open_at(kind, server.address)
+            assert store.get("a") == b"1"
+
+
+def test_authorities_that_are_missing_are_told_with_what_names_them(
+    open_at: Callable[..., Store], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "config").write_text("[default]\nca_bundle = /nowhere/ca.pem\n")
+    for variable, value, named in (
+        ("AWS_CONFIG_FILE", str(tmp_path / "config"), "ca_bundle of the AWS profile"),
+        ("SSL_CERT_FILE", "/nowhere/ca.pem", "SSL_CERT_FILE"),
+    ):
+        monkeypatch.setenv(variable, value)
+        with pytest.raises(PackyardError, match=rf"/nowhere/ca\.pem: cannot be read.*\({named} names it"):
+            open_at("s3", "https://127.0.0.1:1")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -382,23 +347,6 @@ class Behind:
 
     def store(self, patience: float = 30) -> Store:
         return relying(open_store(self.address, patience=patience))
-
-
-def test_connections_that_are_reset_lose_and_change_nothing(behind: Behind) -> None:
-    store = behind.store()
-    for stream in ("upstream", "downstream"):
-        with behind.proxy.spoiled("reset_peer", stream=stream, toxicity=0.4, timeout=1):
-            for number in range(20):
-                key = f"{stream}/{number}"
-                for _ in range(50):
-                    try:
-                        store.put(key, b"%d" % number)
-                        break
-                    except UnavailableError:
-                        continue
-    assert {key: store.get(key) for key in store.list("")} == {
-        f"{stream}/{number}": b"%d" % number for stream in ("upstream", "downstream") for number in range(20)
-    }
 
 
 def test_swaps_over_connections_that_are_reset_happen_once_each(behind: Behind) -> None:
@@ -483,42 +431,34 @@ def test_a_service_account_gets_tokens(
     assert len(tokens.requests) == 1
 
 
-def test_credentials_that_google_refuses_are_not_shown(
-    google: Server, service_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [
+        ("REFUSED", r"cannot be renewed .*gcloud auth"),
+        ("GONE", r"the token server cannot be reached \(check the address"),
+        ("s3cret", "Google's credentials cannot be read"),
+    ],
+)
+def test_credentials_of_google_that_are_of_no_use_are_said_and_not_shown(
+    google: Server, service_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, says: str
 ) -> None:
     with answering(lambda _: [answer(b'{"error": "s3cret"}', status=b"400 Bad")]) as tokens:
-        file = service_account(tmp_path, service_key, f"{tokens.address}/token")
-        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
-        with pytest.raises(UnavailableError, match=r"cannot be renewed .*gcloud auth") as caught:
+        place = tokens.address if file == "REFUSED" else "http://127.0.0.1:1"
+        account = service_account(tmp_path, service_key, f"{place}/token")
+        if file == "s3cret":
+            account.write_text(file)
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(account))
+        with pytest.raises(UnavailableError, match=says) as caught:
             open_gcs("gs://models/zoo", host=google.address).get("a")
+    assert isinstance(caught.value, DeniedError) == (file == "REFUSED")
     assert "s3cret" not in f"{caught.value}{caught.value.__cause__}"
     assert google.requests == []
 
 
-def test_a_token_server_that_cannot_be_reached_is_an_outage(
-    google: Server, service_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = service_account(tmp_path, service_key, "http://127.0.0.1:1/token")
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
-    with pytest.raises(UnavailableError, match=r"the token server cannot be reached \(check the address") as caught:
-        open_gcs("gs://models/zoo", host=google.address).get("a")
-    assert not isinstance(caught.value, DeniedError)
-
-
 def test_without_credentials_only_what_is_public_is_read(google: Server) -> None:
-    with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401\) to .* \(log in: gcloud auth"):
+    with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401\) \(log in: gcloud auth"):
         open_gcs("gs://models/zoo", host=google.address).get("a")
     assert b"authorization" not in google.requests[0].lower()
-
-
-def test_a_file_of_credentials_that_is_none_is_said(
-    google: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "account.json").write_text("s3cret")
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "account.json"))
-    with pytest.raises(UnavailableError, match="credentials") as caught:
-        open_gcs("gs://models/zoo", host=google.address).get("a")
-    assert "s3cret" not in str(caught.value)
 
 
 def s3_list(*names: str, more: bool = False) -> bytes:

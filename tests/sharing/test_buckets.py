@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -12,18 +11,13 @@ from pathlib import Path
 
 import pytest
 
-import real
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import keeps_conditions, open_store, relying
-from packyard.sharing.stores.bucket import BucketStore
-from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Store
-from sharing.buckets import BucketServer, Opener, versitygw
-from sharing.examples import bundle
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store
+from sharing.buckets import BucketServer, Opener
 from sharing.store_contract import StoreContract
-from tiny import done, packyard
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -44,6 +38,11 @@ class TestRclone(StoreContract):
     @pytest.fixture
     def store(self, on_rclone: Opener) -> Store:
         return on_rclone()
+
+    @pytest.mark.parametrize("offset", [0])
+    def test_reads_from_an_offset(self, store: Store, offset: int) -> None:
+        """It knows no ranges."""
+        super().test_reads_from_an_offset(store, offset)
 
 
 class TestAzurite(StoreContract):
@@ -135,24 +134,6 @@ def test_of_eight_that_replace_one_wins_in_every_round(name: str, request: pytes
     assert rounds(store, lambda key, data: store.swap(key, data, Digest.of(b"begin")), 20) == [1] * 20
 
 
-def test_the_loss_if_a_server_were_relied_on_that_promises_nothing(on_rclone: Opener) -> None:
-    """Each of them is told that its bytes are there."""
-    store = relying(on_rclone())
-    assert max(rounds(store, store.put, 5)) > 1
-    assert isinstance(store, BucketStore)
-    versions = {key: store._found(key)[1] for key in store.list("index/")}
-
-    def replace(key: str, data: bytes) -> None:
-        """Do the second half of a swap: all have looked, and send the same condition."""
-        if not store._write(key, data, versions[key], time.monotonic() + 30):
-            raise ConflictError
-
-    assert max(rounds(store, replace, 5)) > 1
-
-
-# Errors.
-
-
 def test_a_bucket_that_is_not_there_is_called_so(any_opener: Opener) -> None:
     store = any_opener("no-such-bucket")
     for verb in (
@@ -184,62 +165,11 @@ def test_wrong_credentials_are_refused_and_not_shown(
     store = opener()
     for verb in (lambda: store.get("a"), lambda: store.put("a", b"1"), lambda: store.list("")):
         with pytest.raises(
-            UnavailableError, match=r"access denied \(HTTP 403|answers HTTP 404: XAdminUserNotFound"
+            UnavailableError, match=r"access denied \(HTTP 403: \w+\) \((see|check) what|answers HTTP 404: XAdmin"
         ) as caught:
             verb()
         assert caught.value.__cause__ is None
         assert "s3cret" not in f"{caught.value}{caught.value!r}{store!r}{store.address}"
-
-
-def test_a_refusal_names_the_profile_and_what_shows_its_rights(
-    versitygw: BucketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(variable, raising=False)
-    file = tmp_path / "credentials"
-    file.write_text("[zoo]\naws_access_key_id = test-access-key\naws_secret_access_key = s3cret-and-wrong\n")
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
-    monkeypatch.setenv("AWS_PROFILE", "zoo")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", versitygw.url)
-    says = r"access denied \(HTTP 403: SignatureDoesNotMatch\) to the profile 'zoo' \(.*: aws s3 ls s3://models/x/\)"
-    with pytest.raises(DeniedError, match=says):
-        open_store("s3://models/x").get("a")
-    for address, used in (
-        ("s3://test-access-key:s3cret@models/x", "the keys in the address"),
-        ("s3://models/x", "the key in AWS_ACCESS_KEY_ID"),
-    ):
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test-access-key")
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong")
-        with pytest.raises(DeniedError, match=f"to {used} ") as caught:
-            open_store(address).get("a")
-        assert "s3cret" not in f"{caught.value!r}"
-
-
-@pytest.mark.parametrize(
-    ("address", "server"),
-    [("s3://test-access-key:test-secret-key@models/x", "versitygw"), ("az://devstoreaccount1:KEY@models/x", "azurite")],
-)
-def test_an_address_may_carry_credentials_to_this_machine_and_never_shows_them(
-    address: str, server: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from sharing.buckets import AZURE_ACCOUNT, AZURE_KEY
-
-    url = request.getfixturevalue(server).url
-    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
-    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", f"{url}/{AZURE_ACCOUNT}")
-    monkeypatch.setenv("AWS_SESSION_TOKEN", "of-other-keys")
-    store = open_store(address.replace("KEY", AZURE_KEY.replace("/", "%2F").replace("+", "%2B")))
-    store.put("index/carried", b"1")
-    assert store.get("index/carried") == b"1"
-    store.remove("index/carried")
-    assert store.address.endswith("://models/x")
-    assert "secret" not in repr(store) + store.address
-    assert AZURE_KEY not in repr(store)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://example.com")
-    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", "http://example.com")
-    with pytest.raises(InputError, match="need TLS") as caught:
-        open_store(address)
-    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -247,10 +177,13 @@ def test_an_address_may_carry_credentials_to_this_machine_and_never_shows_them(
     [
         "s3://", "s3:///x", "s3://a b", "s3://bucket/../x", "s3://bucket/a//b", "s3://bucket/.x", "s3://u@bucket",
         "s3://:secret@bucket", "az://", "azure://%00", "gs://", "gs://b/\n", "s3://bucket?secret=1", "gs://u:secret@b",
+        "s3://key:secret@bucket", "az://key:secret@bucket/x",
     ],
 )  # fmt: skip
 def test_an_address_without_a_meaning_is_refused_without_showing_it(address: str) -> None:
-    with pytest.raises(InputError, match=r"the address of a channel|has no user and password") as caught:
+    with pytest.raises(
+        InputError, match=r"the address of a channel in a bucket \(write [a-z0-9]+://bucket/path"
+    ) as caught:
         open_store(address)
     assert "secret" not in str(caught.value)
 
@@ -279,14 +212,7 @@ def test_a_profile_gives_keys_region_and_endpoint(
         open_store("s3://models/profile")
 
 
-def test_requests_go_unsigned_where_a_variable_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(variable, raising=False)
-    (tmp_path / ".aws").mkdir()
-    (tmp_path / ".aws" / "credentials").write_text("[default]\naws_access_key_id = a\naws_secret_access_key = b\n")
-    for word, used in (("true", "nobody"), ("YES", "nobody"), ("false", "the profile")):
-        monkeypatch.setenv("AWS_SKIP_SIGNATURE", word)
-        assert open_store("s3://models/x").identity.used.startswith(used)
+def test_a_setting_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SKIP_SIGNATURE", "perhaps")
     with pytest.raises(InputError, match="its settings or credentials are incomplete or wrong"):
         open_store("s3://models/x")
@@ -298,32 +224,3 @@ def test_a_broken_profile_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"\.aws/credentials: is not a file of AWS profiles") as caught:
         open_store("s3://models/x")
     assert "s3cret" not in str(caught.value)
-
-
-def test_swaps_again_from_the_bytes_that_it_wrote(any_opener: Opener) -> None:
-    store = any_opener()
-    before: bytes | None = None
-    for number in range(20):
-        store.swap("index/index.json", b"%d" % number, None if before is None else Digest.of(before))
-        before = b"%d" % number
-    assert store.get("index/index.json") == b"19"
-
-
-def test_get_remembers_the_channels_of_one_bucket_at_two_servers_apart(
-    on_versitygw: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = on_versitygw().address
-    for name in ("CONFIG", "STATE", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
-    publish(open_store(address), [bundle("bert", "1.0")])
-    publish(open_store(address), [bundle("bert", "1.1")])
-    done("get", "bert", "--from", address, "--into", tmp_path / "1")
-    (tmp_path / "other").mkdir()
-    with versitygw(real.pinned_program("versitygw"), tmp_path / "other") as other:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", other.url)
-        publish(open_store(address), [bundle("bert", "1.0", "other")])
-        done("get", "bert", "--from", address, "--into", tmp_path / "2")
-    assert len(list((tmp_path / "STATE/packyard/channels").iterdir())) == 2
-    process = packyard("get", "bert", "--from", address, "--into", tmp_path / "3")
-    assert "expected" not in process.stderr
-    assert '"1.0"' in (tmp_path / "3/bert/packyard.json").read_text(), process.stderr

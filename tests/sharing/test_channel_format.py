@@ -45,13 +45,18 @@ def checked(read: Read, key: str, expected: str) -> Any:
 def index(read: Read, key: Ed25519PublicKey | None = None) -> Any:
     """Return index.json, whose signature is checked."""
     document = json.loads(read("index/index.json"))
-    if key is None:
-        return document if "kind" in document else json.loads(base64.b64decode(document["payload"]))
+    if "kind" in document:
+        assert key is None
+        return document
+    document = document["dsseEnvelope"]
     kind, payload = document["payloadType"].encode(), base64.b64decode(document["payload"])
-    assert kind == b"application/vnd.packyard.index+json"
-    signed = b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
-    key.verify(base64.b64decode(document["signatures"][0]["sig"]), signed)
-    return json.loads(payload)
+    if key:
+        assert kind == b"application/vnd.in-toto+json"
+        signed = b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
+        key.verify(base64.b64decode(document["signatures"][0]["sig"]), signed)
+    statement = json.loads(payload)
+    assert statement["predicateType"] == "urn:packyard:index:v1"
+    return statement["predicate"]
 
 
 def row(read: Read, listed: Any, name: str) -> Any:
@@ -84,7 +89,7 @@ def fetch(read: Read, name: str, key: Ed25519PublicKey | None = None) -> bytes:
 
 
 def fill(store: Store) -> None:
-    by = Publisher(keys=[KEY])
+    by = Publisher(key=KEY)
     publish(store, [bundle("bert", version) for version in ("1.0", "1.1", "1.2")] + [bundle("gpt", "1.0")], by=by)
     yank(store, "bert@1.2", "diverges", by=by)
     close(store, "1.0", by=by)

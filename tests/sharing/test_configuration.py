@@ -134,13 +134,10 @@ def test_one_bucket_at_two_servers_is_two_channels(scheme: str) -> None:
 
 
 @pytest.mark.usefixtures("clean_environment")
-def test_the_server_of_a_channel_may_come_from_a_profile_or_the_address(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_server_of_a_channel_may_come_from_a_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     (tmp_path / "config").write_text("[default]\nendpoint_url = https://me:secret@zoo.example.com:443/\n")
     assert identity("s3://zoo/v") == "s3://zoo/v at https://zoo.example.com"
-    assert identity("az://me:secret@zoo/v") == "az://zoo/v at https://me.blob.core.windows.net"
 
 
 def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:

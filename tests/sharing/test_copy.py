@@ -40,8 +40,8 @@ def attested(entry: IndexEntry) -> dict[str, bytes]:
 @pytest.fixture
 def source(tmp_path: Path) -> DirectoryStore:
     store = DirectoryStore(tmp_path / "source")
-    publish(store, BUNDLES, attest=attested, by=Publisher(keys=[KEY]))
-    yank(store, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
+    publish(store, BUNDLES, attest=attested, by=Publisher(key=KEY))
+    yank(store, "bert@1.0", "diverges", by=Publisher(key=KEY))
     return store
 
 
@@ -83,7 +83,7 @@ def test_an_sbom_that_is_not_the_one_that_was_signed_is_not_copied(texts: tuple[
     proved = Statement(made, {}, None, sbom=b"{}")
     name, proof = f"{IndexEntry.of(made).key}.spdx.json", f"{IndexEntry.of(made).key}.sigstore.json"
     beside = {name: b"{}", proof: proved.to_bytes(KEY)}
-    publish(source, [made], attest=lambda _: beside, by=Publisher(keys=[KEY]))
+    publish(source, [made], attest=lambda _: beside, by=Publisher(key=KEY))
     (source.root_dir / name).write_bytes(b"{ }")
     target = DirectoryStore(tmp_path / "target")
     with pytest.raises(IntegrityError, match=rf"^{name}: is not the SBOM .*: packyard fsck /"):
@@ -100,8 +100,8 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
     before = {key: target.get(key) for key in target.list("")}
     assert set(statuses(source, target).values()) == {"unchanged"}
     assert {key: target.get(key) for key in target.list("")} == before
-    publish(source, [bundle("t5", "1.0")], by=Publisher(keys=[KEY]))
-    yank(source, "gpt@1.0", "slow", by=Publisher(keys=[KEY]))
+    publish(source, [bundle("t5", "1.0")], by=Publisher(key=KEY))
+    yank(source, "gpt@1.0", "slow", by=Publisher(key=KEY))
     names = ("bert@1.0", "bert@1.1", "bert@2.0", "gpt@1.0")
     assert statuses(source, target) == {**dict.fromkeys(names, "unchanged"), "t5@1.0": "published"}
     assert access.read(target).named("gpt").get("1.0").yanked == "slow"
@@ -110,14 +110,14 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
 def test_what_is_yanked_is_told_by_the_first_run_as_by_the_second(
     source: DirectoryStore, target: DirectoryStore
 ) -> None:
-    yank(source, "gpt@1.0", "slow", by=Publisher(keys=[KEY]))
+    yank(source, "gpt@1.0", "slow", by=Publisher(key=KEY))
     for _ in range(2):
         (copied,) = copy(source, target, ["gpt"], how=Fetching(trusted=TRUST))
         assert copied.entry.yanked == access.read(target).named("gpt").get("1.0").yanked == "slow"
 
 
 def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryStore, target: DirectoryStore) -> None:
-    close(source, "1.0", by=Publisher(keys=[KEY]))
+    close(source, "1.0", by=Publisher(key=KEY))
     statuses(source, target, "bert")
     assert not access.read(target).is_closed("1.0")
     publish(target, [bundle("own", "1.0")])
@@ -187,8 +187,8 @@ def test_a_mirror_is_the_same_channel_and_follows_it_but_never_back(
     assert target.get(KEY_OF_INDEX) == source.get(KEY_OF_INDEX)
     assert fetch(target, "bert", trusted=TRUST) == bundle("bert", "2.0")
     old = DirectoryStore(Path(shutil.copytree(target.root_dir, tmp_path / "old")))
-    close(source, "1.0", by=Publisher(keys=[KEY]))
-    gc(source, Policy(yanked=True), by=Publisher(keys=[KEY]))
+    close(source, "1.0", by=Publisher(key=KEY))
+    gc(source, Policy(yanked=True), by=Publisher(key=KEY))
     assert statuses(source, target) == dict.fromkeys(("bert@1.1", "bert@2.0", "gpt@1.0"), "unchanged")
     assert {key: target.get(key) for key in target.list("1.0/")} == {
         key: source.get(key) for key in source.list("1.0/")
@@ -204,7 +204,7 @@ def test_a_copy_of_a_part_and_one_that_is_signed_anew_are_channels_of_their_own(
     source: DirectoryStore, target: DirectoryStore, tmp_path: Path
 ) -> None:
     other = DirectoryStore(tmp_path / "other")
-    copy(source, target, [], how=Fetching(trusted=TRUST), by=lambda: Publisher(keys=[OTHER]), is_own=True)
+    copy(source, target, [], how=Fetching(trusted=TRUST), by=lambda: Publisher(key=OTHER), is_own=True)
     copy(source, other, ["bert"], how=Fetching(trusted=TRUST))
     assert access.read(target, Trust.of(OTHER.public)).signers == (OTHER.public.id,)
     assert len({access.read(each).channel for each in (source, target, other)}) == 3

@@ -7,8 +7,6 @@ import itertools
 import os
 import stat
 import subprocess
-import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,14 +57,6 @@ def test_objects_and_directories_are_readable_for_all_whatever_the_umask(tmp_pat
     assert modes == {"c": 0o755, "c/a": 0o755, "c/a/b": 0o644, "c/i": 0o755, "c/i/j": 0o644}
 
 
-def test_putting_the_same_again_leaves_the_file_alone(store: DirectoryStore, tmp_path: Path) -> None:
-    store.put("a", b"1")
-    before = (tmp_path / "a").stat()
-    store.put("a", b"1")
-    after = (tmp_path / "a").stat()
-    assert (after.st_ino, after.st_mtime_ns, after.st_nlink) == (before.st_ino, before.st_mtime_ns, before.st_nlink)
-
-
 def test_what_is_larger_than_other_objects_may_be_is_put_twice(store: DirectoryStore) -> None:
     data = bytes(regular.LIMIT + 1)
     for _ in range(2):
@@ -87,43 +77,32 @@ def test_leaves_no_temporary_files(store: DirectoryStore, tmp_path: Path) -> Non
     assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == ["a", "a/b", "a/c"]
 
 
-def test_never_lists_what_a_killed_writer_left(store: DirectoryStore, tmp_path: Path) -> None:
-    store.put("a/b", b"1")
-    (tmp_path / "a" / ".b.0123456789abcdef.tmp").touch()
-    (tmp_path / ".hidden").mkdir()
-    (tmp_path / ".hidden" / "c").touch()
-    assert store.list("") == ["a/b"]
-
-
-@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EIO])
 @pytest.mark.parametrize("call", ["fsync", "fchmod", "link"])
 def test_a_failing_disk_leaves_the_store_as_it_was(
-    store: DirectoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, error: int
+    store: DirectoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     def fail(*_: object) -> None:
-        raise OSError(error, os.strerror(error))
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, call, fail)
-    with pytest.raises(UnavailableError, match=os.strerror(error)):
+    with pytest.raises(UnavailableError, match="No space left"):
         store.put("a", b"1")
     assert files(tmp_path) == []
 
 
-def test_a_failing_swap_keeps_the_old_object(store: DirectoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.swap("head", b"old", None)
-
-    def fail(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(UnavailableError, match="No space left"):
-        store.swap("head", b"new", Digest.of(b"old"))
-    assert (store.get("head"), store.list("")) == (b"old", ["head"])
-
-
-def test_a_missing_channel_is_named(tmp_path: Path) -> None:
+def test_what_stands_in_the_place_of_a_channel_or_a_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(MissingStoreError, match="nowhere: no such file or directory"):
         DirectoryStore(tmp_path / "nowhere").get("index/index.json")
+    (tmp_path / "file").touch()
+    with pytest.raises(MissingStoreError, match="file: is a file, and a folder is needed here"):
+        DirectoryStore(tmp_path / "file").get("a")
+    (tmp_path / "index" / "index.json").mkdir(parents=True)
+    with pytest.raises(NotFoundError, match=r"index\.json: is a directory"):
+        DirectoryStore(tmp_path).get("index/index.json")
+    os.mkfifo(tmp_path / "pipe")
+    for verb, *data in ((DirectoryStore.get,), (DirectoryStore.put, b"1"), (DirectoryStore.swap, b"1", None)):
+        with pytest.raises((InputError, IntegrityError), match=r"pipe: is not a regular file \(a channel has "):
+            verb(DirectoryStore(tmp_path), "pipe", *data)  # type: ignore[operator]
 
 
 def test_a_file_that_may_not_be_read_is_not_called_missing(
@@ -178,28 +157,6 @@ def test_a_file_in_the_place_of_a_directory_is_an_error_and_stays(store: Directo
     assert store.list("") == ["a"]
 
 
-def test_a_reader_sees_old_or_new_bytes_of_a_swapped_object_and_nothing_else(store: DirectoryStore) -> None:
-    versions = [bytes([number]) * 50_000 for number in range(100)]
-    store.swap("head", versions[0], None)
-    seen: set[bytes] = set()
-    done = threading.Event()
-
-    def read() -> None:
-        while not done.is_set():
-            seen.add(store.get("head"))
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    for old, new in itertools.pairwise(versions):
-        store.swap("head", new, Digest.of(old))
-    done.set()
-    reader.join()
-    assert seen <= set(versions)
-
-
-# What somebody else may have put there.
-
-
 def test_an_object_that_is_removed_while_it_is_read_is_missing(
     store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,25 +170,6 @@ def test_an_object_that_is_removed_while_it_is_read_is_missing(
     monkeypatch.setattr(regular, "_open", late)
     with pytest.raises(NotFoundError):
         store.get("index/pending/x.json")
-
-
-def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    program = (
-        "import sys, pathlib; from packyard.sharing.stores.directory import DirectoryStore\n"
-        "from packyard.core.digest import Digest; from packyard.core.errors import InputError, IntegrityError\n"
-        "store = DirectoryStore(pathlib.Path(sys.argv[1]))\n"
-        "for verb, *data in ((store.get,), (store.put, b'1'), (store.swap, b'1', None)):\n"
-        "    try: verb('a/b', *data)\n"
-        "    except (InputError, IntegrityError) as error: print(error)\n"
-    )
-    (tmp_path / "a").mkdir()
-    os.mkfifo(tmp_path / "a" / "b")
-    command = [sys.executable, "-c", program, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    said = done.stdout.splitlines()
-    assert len(said) == 3, done.stderr
-    assert all(each.startswith(f"{tmp_path}/a/b: is not a regular file (a channel has ") for each in said)
-    assert stat.S_ISFIFO((tmp_path / "a" / "b").stat().st_mode)
 
 
 def outside(tmp_path: Path) -> dict[str, bytes | None]:
@@ -284,14 +222,6 @@ def test_a_channel_may_itself_be_a_link_and_have_links_inside(tmp_path: Path) ->
     assert DirectoryStore(tmp_path / "channel").get("1/a") == b"1"
 
 
-def test_a_claim_that_is_a_link_changes_nothing_elsewhere(store: DirectoryStore, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / ".head.claim").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UnavailableError, match="Not a directory"):
-        store.swap("head", b"1", None)
-    assert sorted(path.name for path in tmp_path.rglob("*")) == [".head.claim", "elsewhere"]
-
-
 @pytest.mark.parametrize("name", ["other", "nothing.0123456789abcdef"])
 def test_what_is_no_claim_is_named_and_not_waited_for(store: DirectoryStore, tmp_path: Path, name: str) -> None:
     (tmp_path / ".head.claim").mkdir()
@@ -312,21 +242,6 @@ def test_a_file_above_the_limit_is_not_read(store: DirectoryStore, tmp_path: Pat
         store.put("a", b"1")
     store.put("b", b"0123456789")
     assert store.get("b", limit=10) == b"0123456789"
-
-
-def test_a_folder_in_the_place_of_a_file_is_said_to_be_one(store: DirectoryStore, tmp_path: Path) -> None:
-    (tmp_path / "index" / "index.json").mkdir(parents=True)
-    with pytest.raises(NotFoundError, match=r"index\.json: is a directory"):
-        store.get("index/index.json")
-    for verb in (lambda: store.put("index/index.json", b""), lambda: store.swap("index/index.json", b"", None)):
-        with pytest.raises((UnavailableError, InputError), match=r"index\.json: "):
-            verb()
-
-
-def test_a_file_in_the_place_of_a_channel_is_said_to_be_one(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(MissingStoreError, match="file: is a file, and a folder is needed here"):
-        DirectoryStore(tmp_path / "file").get("a")
 
 
 def test_folders_deeper_than_any_channel_are_not_walked(store: DirectoryStore, tmp_path: Path) -> None:

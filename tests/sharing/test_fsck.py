@@ -51,7 +51,7 @@ def attest(entry: IndexEntry) -> dict[str, bytes]:
     }
 
 
-BY = Publisher(keys=[KEY], trusted=TRUSTED)
+BY = Publisher(key=KEY, trusted=TRUSTED)
 
 
 @pytest.fixture(scope="module")
@@ -250,7 +250,7 @@ def test_an_interrupted_publish_is_listed_and_others_are_not_lost(store: Directo
                 publish(DirectoryStore(self.root_dir), [bundle("other", "4.0")], by=BY)
             super().swap(key, data, expected)
 
-    fsck.repair(Overtaken(store.root_dir), Publisher(keys=[KEY]))
+    fsck.repair(Overtaken(store.root_dir), Publisher(key=KEY))
     assert {"new@3.0", "other@4.0", "bert@1.0"} <= {str(each) for each in access.read(store).entries}
 
 

@@ -1,4 +1,4 @@
-"""Retention: what a policy names is removed for ever, what a lock or an open release names stays, and all are told."""
+"""Retention: what a policy names is removed for ever, what an open release names stays, and all are told."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import sample
-from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
@@ -38,16 +37,16 @@ TRUSTED = Trust.of(KEY.public)
 VERSIONS = ("1.0", "1.1-rc1", "1.1", "1.2", "2.0-rc1")
 
 
-def proved(entry: IndexEntry, keys: Sequence[SigningKey] = (KEY,)) -> dict[str, bytes]:
+def proved(entry: IndexEntry, key: SigningKey | None = KEY) -> dict[str, bytes]:
     made = Statement(entry, {"a": Digest.of(b"")}, None)
-    return {entry.beside(SIGSTORE if keys else PROVENANCE): made.to_bytes(keys[0] if keys else None)}
+    return {entry.beside(SIGSTORE if key else PROVENANCE): made.to_bytes(key)}
 
 
-def filled(store: Store, versions: Sequence[str] = VERSIONS, *, keys: Sequence[SigningKey] = (KEY,)) -> Store:
+def filled(store: Store, versions: Sequence[str] = VERSIONS, *, key: SigningKey | None = KEY) -> Store:
     bundles = [bundle("bert", each) for each in versions]
-    publish(store, bundles, attest=partial(proved, keys=keys), by=Publisher(keys=keys))
+    publish(store, bundles, attest=partial(proved, key=key), by=Publisher(key=key))
     for each in versions:
-        close(store, each, by=Publisher(keys=keys))
+        close(store, each, by=Publisher(key=key))
     return store
 
 
@@ -57,7 +56,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def ran(store: Store, policy: Policy, *names: str, **rest: Any) -> dict[str, str]:
-    found, _ = gc(store, policy, names, by=Publisher(keys=[KEY], trusted=TRUSTED), **rest)
+    found, _ = gc(store, policy, names, by=Publisher(key=KEY, trusted=TRUSTED), **rest)
     return {each.entry.version: each.status for each in found}
 
 
@@ -69,19 +68,12 @@ def findings(store: Store, trusted: Trust = TRUSTED) -> list[tuple[str, str, str
     return [(each.kind, each.key, each.hint) for each in fsck.check(store, trusted)]
 
 
-def pinned(version: str) -> Lock:
-    one = bundle("bert", version)
-    pin = {"bert": Pin(version=version, channel="elsewhere", tar=one.tar, digest=one.digest)}
-    return Lock(packages=pin)
-
-
 @pytest.mark.parametrize(
     ("policy", "gone"),
     [
         (Policy(keep=1), {"1.0", "1.1-rc1", "1.1"}),
         (Policy(keep=2), {"1.0", "1.1-rc1"}),
         (Policy(keep=9), set()),
-        (Policy(older_than="1.1.0"), {"1.0", "1.1-rc1"}),
         (Policy(pre_releases=True), {"1.1-rc1", "2.0-rc1"}),
         (Policy(yanked=True), {"1.1"}),
         (Policy(yanked=True, keep=2), {"1.1"}),
@@ -90,7 +82,7 @@ def pinned(version: str) -> Lock:
 )
 def test_a_policy_names_what_goes(store: Store, policy: Policy, gone: set[str]) -> None:
     if policy.yanked:
-        yank(store, "bert@1.1", "diverges", by=Publisher(keys=[KEY], trusted=TRUSTED))
+        yank(store, "bert@1.1", "diverges", by=Publisher(key=KEY, trusted=TRUSTED))
     assert ran(store, policy, is_trial=True) == dict.fromkeys(sorted(gone, key=VERSIONS.index), "goes")
     assert versions(store) == [*VERSIONS]
     assert ran(store, policy) == dict.fromkeys(sorted(gone, key=VERSIONS.index), "removed")
@@ -99,22 +91,18 @@ def test_a_policy_names_what_goes(store: Store, policy: Policy, gone: set[str]) 
     assert findings(store) == []
 
 
-def test_what_is_pinned_open_or_the_latest_stays(store: Store) -> None:
-    publish(store, [bundle("bert", "1.0.1"), bundle("gpt", "1.0.1")], attest=proved, by=Publisher(keys=[KEY]))
-    locks = {"a.lock": pinned("1.1"), "b.lock": pinned("1.0")}
-    found, _ = gc(
-        store, Policy(older_than="3", pre_releases=True), locks=locks, by=Publisher(keys=[KEY], trusted=TRUSTED)
-    )
+def test_what_is_open_or_the_latest_stays(store: Store) -> None:
+    publish(store, [bundle("bert", "1.0.1"), bundle("gpt", "1.0.1")], attest=proved, by=Publisher(key=KEY))
+    for text in ("bert@1.0.1", "bert@1.2"):
+        yank(store, text, "diverges", by=Publisher(key=KEY))
+    found, _ = gc(store, Policy(yanked=True, pre_releases=True), by=Publisher(key=KEY, trusted=TRUSTED))
     assert [(str(each.entry), each.status, each.reason) for each in found] == [
-        ("bert@1.0", "kept", "b.lock pins it"),
         ("bert@1.0.1", "kept", "the release 1.0.1 is open"),
         ("bert@1.1-rc1", "removed", "it is a pre-release"),
-        ("bert@1.1", "kept", "a.lock pins it"),
-        ("bert@1.2", "kept", "it is the latest version"),
+        ("bert@1.2", "removed", "it was yanked: diverges"),
         ("bert@2.0-rc1", "removed", "it is a pre-release"),
-        ("gpt@1.0.1", "kept", "it is the latest version"),
     ]
-    assert fetch(store, "bert@1.0", trusted=TRUSTED) == bundle("bert", "1.0")
+    assert [each.status for each in gc(store, Policy(keep=1), ["gpt"], by=Publisher(key=KEY))[0]] == []
     with pytest.raises(InputError, match="no bundle 'brt'"):
         ran(store, Policy(keep=1), "brt")
 
@@ -129,17 +117,17 @@ def test_what_was_removed_is_never_published_again_and_who_asks_is_told(store: S
             fetch(store, text, trusted=TRUSTED)
     for again in (one, bundle("bert", "1.1", "other"), bundle("bert", "v1.1.0")):
         with pytest.raises(ConflictError, match=rf"{says} \(a version that was removed is never published again"):
-            publish(store, [again], by=Publisher(keys=[KEY], trusted=TRUSTED))
+            publish(store, [again], by=Publisher(key=KEY, trusted=TRUSTED))
     with pytest.raises(ConflictError, match=says):
-        copy(held, store, ["bert@1.1"], by=lambda: Publisher(keys=[KEY], trusted=TRUSTED))
-    yank(held, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
-    publish(held, [bundle("bert", "1.2.5")], attest=proved, by=Publisher(keys=[KEY]))
+        copy(held, store, ["bert@1.1"], by=lambda: Publisher(key=KEY, trusted=TRUSTED))
+    yank(held, "bert@1.0", "diverges", by=Publisher(key=KEY))
+    publish(held, [bundle("bert", "1.2.5")], attest=proved, by=Publisher(key=KEY))
     whole = {
-        each.entry.version: each.status for each in copy(held, store, by=lambda: Publisher(keys=[KEY], trusted=TRUSTED))
+        each.entry.version: each.status for each in copy(held, store, by=lambda: Publisher(key=KEY, trusted=TRUSTED))
     }
     assert {each for each, status in whole.items() if status == "removed"} == {"1.0", "1.1-rc1", "1.1"}
     assert versions(store) == ["1.2", "1.2.5", "2.0-rc1"]
-    publish(store, [bundle("bert", "1.3")], attest=proved, by=Publisher(keys=[KEY]))
+    publish(store, [bundle("bert", "1.3")], attest=proved, by=Publisher(key=KEY))
     assert access.read(store).is_closed("1.1")
 
 
@@ -148,8 +136,8 @@ def test_what_was_removed_is_never_published_again_and_who_asks_is_told(store: S
 def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bool) -> None:
     before = DirectoryStore(tmp_path / "before")
     for each in BUNDLES[:2]:
-        publish(before, [each], attest=attest, by=Publisher(keys=[KEY]))
-    close(before, "1.0", by=Publisher(keys=[KEY]))
+        publish(before, [each], attest=attest, by=Publisher(key=KEY))
+    close(before, "1.0", by=Publisher(key=KEY))
     for number in sample.places(3, of=f"gc {done}"):
         store = DirectoryStore(Path(shutil.copytree(tmp_path / "before", tmp_path / str(number))))
         try:
@@ -157,7 +145,7 @@ def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bo
         except UnavailableError:
             half = findings(store, NOBODY)
             assert {kind for kind, *_ in half} <= {"unlisted"}
-            ran(store, Policy(older_than="0.1"))  # which names nothing: what was begun is completed
+            ran(store, Policy(keep=9))  # which names nothing: what was begun is completed
             assert len(half) == 0 or versions(store) == ["1.1"]
             ran(store, Policy(keep=1))
             assert versions(store) == ["1.1"]
@@ -179,7 +167,7 @@ def test_a_reader_at_work_is_told(store: Store) -> None:
 
 
 def test_shards_and_records_that_nothing_names_go_after_a_day(store: Store) -> None:
-    yank(store, "bert@1.0", "diverges", by=Publisher(keys=[KEY], trusted=TRUSTED))
+    yank(store, "bert@1.0", "diverges", by=Publisher(key=KEY, trusted=TRUSTED))
     folder, named = Path(store.address), set(access.read(store).files_below())
     every = [key for key in store.list("index/") if key != KEY_OF_INDEX]
     for key in (*every, "index/probe/x"):
@@ -197,22 +185,21 @@ def test_shards_and_records_that_nothing_names_go_after_a_day(store: Store) -> N
 
 def test_the_verb_prints_a_row_for_each_version_and_removes_nothing_unasked(tmp_path: Path) -> None:
     channel = tmp_path / "channel"
-    store = filled(DirectoryStore(channel), ("1.0", "1.1", "1.2"), keys=())
+    store = filled(DirectoryStore(channel), ("1.0", "1.1", "1.2"), key=None)
     refused = packyard("gc", channel)
     assert (refused.returncode, "say what may go" in refused.stderr) == (2, True)
     lock = tmp_path / "packyard.lock"
-    done("get", "bert@1.1", "--from", channel, "--into", tmp_path, "--lock", lock)
-    words = ("gc", channel, "--keep", "1", "--lock", lock)
+    done("get", "bert@1.0", "--from", channel, "--into", tmp_path, "--lock", lock)
+    words = ("gc", channel, "--keep", "1")
     dry = json.loads(done(*words, "--dry-run", "-o", "json"))
-    assert [(each["version"], each["status"]) for each in dry] == [("1.0", "goes"), ("1.1", "kept")]
+    assert [(each["version"], each["status"]) for each in dry] == [("1.0", "goes"), ("1.1", "goes")]
     assert done(*words).splitlines() == [
         "removed bert@1.0: it is older than the newest 1",
-        f"kept    bert@1.1: {lock} pins it",
+        "removed bert@1.1: it is older than the newest 1",
     ]
-    assert tuple(each.version for each in access.read(store).entries) == ("1.1", "1.2")
+    assert tuple(each.version for each in access.read(store).entries) == ("1.2",)
     told = packyard("get", "bert@1.0", "--from", channel, "--into", tmp_path)
-    assert told.stderr.startswith("error: bert@1.0 was removed: it is older than the newest 1 (it has 1.2, 1.1)")
-    lock.write_bytes(Lock(packages=pinned("1.0").packages).to_bytes())
+    assert told.stderr.startswith("error: bert@1.0 was removed: it is older than the newest 1 (it has 1.2)")
     told = packyard("get", "--locked", "--lock", lock, "--from", channel, "--into", tmp_path)
     assert told.stderr.startswith("error: bert@1.0 was removed: it is older than the newest 1")
     assert packyard("gc", channel, "--keep", "0").returncode == 2

@@ -8,28 +8,19 @@ import itertools
 import re
 import socket
 import ssl
-import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-import real
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
 from packyard.sharing.index import access
 from packyard.sharing.stores import client
 from packyard.sharing.stores.client import Client, Request
 from packyard.sharing.stores.http import HTTPStore
-from packyard.sharing.stores.store import NotFoundError, TooLongError
+from packyard.sharing.stores.store import NotFoundError
 from sharing.servers import Script, Server, answer, answering, files, for_ever, redirect, slowly
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -43,6 +34,7 @@ MOVED = b"HTTP/1.1 302 Found\r\nLocation: /b\r\n"
 def _alone(clean_environment: pytest.MonkeyPatch) -> None:
     quick = client.REPETITIONS.new(backoff_factor=0, backoff_jitter=0)
     clean_environment.setattr(client, "REPETITIONS", quick)
+    clean_environment.setattr(client, "_LONGEST_WAIT", 0.01)
 
 
 def get(address: str, *, patience: float = 20.0, limit: int = 1_000_000) -> bytes:
@@ -159,16 +151,6 @@ def test_a_name_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.
     released.set()
 
 
-def test_a_server_that_is_not_there_is_unavailable() -> None:
-    with socket.socket() as bound:  # so that nobody else listens there
-        bound.bind(("127.0.0.1", 0))
-        with pytest.raises(UnavailableError, match=r"cannot be reached \(check the address and the network"):
-            get(f"http://127.0.0.1:{bound.getsockname()[1]}")
-
-
-# Proxies.
-
-
 def test_a_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     with answering(lambda _: [answer(b"1")]) as proxy:
         monkeypatch.setenv("http_proxy", proxy.address.replace("//", "//who:s3cret@"))
@@ -177,31 +159,13 @@ def test_a_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) ->
     assert b"Proxy-Authorization: Basic " + base64.b64encode(b"who:s3cret") in proxy.requests[0]
 
 
-@pytest.mark.parametrize(
-    ("script", "says", "patience"),
-    [
-        slow(HEAD, b"X: y\r\n"),
-        once(answer(status=b"407 Who are you"), "the proxy cannot be reached, or refuses"),
-    ],
-)
-def test_a_proxy_that_harms_is_bounded_like_a_server(
-    script: Script, says: str, patience: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with answering(script) as proxy:
-        monkeypatch.setenv("https_proxy", proxy.address.replace("//", "//who:s3cret@"))
-        with pytest.raises(UnavailableError, match=says) as caught:
-            get("https://models.invalid/x", patience=patience)
-    assert proxy.requests[0].startswith(b"CONNECT models.invalid:443 ")
-    assert "s3cret" not in str(caught.value)
-
-
 @pytest.mark.parametrize("scheme", ["http", "https"])
-@pytest.mark.parametrize(("proxy", "says"), [("http://who:s3cret@127.0.0.1:1", "cannot be"), ("http:///", "is inv")])
+@pytest.mark.parametrize("proxy", ["http://who:s3cret@127.0.0.1:1", "http:///"])
 def test_a_proxy_that_fails_is_blamed_with_the_variables_to_check(
-    scheme: str, proxy: str, says: str, monkeypatch: pytest.MonkeyPatch
+    scheme: str, proxy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(f"{scheme}_proxy", proxy)
-    with pytest.raises(UnavailableError, match=rf"the .*proxy.* {says}.*check HTTPS_PROXY, HTTP_PR") as caught:
+    with pytest.raises(UnavailableError, match=r"the proxy cannot be reached.*check HTTPS_PROXY, HTTP_PR") as caught:
         get(f"{scheme}://models.invalid/x")
     assert "s3cret" not in str(caught.value)
 
@@ -209,54 +173,17 @@ def test_a_proxy_that_fails_is_blamed_with_the_variables_to_check(
 # TLS.
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 with its key, by nobody whom anybody trusts."""
-    folder = tmp_path_factory.mktemp("tls")
-    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out cert.pem -subj /CN=test"
-    command = [real.program("openssl"), *words.split(), "-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run(command, cwd=folder, capture_output=True, check=True)
-    (folder / "both.pem").write_text((folder / "key.pem").read_text() + (folder / "cert.pem").read_text())
-    return folder
-
-
-@pytest.fixture
-def tls(certificate: Path) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate / "both.pem")
-    return context
-
-
 def test_a_certificate_that_nobody_trusts_is_refused(tls: ssl.SSLContext) -> None:
-    says = r"a: the server's certificate is not trusted: self-signed certificate \(check its address; REQUESTS_CA"
+    says = r"a: the server's certificate is not trusted: unable to get .* \(check its address; REQUESTS_CA"
     with answering(files({"/a": b"1"}), tls=tls) as server, pytest.raises(UnavailableError, match=says):
         get(server.address)
     assert server.requests == []
 
 
-def test_a_certificate_that_is_not_valid_now_is_told_with_the_clock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    key, past = Ed25519PrivateKey.generate(), datetime(2020, 1, 1, tzinfo=UTC)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
-    made = x509.CertificateBuilder(name, name, key.public_key(), 1, past, past + timedelta(days=1))
-    names = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
-    signed = made.add_extension(names, critical=False).sign(key, None).public_bytes(Encoding.PEM)
-    (tmp_path / "cert.pem").write_bytes(signed)
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    (tmp_path / "both.pem").write_bytes(private + signed)
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "cert.pem"))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "both.pem")
-    says = r"not trusted: certificate has expired \(is the clock of this machine right\?"
-    with answering(files({"/a": b"1"}), tls=context) as server, pytest.raises(UnavailableError, match=says):
-        get(server.address)
-
-
 def test_over_tls_a_server_is_asked_by_its_name_and_bounded_like_any_other(
-    tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
+    tls: ssl.SSLContext, authority: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate / "cert.pem"))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority / "ca.pem"))
     with answering(files({"/a": b"1"}), tls=tls) as server:
         assert get(server.address) == b"1"
         with pytest.raises(UnavailableError, match="Hostname mismatch, certificate is not valid for 'localhost'"):
@@ -269,9 +196,9 @@ def test_over_tls_a_server_is_asked_by_its_name_and_bounded_like_any_other(
 
 
 def test_no_redirection_leads_from_https_to_http(
-    tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
+    tls: ssl.SSLContext, authority: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate / "cert.pem"))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority / "ca.pem"))
     with (
         answering(files({"/a": b"1"})) as plain,
         answering(lambda _: [redirect(f"{plain.address}/a")], tls=tls) as server,
@@ -365,33 +292,6 @@ def asked(server: Server, path: str = "/a", **named: Any) -> Request:
     return Request(**{"url": f"{server.address}{path}", "place": server.address, "limit": 1_000_000, **named})
 
 
-@pytest.mark.parametrize("size", [0, 300_000])
-@pytest.mark.parametrize("method", ["PUT", "POST"])
-def test_a_method_sends_its_headers_and_its_body(method: str, size: int) -> None:
-    body = bytes(size)
-    with answering(lambda _: [answer(b"ok", b"X-Some: y", status=b"201 Created")]) as server:
-        ask = asked(server, method=method, body=body, headers={"If-Match": "x"}, authorization="T k")
-        found = Client().ask(ask)
-    assert (found.status, found.body, found.headers["x-some"], found.url) == (201, b"ok", "y", f"{server.address}/a")
-    head, _, sent = server.requests[0].partition(b"\r\n\r\n")
-    assert head.startswith(method.encode() + b" /a HTTP/1.1\r\n")
-    assert {b"If-Match: x", b"Authorization: T k", b"Content-Length: %d" % len(body)} < set(head.split(b"\r\n"))
-    assert sent == body
-
-
-def test_the_length_of_what_is_asked_by_head_is_not_waited_for() -> None:
-    with answering(lambda _: [HEAD + b"Content-Length: 99999999999\r\n\r\n"]) as server:
-        found = Client().ask(asked(server, method="HEAD"))
-    assert (found.status, found.headers["content-length"], found.body) == (200, "99999999999", b"")
-
-
-@pytest.mark.parametrize(("length", "kept"), [(64 * 1024, 64 * 1024), (64 * 1024 + 1, 0)])
-def test_what_a_server_says_of_an_error_is_kept_if_it_is_short(length: int, kept: int) -> None:
-    with answering(lambda _: [answer(b"x" * length, status=b"409 Conflict")]) as server:
-        found = Client().ask(asked(server, method="PUT", limit=5))
-    assert (found.status, len(found.body)) == (409, kept)
-
-
 def test_a_server_that_reads_slowly_is_not_waited_for_beyond_the_deadline() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf, pytest.raises(UnavailableError, match="in time"):
         Client(0.4).ask(asked(Server(deaf.getsockname()[1]), method="PUT", body=bytes(30_000_000)))
@@ -433,14 +333,11 @@ def busy(after: bytes) -> bytes:
     return answer(b"", b"Retry-After: " + after, status=b"503 Busy")
 
 
-@pytest.mark.parametrize(
-    ("after", "times", "says"),
-    [(b"0", 4, "in 0 s"), (b"61", 1, "in 61 s"), (b"Fri, 31 Dec 2100 23:59:59 GMT", 1, "later")],
-)
-def test_a_server_that_stays_busy_is_given_up_soon(after: bytes, times: int, says: str) -> None:
+@pytest.mark.parametrize("after", [b"0", b"61", b"Fri, 31 Dec 2100 23:59:59 GMT"])
+def test_a_server_that_stays_busy_is_given_up_soon(after: bytes) -> None:
     with answering(lambda _: [busy(after)]) as server:
-        assert says in str(Client().ask(asked(server)).unexpected())
-    assert len(server.requests) == times
+        assert r"answers HTTP 503 (try again later" in str(Client().ask(asked(server)).unexpected())
+    assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize("text", [b"-1", b"9" * 5000, b"x", b"", "\u0662".encode(), b"1e9", b"0"], ids=len)
@@ -476,58 +373,6 @@ def test_a_stream_that_breaks_off_or_is_slow_is_told_after_what_arrived(name: st
         with pytest.raises(UnavailableError, match=says):
             list(pieces)
     assert found.status == 200
-
-
-def test_a_stream_that_is_left_early_closes_its_connection() -> None:
-    ended = threading.Event()
-
-    def script(_: bytes) -> Iterator[bytes]:
-        try:
-            yield from itertools.chain([HEAD + b"\r\n"], itertools.repeat(bytes(100_000)))
-        finally:
-            ended.set()
-
-    with answering(script) as server:
-        _, pieces = Client().stream(asked(server))
-        next(pieces)
-        pieces.close()  # type: ignore[attr-defined]  # of a generator
-        assert ended.wait(5)  # a server gives up a connection that is open after ten
-
-
-def test_one_connection_is_kept_and_opened_again_where_it_ended_or_was_not_read_to_its_end() -> None:
-    def staying(body: bytes) -> bytes:
-        return HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
-
-    opened, said = [], []
-
-    def serve(connection: socket.socket) -> None:
-        with suppress(OSError), connection:
-            while (request := connection.recv(65536)) and b"/end" not in (path := request.split()[1]):
-                said.append(path)
-                connection.sendall(staying(bytes(200_000) if path == b"/long" else path))
-
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                opened.append(listening.accept()[0])
-                threading.Thread(target=serve, args=(opened[-1],), daemon=True).start()
-
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        threading.Thread(target=accept, daemon=True).start()
-        store = HTTPStore(f"http://127.0.0.1:{listening.getsockname()[1]}")
-        assert [store.get(key) for key in ("a", "b")] == [b"/a", b"/b"]
-        assert b"".join(store.read("c")) == b"/c"
-        assert len(opened) == 1
-        with pytest.raises(TooLongError):
-            store.get("long", limit=1000)
-        assert store.get("d") == b"/d"
-        assert len(opened) == 2
-        opened[-1].shutdown(socket.SHUT_RDWR)
-        assert store.get("e") == b"/e"
-        listening.shutdown(socket.SHUT_RDWR)
-
-
-# The store.
 
 
 @pytest.mark.parametrize("key", ["1.0+b1/a", "v1.0/a.tar.gz"])

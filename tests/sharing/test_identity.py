@@ -42,8 +42,8 @@ def filled(store: DirectoryStore, job: JobIdentity) -> DirectoryStore:
     def attest(entry: IndexEntry) -> dict[str, bytes]:
         return {entry.beside(SIGSTORE): Statement(entry, {}, None, libraries={}).to_bytes(job)}
 
-    publish(store, [bundle("bert"), bundle("gpt")], Publisher(keys=[job]), attest=attest)
-    yank(store, "gpt@1.0", "diverges", Publisher(keys=[job]))
+    publish(store, [bundle("bert"), bundle("gpt")], Publisher(key=job), attest=attest)
+    yank(store, "gpt@1.0", "diverges", Publisher(key=job))
     return store
 
 

@@ -15,10 +15,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.oci.login import challenges
-from packyard.sharing.stores.store import NotFoundError
 from sharing import registries
 from sharing.servers import Script, Server, answer, answering, redirect
-from sharing.tokens import TokenServer, token_server
 
 KEY = "1.0/bert.tar.gz"
 # bcrypt of "s3cr:t", which needs the least time
@@ -42,17 +40,6 @@ def registry_of_passwords(request: pytest.FixtureRequest, tmp_path_factory: pyte
         yield host
 
 
-@pytest.fixture(scope="module")
-def registry_of_tokens(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, TokenServer]]:
-    """A registry that wants tokens, and the server that gives them."""
-    folder = tmp_path_factory.mktemp("tokens")
-    with (
-        token_server(folder, user="ada", password="s3cr:t", identity="s3cr-identity") as server,
-        registries.distribution(real.pinned_program("registry"), folder, more=server.configuration) as host,
-    ):
-        yield host, server
-
-
 def log_in(folder: Path, host: str, **entry: str) -> None:
     (folder / "config.json").write_text(json.dumps({"auths": {host: entry}}))
 
@@ -74,14 +61,6 @@ def test_a_password_is_used(registry_of_passwords: str, tmp_path: Path) -> None:
     assert store.get(KEY) == b"1"
 
 
-def test_a_password_of_the_address_goes_before_that_of_the_file(registry_of_passwords: str, tmp_path: Path) -> None:
-    log_in(tmp_path, registry_of_passwords, username="ada", password="wrong")
-    store = OCIStore(f"oci://ada:s3cr%3At@{registry_of_passwords}/{path()}")
-    store.put(KEY, b"1")
-    assert store.get(KEY) == b"1"
-    assert "s3cr" not in repr(store) + store.address
-
-
 @pytest.mark.parametrize("entry", [{}, {"username": "ada", "password": "s3cr-wrong"}, {"identitytoken": "s3cr"}])
 def test_without_the_right_password_access_is_denied(
     registry_of_passwords: str, tmp_path: Path, entry: dict[str, str]
@@ -94,43 +73,6 @@ def test_without_the_right_password_access_is_denied(
         assert "s3cr" not in str(caught.value)
 
 
-def test_whoever_has_no_account_may_read_by_a_token_and_not_write(
-    registry_of_tokens: tuple[str, TokenServer], tmp_path: Path
-) -> None:
-    host, server = registry_of_tokens
-    address = f"oci://{host}/{path()}"
-    log_in(tmp_path, host, **ADA)
-    OCIStore(address).put(KEY, b"1")
-    (tmp_path / "config.json").unlink()
-    server.asked.clear()
-    store = OCIStore(address)
-    assert store.get(KEY) == b"1"
-    assert store.get(KEY) == b"1"
-    assert len(server.asked) == 1
-    assert server.asked[0][0] == ""
-    with pytest.raises(NotFoundError, match=r"bert:9\.0: not found"):
-        store.get("9.0/bert.tar.gz")
-    with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401"):
-        store.put("2.0/bert.tar.gz", b"1")
-
-
-def test_a_password_gets_a_token_for_what_is_asked_and_no_more(
-    registry_of_tokens: tuple[str, TokenServer], tmp_path: Path
-) -> None:
-    host, server = registry_of_tokens
-    log_in(tmp_path, host, **ADA)
-    server.asked.clear()
-    channel = path()
-    store = OCIStore(f"oci://{host}/{channel}")
-    store.put(KEY, b"1")
-    store.put("2.0/bert.tar.gz", b"1")
-    scopes = [parameters["scope"].replace("push,pull", "pull,push") for _, parameters in server.asked]
-    assert sorted(scopes) == sorted(f"repository:{channel}/bert:{actions}" for actions in ("pull", "pull,push"))
-    assert {parameters["service"] for _, parameters in server.asked} == {"test-registry"}
-
-
-# Servers that want to know too much.
-
 BODY = b"bundle"
 MANIFEST = json.dumps(
     {
@@ -140,8 +82,8 @@ MANIFEST = json.dumps(
 ).encode()
 
 
-def oci(server: Server, user: str = "") -> OCIStore:
-    return OCIStore(f"oci://{user}{server.address.partition('//')[2]}/m", patience=30)
+def oci(server: Server) -> OCIStore:
+    return OCIStore(f"oci://{server.address.partition('//')[2]}/m", patience=30)
 
 
 def wants(challenge: bytes) -> bytes:
@@ -174,7 +116,9 @@ def test_where_the_bytes_are_elsewhere_no_authorization_goes_there(tmp_path: Pat
     assert authorized(cdn) == []
 
 
-def test_where_the_bytes_are_to_be_sent_elsewhere_no_authorization_goes_there() -> None:
+def test_where_the_bytes_are_to_be_sent_elsewhere_no_authorization_goes_there(
+    tmp_path: Path,
+) -> None:
     there: list[bytes] = []
 
     def script(request: bytes) -> Iterable[bytes]:
@@ -190,23 +134,25 @@ def test_where_the_bytes_are_to_be_sent_elsewhere_no_authorization_goes_there() 
 
     created = answer(b"", status=b"201 Created")
     with answering(lambda _: [created]) as bucket, answering(script) as server:
-        oci(server, "ada:s3cr@").put(KEY, b"1")
+        log_in(tmp_path, server.address.partition("//")[2], **ADA)
+        oci(server).put(KEY, b"1")
     assert authorized(bucket) == []
     assert [request.split(b" ")[1].split(b"?")[0] for request in bucket.requests] == [b"/up"] * len(bucket.requests)
     assert b"digest=" + Digest.of(b"1").replace(":", "%3A").encode() in bucket.requests[0]
 
 
-def test_a_password_goes_to_the_token_server_that_the_registry_names_and_only_a_token_to_the_registry() -> None:
+def test_a_password_goes_to_the_token_server_that_the_registry_names_and_only_a_token_to_the_registry(
+    tmp_path: Path,
+) -> None:
     token = answer(json.dumps({"token": "t0ken"}).encode())
     with answering(lambda _: [token]) as issuer:
-        challenge = (
-            b'Bearer realm="%s/t?a=b",service="a \\"b\\"",scope="repository:m/bert:pull"' % issuer.address.encode()
-        )
+        challenge = b'Bearer realm="%s/t?a=b",service="a b",scope="repository:m/bert:pull"' % issuer.address.encode()
         with answering(registry(challenge)) as server:
-            assert oci(server, "ada:s3cr@").get(KEY) == BODY
+            log_in(tmp_path, server.address.partition("//")[2], **ADA)
+            assert oci(server).get(KEY) == BODY
     assert set(authorized(server)) == {b"Authorization: Bearer t0ken"}
-    assert authorized(issuer) == [b"Authorization: Basic " + base64.b64encode(b"ada:s3cr")]
-    assert b"GET /t?a=b&service=a+%22b%22&scope=repository%3Am%2Fbert%3Apull " in issuer.requests[0]
+    assert authorized(issuer) == [b"Authorization: Basic " + base64.b64encode(b"ada:s3cr:t")]
+    assert b"GET /t?a=b&service=a+b&scope=repository%3Am%2Fbert%3Apull " in issuer.requests[0]
 
 
 def test_a_token_that_is_over_is_renewed() -> None:
@@ -229,14 +175,13 @@ def test_a_token_that_is_over_is_renewed() -> None:
 
 @pytest.mark.parametrize(
     "realm",
-    ["http://tokens.invalid/x", "", "http://[", "http://u:p@127.0.0.1:1/", "file:///etc"],
+    ["http://tokens.invalid/x", "", "http://[", "file:///etc"],
 )
-def test_a_password_is_not_sent_to_a_token_server_without_tls(realm: str) -> None:
-    with (
-        answering(registry(b'Bearer realm="%s"' % realm.encode())) as server,
-        pytest.raises(UnavailableError, match="names a token server without TLS"),
-    ):
-        oci(server, "ada:s3cr@").get(KEY)
+def test_a_password_is_not_sent_to_a_token_server_without_tls(realm: str, tmp_path: Path) -> None:
+    with answering(registry(b'Bearer realm="%s"' % realm.encode())) as server:
+        log_in(tmp_path, server.address.partition("//")[2], **ADA)
+        with pytest.raises(UnavailableError, match="names a token server without TLS"):
+            oci(server).get(KEY)
     assert authorized(server) == []
 
 
@@ -281,8 +226,6 @@ def test_over_plain_http_to_another_machine_nothing_secret_is_sent(
         ('Bearer realm="a",service="b"', {"bearer": {"realm": "a", "service": "b"}}),
         ('bearer Realm = a , scope="x:y:pull,push"', {"bearer": {"realm": "a", "scope": "x:y:pull,push"}}),
         ('Basic realm="x", Bearer realm="y"', {"basic": {"realm": "x"}, "bearer": {"realm": "y"}}),
-        ('Bearer realm="a\\"b\\\\"', {"bearer": {"realm": 'a"b\\'}}),
-        ('Bearer realm="a",realm="b", Bearer realm="c"', {"bearer": {"realm": "a"}}),
         ('Bearer realm="open', {"bearer": {}}),
         ('",=', {}),
     ],

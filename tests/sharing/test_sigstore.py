@@ -52,7 +52,7 @@ def attest(entry: IndexEntry, key: SigningKey = KEY) -> Mapping[str, bytes]:
 @pytest.fixture
 def channel(tmp_path: Path) -> DirectoryStore:
     store = DirectoryStore(tmp_path / "channel")
-    publish(store, [BERT], attest=attest, by=Publisher(keys=[KEY]))
+    publish(store, [BERT], attest=attest, by=Publisher(key=KEY))
     return store
 
 
@@ -84,7 +84,7 @@ def test_a_registry_has_the_bundle_as_a_referrer(
     registry: str, request: pytest.FixtureRequest, channel: DirectoryStore
 ) -> None:
     store = OCIStore(anywhere(request.getfixturevalue(registry)))
-    assert [each.status for each in copy(channel, store, by=lambda: Publisher(keys=[KEY]))] == ["published"]
+    assert [each.status for each in copy(channel, store, by=lambda: Publisher(key=KEY))] == ["published"]
     image = ask(store, "bert", "manifests/1.0")
     assert Digest.of(image.content) == MANIFEST
     tag = MANIFEST.replace(":", "-")
@@ -93,7 +93,7 @@ def test_a_registry_has_the_bundle_as_a_referrer(
     kinds = {each["artifactType"] for each in listed.json()["manifests"]}
     assert envelope.BUNDLE_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
     assert list(fsck.check(store, TRUST)) == []
-    assert [each.status for each in copy(channel, store, by=lambda: Publisher(keys=[KEY]))] == ["unchanged"]
+    assert [each.status for each in copy(channel, store, by=lambda: Publisher(key=KEY))] == ["unchanged"]
 
 
 def test_publishing_again_leaves_a_signed_statement_that_verifies(channel: DirectoryStore, tmp_path: Path) -> None:
@@ -101,14 +101,12 @@ def test_publishing_again_leaves_a_signed_statement_that_verifies(channel: Direc
     changing = SigningKey.of(private)  # which signs the same bytes by another signature each time
     one, two = (attest(ENTRY, changing) for _ in range(2))
     assert one != two
-    store, by = DirectoryStore(tmp_path / "changing"), Publisher(keys=[changing])
+    store, by = DirectoryStore(tmp_path / "changing"), Publisher(key=changing)
     for objects in (one, two):
         store.put(ENTRY.beside(SIGSTORE), one[ENTRY.beside(SIGSTORE)])
         publish(store, [BERT], attest=lambda _, objects=objects: objects, by=by)
         assert store.get(ENTRY.beside(SIGSTORE)) == one[ENTRY.beside(SIGSTORE)]
-    publish(
-        channel, [BERT], attest=lambda entry: {entry.beside(PROVENANCE): made().to_bytes()}, by=Publisher(keys=[KEY])
-    )
+    publish(channel, [BERT], attest=lambda entry: {entry.beside(PROVENANCE): made().to_bytes()}, by=Publisher(key=KEY))
     assert ENTRY.beside(PROVENANCE) not in channel.list("")
 
 
@@ -146,4 +144,4 @@ def test_fsck_and_copy_find_what_is_not_about_the_bundle(
 
 
 def copied(source: Store, target: Store) -> object:
-    return copy(source, target, how=Fetching(trusted=TRUST), by=lambda: Publisher(keys=[KEY]))
+    return copy(source, target, how=Fetching(trusted=TRUST), by=lambda: Publisher(key=KEY))

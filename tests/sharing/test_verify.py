@@ -92,7 +92,7 @@ print(*sorted({"cryptography", "subprocess", "yaml", "importlib.metadata", "pack
 def listed(tmp_path: Path) -> DirectoryStore:
     """A channel that lists `BERT`, with its provenance."""
     store = DirectoryStore(tmp_path / "channel")
-    publish(store, [BERT], attest=lambda entry: {f"{entry.key}.sigstore.json": SIGNED}, by=Publisher(keys=[OTHER]))
+    publish(store, [BERT], attest=lambda entry: {f"{entry.key}.sigstore.json": SIGNED}, by=Publisher(key=OTHER))
     return store
 
 
@@ -108,7 +108,7 @@ def test_what_a_signed_index_lists_is_verified_with_the_provenance_of_the_channe
 
 def test_a_channel_without_provenance_is_no_error_where_the_index_is_signed(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path / "channel")
-    publish(store, [BERT], by=Publisher(keys=[KEY]))
+    publish(store, [BERT], by=Publisher(key=KEY))
     found = access.read(store, TRUST)
     assert verify_listed(found, found.entries[0], BERT, None, TRUST).listed_by == (KEY.public.id,)
     unsigned = access.read(store)

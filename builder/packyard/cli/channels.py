@@ -36,16 +36,16 @@ _MOST = 86_400.0
 _MOMENT = 2.0  # seconds that somebody waits who pressed Tab
 
 
-def open_channel(address: str) -> Store:
-    """Open a channel; each request may take PACKYARD_TIMEOUT seconds, if that is set."""
+def open_channel(address: str, seconds: float | None = None) -> Store:
+    """Open a channel; each request may take so many seconds, or PACKYARD_TIMEOUT."""
     if re.fullmatch(r"(localhost|[\w-]+(\.[\w-]+)+):\d+(/.*)?", address) and not Path(address).exists():
         raise InputError(Problem("is not a channel", file=address, hint=f"did you mean http://{address}?"))
-    return stores.open_store(address, patience=patience(), tell=output.warning)
+    return stores.open_store(address, patience=seconds or patience(), tell=output.warning)
 
 
-def open_to_read(address: str) -> Store:
+def open_to_read(address: str, seconds: float | None = None) -> Store:
     """Open a channel that is used as it was, and said to be, if it cannot be reached; but no directory or registry."""
-    store = open_channel(address)
+    store = open_channel(address, seconds)
     cache = index_cache()
     if cache is None or not _is_remembered(store):
         return store
@@ -82,31 +82,21 @@ def signed(address: str, index: Index) -> str:
     return f"signed by {index.others[0]}, which you do not trust" if index.others else "not signed"
 
 
-def publisher(address: str, keys: Sequence[Signing]) -> Publisher:
-    """Return who writes into a channel with these keys: whom the user trusts there, and what he remembers of it."""
+def publisher(address: str, key: Signing | None) -> Publisher:
+    """Return who writes into a channel with this key: whom the user trusts there, and what he remembers of it."""
     memory = preferences.memory(address)
-    return Publisher(
-        keys=keys, trusted=preferences.trust(address), memory=memory, patience=patience(), tell=output.note
-    )
+    return Publisher(key=key, trusted=preferences.trust(address), memory=memory, patience=patience(), tell=output.note)
 
 
 def names(address: str, start: str) -> Iterator[str]:
     """Yield the names of packages that begin so, for completion."""
-    return _at_hand(address).names(start)
+    return listed(address, open_to_read(address, _MOMENT)).names(start)
 
 
 def paths(address: str, name: str) -> Sequence[str]:
     """Return the use cases of a package, for completion."""
-    package = _at_hand(address).package(name)
+    package = listed(address, open_to_read(address, _MOMENT)).package(name)
     return package.latest.use_cases if package and package.latest else ()
-
-
-def _at_hand(address: str) -> Index:
-    """Return what a channel lists, in a moment, or from what is remembered."""
-    store: Store = stores.open_store(address, patience=_MOMENT)
-    if (cache := index_cache()) and _is_remembered(store):
-        store = RememberedStore(store, cache, lambda _: None, name=identity(address))
-    return access.read(store, preferences.trust(address), preferences.memory(address))
 
 
 def fetching(address: str, store: Store | None = None) -> Fetching:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from packyard.cli import directory as directories
 from packyard.cli import output
-from packyard.cli.flags import Declared
 from packyard.cli.verbs import VERBS
 from packyard.core.errors import PackyardError
 from packyard.using.options import folder
@@ -129,12 +128,12 @@ def _packages(words: Sequence[str], start: str, *, with_use_cases: bool) -> Iter
     named = [each.partition("=")[2] for each in words if each.startswith("--from=")]
     source = preferences.source(words[words.index("--from") + 1] if "--from" in words else named[-1] if named else None)
     package, slash, _ = start.partition("/")
-    if slash and with_use_cases:
+    if not slash or not with_use_cases:
+        yield from workspaces.carried().package_names() if source.is_carried else channels.names(source.value, start)
+    else:
         name = package.partition("@")[0]
         paths = workspaces.paths(name) if source.is_carried else channels.paths(source.value, name)
         yield from (f"{package}/{path}" for path in address.shortened(paths))
-    else:
-        yield from workspaces.carried().package_names() if source.is_carried else channels.names(source.value, start)
 
 
 def _runs(words: Sequence[str]) -> list[str]:
@@ -155,16 +154,10 @@ def flags_of(verb: str, before: Sequence[str]) -> _Flags:
     module = import_module(f"packyard.cli.{VERBS[verb][0]}")
     if verb == "cfg":
         command = before[0] if before and before[0] in module.COMMANDS else ""
-        return {**_declared(module.flags_of(command) if command else Declared()), "--help": None}
+        return {**(module.flags_of(command).offered() if command else {}), "--help": None}
     if hasattr(module, "FLAGS"):
-        return _declared(module.FLAGS)
+        offered: _Flags = module.FLAGS.offered()
+        return offered
     from packyard.cli import parser
 
     return parser.make(module, verb).flags()
-
-
-def _declared(flags: Declared) -> _Flags:
-    names: dict[str, Sequence[str] | None] = {f"--{name}": None for name in flags.switches}
-    names.update({f"--{name}": [*choices] for name, choices in flags.values.items()})
-    names.update({f"-{letter}": names[f"--{name}"] for letter, name in flags.short.items()})
-    return names

@@ -43,23 +43,41 @@ def split(
     ``names`` returns the names that may come first instead of DIR, by default those of the setters of the package here
     and those below; ``what`` says what they name.
     """
+    if place := find(words, names or setters):
+        return place
+    raise refusal(words[0], what, names or setters)
+
+
+def find(words: Sequence[str], names: Callable[[Path], Collection[str]]) -> tuple[Path, list[str]] | None:
+    """Return DIR, the folder or the use case that the first word names, and the words after it; None if there is none.
+
+    Without a word, and before NAME=VALUE or one of the ``names``, DIR is here.
+    """
     first = words[0] if words else os.curdir
     if not words or "=" in first.partition("/")[0]:
         return _HERE, list(words)
     if os.path.isdir(first):  # noqa: PTH112  # a text, which may be empty
         return Path(first), list(words[1:])
-    candidates = [] if "/" in first else _known(names or setters)
-    if first in candidates:
+    if "/" not in first and first in _known(names):
         return _HERE, list(words)
-    if use_case := addressed(first):
-        return use_case, list(words[1:])
+    use_case = addressed(first)
+    return (use_case, list(words[1:])) if use_case else None
+
+
+def refusal(word: str, what: str, names: Callable[[Path], Collection[str]]) -> InputError:
+    """Return the error for a word that names no folder, and nothing else that is known here."""
     where = f", nor {what} of the package here" if what else ""
-    hint = suggest(first, candidates) or (f"its folder is {Path(first).parent}" if Path(first).exists() else "")
-    if not hint and first[0] not in "/.":
-        hint = (
-            f"packyard get {quote(first)} fetches a package" if "/" in first else "packyard list shows packages to get"
-        )
-    raise InputError(Problem(f"is not a directory{where}", file=first, hint=hint))
+    hint = "" if "/" in word else suggest(word, _known(names))
+    if Path(word).exists():
+        hint = hint or f"its folder is {Path(word).parent}"
+    elif not hint and word[:1] not in ("/", "."):
+        hint = f"packyard get {quote(word)} fetches a package" if "/" in word else "packyard list shows packages to get"
+    return InputError(Problem(f"is not a directory{where}", file=word, hint=hint))
+
+
+def no_names(_directory: Path) -> Collection[str]:
+    """Return the names that may come first instead of DIR where none may."""
+    return ()
 
 
 def addressed(word: str) -> Path | None:
@@ -75,7 +93,7 @@ def addressed(word: str) -> Path | None:
 
 def only(words: Sequence[str], verb: str) -> Path:
     """Return DIR for a verb that takes nothing else."""
-    directory, rest = split(words, "", lambda _: ())
+    directory, rest = split(words, "", no_names)
     if rest:
         hint = f"type packyard {verb} {quote(str(directory))}"
         raise UsageError(f"packyard {verb}: unexpected argument {rest[0]!r} after DIR; {hint}")

@@ -1,7 +1,6 @@
 """Flags as kustomize's commands parse them: anywhere between the arguments, ended by ``--``.
 
-``--name V``, ``--name=V``, ``-R``, ``-R=false``; a word that begins with ``-`` is always a flag. What is wrong is said
-as kustomize says it, or in our own words with the flag that was probably meant.
+``--name V``, ``--name=V``, ``-R``, ``-R=false``; a word that begins with ``-`` is always a flag.
 """
 
 from __future__ import annotations
@@ -57,23 +56,27 @@ class Declared:
 
     ``switches`` are on or off, with their defaults; ``values`` are flags that take a value, each with the values to
     choose from, or none where any is possible; ``short`` maps letters to names. With ``numbers``, a word such as ``-1``
-    is an argument. ``as_kustomize``, what is wrong is said in its words.
+    is an argument.
     """
 
     def __init__(
         self,
         switches: Mapping[str, bool] | None = None,
-        values: Mapping[str, Collection[str]] | Sequence[str] = (),
+        values: Mapping[str, Collection[str]] | None = None,
         short: Mapping[str, str] | None = None,
         *,
         numbers: bool = False,
-        as_kustomize: bool = True,
     ) -> None:
         self.switches = dict(switches or {})
-        self.values = dict(values) if isinstance(values, Mapping) else dict.fromkeys(values, ())
+        self.values = dict(values or {})
         self.short = {"R": _RECURSE, **(short or {})} if _RECURSE in self.switches else dict(short or {})
         self.numbers = numbers
-        self.as_kustomize = as_kustomize
+
+    def offered(self) -> dict[str, Sequence[str] | None]:
+        """Return the flags, each with the values to choose from: None where it takes no value."""
+        names: dict[str, Sequence[str] | None] = {f"--{name}": None for name in self.switches}
+        names.update({f"--{name}": [*choices] for name, choices in self.values.items()})
+        return {**names, **{f"-{letter}": names[f"--{name}"] for letter, name in self.short.items()}}
 
     def parse(self, words: Sequence[str]) -> Flags:
         """Parse words."""
@@ -98,8 +101,7 @@ class Declared:
         while letters:
             name, behind = self.short.get(letters[0], ""), letters[1:]
             if not name:
-                told = f"unknown shorthand flag: {letters[0]!r} in -{letters}"
-                raise UsageError(told if self.as_kustomize else self._unknown(f"-{letters[0]}", flags))
+                raise UsageError(self._unknown(f"-{letters[0]}", flags))
             if behind.startswith("="):
                 return self._take(flags, name, behind[1:], rest)
             if name in self.values:
@@ -113,14 +115,13 @@ class Declared:
             flags.switches[name] = True if text is None else self._switch(name, text)
         elif name in self.values:
             if text is None and not rest:
-                missing = f"flag needs an argument: --{name}"
-                raise UsageError(missing if self.as_kustomize else f"--{name} needs a value")
+                raise UsageError(f"--{name} needs a value")
             value, choices = rest.pop(0) if text is None else text, self.values[name]
-            if choices and value not in choices and not self.as_kustomize:
-                raise UsageError(f"--{name} is {', '.join(choices)}, not {value!r}")
+            if choices and value not in choices:
+                raise UsageError(f"--{name} is {' or '.join(choices)}, not {value!r}")
             flags.values.setdefault(name, []).append(value)
         else:
-            raise UsageError(f"unknown flag: --{name}" if self.as_kustomize else self._unknown(f"--{name}", flags))
+            raise UsageError(self._unknown(f"--{name}", flags))
 
     def _unknown(self, flag: str, flags: Flags) -> str:
         names = [f"--{name}" for name in (*self.switches, *self.values)]
@@ -129,10 +130,6 @@ class Declared:
         return f"{told} (before values that begin with -, type --)" if is_bare else told
 
     def _switch(self, name: str, text: str) -> bool:
-        if text not in _TRUE | _FALSE and not self.as_kustomize:
-            raise UsageError(f"--{name} is on or off: type --{name} or --{name}=false, not --{name}={text}")
         if text not in _TRUE | _FALSE:
-            letters = [f"-{letter}, " for letter, meant in self.short.items() if meant == name]
-            fault = f'strconv.ParseBool: parsing "{text}": invalid syntax'
-            raise UsageError(f'invalid argument "{text}" for "{"".join(letters)}--{name}" flag: {fault}')
+            raise UsageError(f"--{name} is on or off: type --{name} or --{name}=false, not --{name}={text}")
         return text in _TRUE

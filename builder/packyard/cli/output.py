@@ -39,19 +39,6 @@ def data(content: bytes) -> None:
     streams.write(content)
 
 
-def printed(content: bytes, prefix: str) -> None:
-    """Print a line that a program printed, as it is; at a terminal without what would act on that, colors included."""
-    if on_terminal():
-        import re
-
-        text = re.sub(r"\x1b\[[\d;]*m", "", content.decode("utf-8", "backslashreplace")).rstrip("\r\n")
-        line(prefix + text.rpartition("\r")[2].expandtabs())  # what was printed last in its place
-    elif prefix:
-        streams.write(prefix.encode() + content.removesuffix(b"\n") + b"\n")
-    else:
-        streams.write(content)
-
-
 def read(what: str) -> bytes:
     """Return all of standard input; at a terminal, first print what is expected."""
     if sys.stdin.isatty():

@@ -79,17 +79,16 @@ def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Ite
 
     With ``all_by``, the flag that takes all use cases below a directory, it may be a package.
     """
-    fetched = _reference(arguments, verb)
-    directory, words = (
-        (Path(), arguments.words[1:]) if fetched else directories.split(arguments.words, "", lambda _: ())
-    )
+    is_asked = _is_asked(arguments, verb)
+    place = None if is_asked else directories.find(arguments.words, directories.no_names)
+    directory, words = place or (Path(), arguments.words[1:])
     typed = directories.values(words, verb)
     with ExitStack() as stack:
-        if fetched is None:
+        if place:
             directory = directory if all_by else usecases.chosen(directory, verb, words)
             name, names = address.of(directory), []
         else:
-            reference, wanted = fetched
+            reference, wanted = _named(arguments.words[0], is_asked=is_asked)
             directory = top = stack.enter_context(_fetched(reference, arguments))
             name = arguments.words[0]
             if wanted or not all_by:
@@ -105,7 +104,7 @@ def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Ite
             given=given,
             values=directories.merged(given, typed),
             options=options,
-            is_fetched=fetched is not None,
+            is_fetched=place is None,
         )
         try:
             yield use_case
@@ -116,17 +115,20 @@ def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Ite
             raise placed from error
 
 
-def _reference(arguments: argparse.Namespace, verb: str) -> tuple[Reference, str] | None:
-    """Return the package that is to be fetched, if it is, and which of its use cases is meant."""
-    first = arguments.words[0] if arguments.words else ""
-    name, slash, wanted = first.partition("/")
+def _is_asked(arguments: argparse.Namespace, verb: str) -> bool:
+    """Say whether a package is to be fetched, whatever is here."""
+    name = arguments.words[0].partition("/")[0] if arguments.words else ""
     is_asked = arguments.locked or arguments.channel is not None
-    if is_asked and (not first or "=" in name):
+    if is_asked and (not name or "=" in name):
         raise UsageError(f"packyard {verb}: name a package and its use case, NAME/USECASE, with --from and --locked")
-    if is_asked or "@" in name:
-        return Reference.parse(name), wanted.rstrip("/")
-    if "=" in name or not slash or name in ("", ".", "..") or os.path.lexists(name) or usecases.find(first):
-        return None
+    return is_asked or "@" in name
+
+
+def _named(word: str, *, is_asked: bool) -> tuple[Reference, str]:
+    """Return the package and the use case of NAME/USECASE; refuse what can only be a folder."""
+    name, slash, wanted = word.partition("/")
+    if not is_asked and (not slash or name in ("", ".", "..") or os.path.lexists(name)):
+        raise directories.refusal(word, "", directories.no_names)
     return Reference.parse(name), wanted.rstrip("/")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from textwrap import fill
 from typing import Any, NoReturn
@@ -11,10 +10,9 @@ from typing import Any, NoReturn
 from packyard.cli import output, rows, verbosity
 from packyard.cli.flags import unknown
 from packyard.core import ending
-from packyard.core.errors import UsageError, suggest
+from packyard.core.errors import UsageError
 
 _COLUMNS = 80
-_WRONG_CHOICE = re.compile(r"(\S+): invalid choice: '(.*?)'.*")
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -51,14 +49,7 @@ class Parser(argparse.ArgumentParser):
             missing = message.partition(": ")[2].split(", ")
             message = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
             command = self.example or (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
-        message = message.removeprefix("argument ")
-        if match := _WRONG_CHOICE.fullmatch(message):
-            name = match[1].rpartition("/")[2]
-            choices = next(each.choices for each in self._actions if name in (each.metavar, *each.option_strings))
-            listed = [str(each) for each in choices or ()]
-            hint = f" ({hint})" if (hint := suggest(match[2], listed)) else ""
-            message = f"{name} is {', '.join(listed[:-1])} or {listed[-1]}, not {match[2]!r}{hint}"
-        raise UsageError(f"{self.prog}: {message}; type {command}")
+        raise UsageError(f"{self.prog}: {message.removeprefix('argument ')}; type {command}")
 
     def refuse_rest(self, words: Sequence[str]) -> None:
         """Refuse words that the verb does not take."""
@@ -113,8 +104,8 @@ def _in_usage(action: argparse.Action) -> str:
     return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
 
 
-def run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
-    """Parse the words as the verb's module declares, and run it; ``known`` is what the caller knows beside them."""
+def run(module: Any, verb: str, words: Sequence[str]) -> int:
+    """Parse the words as the verb's module declares, and run it."""
     parser = make(module, verb)
     takes_command = getattr(module, "TAKES_COMMAND", False) and "--" in words
     end = words.index("--") if takes_command else len(words)
@@ -123,7 +114,7 @@ def run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     parser.refuse_rest(rest)
-    vars(parsed).update(known, command=[*words[end + 1 :]])
+    parsed.command = [*words[end + 1 :]]
     verbosity.choose(quiet=parsed.quiet, verbose=parsed.verbose)
     with ending.as_interrupt():
         return int(module.run(parsed))

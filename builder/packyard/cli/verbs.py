@@ -36,7 +36,7 @@ USE = Group(
 CLUSTER = Group(
     "Run on a cluster",
     {
-        "run": ("running.run", "get a package, set values, check the cluster, deploy, follow the log"),
+        "run": ("running.run", "deploy a use case and follow its log"),
         "doctor": ("running.doctor", "say what keeps a use case from running on a cluster"),
         "deploy": ("running.deploy", "deploy a use case to a cluster, and wait until it runs"),
         "status": ("running.status", "show what runs do, and why something does not run"),

@@ -15,7 +15,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -30,34 +30,30 @@ from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
 
 _FILE = re.compile(r"[^\s;&|{}]+\.(?:sh|py)\Z")
-_HOST = re.compile(r"\bhttps?://(?:[^/@\s]*@)?([A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*)")
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 #: Volumes that are there before a pod and after it.
 _LASTING = {"persistentVolumeClaim", "nfs", "hostPath", "csi"}
 _MOST = 60  # what is looked for in one container, whose last words a kubelet cuts off at 4 KiB
 #: The fields of a pod that decide where it runs, as whom, and what it sees.
 _OF_POD = (
-    *("automountServiceAccountToken", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostAliases", "hostNetwork"),
-    *("hostUsers", "imagePullSecrets", "nodeSelector", "os", "priorityClassName", "runtimeClassName", "schedulerName"),
-    *("securityContext", "serviceAccountName", "tolerations"),
+    *("automountServiceAccountToken", "hostNetwork", "hostUsers", "imagePullSecrets", "nodeSelector", "os"),
+    *("priorityClassName", "runtimeClassName", "schedulerName", "securityContext", "serviceAccountName", "tolerations"),
 )
 _OF_CONTAINER = ("image", "imagePullPolicy", "securityContext", "volumeMounts", "workingDir")
 _NOT_MAIN = frozenset(("initContainers", "ephemeralContainers", "sidecars"))
 _RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "256Mi"}}
 _CHECK = _PURPOSE = "probe"
 _OF_JOB = "batch.kubernetes.io/job-name"
-_LINE = re.compile(r"(\d{1,3}) ([a-z-]{1,20})(?: (\d{1,15}))?")
+_LINE = re.compile(r"(\d{1,3}) ([a-z-]{1,20})")
 #: What comes of a fault, by what is looked for: the functions of `probe.sh`.
 _WHY = {
     "program": "the pod ends as soon as it starts",
     "file": "the pod ends as soon as it starts",
     "read": "the program finds no data, unless the run waits for it or makes it",
     "write": "the run ends when it writes its results",
-    "name": "the run cannot connect to it",
 }
 _FAULTS = {
     "missing": "is not there",
-    "unresolved": "the name is not resolved in a pod",
     "empty": "is empty",
     "folder": "is a folder",
     "unreadable": "the user of the run may not read it, or a folder above it",
@@ -77,10 +73,6 @@ class Check:
     kind: str
     word: str
     about: str
-
-
-#: A name that every cluster has.
-_DNS = Check("name", "kubernetes.default.svc", "kubernetes.default.svc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,13 +140,12 @@ def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, d
     fields = {field: value for field in _OF_POD if (value := pod.get(field)) is not None}
     if ("ServiceAccount", fields.get("serviceAccountName")) in own:
         del fields["serviceAccountName"]
-    if node_affinity := mapping(pod.get("affinity")).get("nodeAffinity"):
-        fields["affinity"] = {"nodeAffinity": node_affinity}
+    fields["affinity"] = {"nodeAffinity": mapping(pod.get("affinity")).get("nodeAffinity")}
     script = files("packyard.running").joinpath("probe.sh").read_text("utf-8")
     containers, checks = [], dict[str, Sequence[Check]]()
     for container in (each for path, each in pod.container_places if _NOT_MAIN.isdisjoint(path)):
         called, values = text(container.get("name")) or "main", values_of(container, objects)
-        checks[called] = (*find(container, volumes, values), _DNS)
+        checks[called] = find(container, volumes, values)
         env = [each for each in mappings(container.get("env")) if each.get("name") not in values]
         made = {
             **{field: container[field] for field in _OF_CONTAINER if field in container},
@@ -190,8 +181,6 @@ def find(container: Object, volumes: Sequence[Object], values: Mapping[str, str]
         if holder := max((each for each in lasting if _holds(each, value)), key=len, default=""):
             kind = "read" if mounts[holder].get("readOnly") is True else "write"
             checks.append(Check(kind, f"$({name})", f"{name} {value}"))
-    hosts = [host for value in (*values.values(), *words) for host in _HOST.findall(_expanded(value, values))]
-    checks += [Check("name", host, host) for host in hosts]
     return tuple(dict.fromkeys(each for each in checks if "{{" not in each.word))[:_MOST]  # a parameter of Argo
 
 
@@ -222,18 +211,16 @@ def _holds(folder: str, path: str) -> bool:
 def read(checks: Sequence[Check], ended: Mapping[str, Any], image: str) -> Iterator[Finding]:
     """Yield what a container said; lines that it cannot have said are passed over."""
     lines = filter(None, map(_LINE.fullmatch, text(ended.get("message")).splitlines()))
-    by_number = {int(line[1]): line for line in lines}
+    by_number = {int(line[1]): line[2] for line in lines}
     if not by_number:
         reason = text(ended.get("message")) or text(ended.get("reason"))
         yield unknown(_CHECK, f"image {image}", f"cannot be looked into: its /bin/sh says nothing, but: {reason}")
         return
     yield passed(_CHECK, f"image {image}")
     for number, check in enumerate(checks):
-        line = by_number.get(number)
-        result = line[2] if line else ""
-        if line and result == "found":
-            free = f"{int(line[3]) / 2**20:.1f} GiB free" if line[3] else ""
-            yield replace(passed(_CHECK, check.about), message=free)
+        result = by_number.get(number, "")
+        if result == "found":
+            yield passed(_CHECK, check.about)
         elif result in _FAULTS:
             make = warning if check.kind == "read" and result in ("missing", "empty") else error
             yield make(_CHECK, check.about, _FAULTS[result], why=_WHY[check.kind])

@@ -22,18 +22,6 @@ probe_above() {
   probe_at=${probe_at:-/}
 }
 
-# The kibibytes that are free.
-probe_free() {
-  df -Pk "$1" 2>/dev/null | {
-    read -r _
-    read -r _ _ _ free _
-    case $free in
-      *[!0-9]*) ;;
-      *) echo "$free" ;;
-    esac
-  }
-}
-
 probe_remove() {
   [ -z "$probe_file" ] || rm -f "$probe_file"
   probe_file=
@@ -90,7 +78,7 @@ probe_write() {
   name=$probe_at/.$probe_own
   if said=$( (set -C && : >"$name") 2>&1); then
     probe_file=$name
-    if (echo probe >"$name") 2>/dev/null; then probe_say found "$(probe_free "$probe_at")"; else probe_say full; fi
+    if (echo probe >"$name") 2>/dev/null; then probe_say found; else probe_say full; fi
     probe_remove
     return
   fi
@@ -100,20 +88,6 @@ probe_write() {
     *'No space'* | *uota*) probe_say full ;;
     *) probe_say failed ;;
   esac
-}
-
-probe_name() {
-  if command -v getent >/dev/null 2>&1; then
-    set -- getent ahosts "$1"
-  elif command -v nslookup >/dev/null 2>&1; then
-    set -- nslookup "$1"
-  elif command -v python3 >/dev/null 2>&1; then
-    set -- python3 -c 'import socket, sys; socket.getaddrinfo(sys.argv[1], None)' "$1"
-  else
-    probe_say unasked
-    return
-  fi
-  if "$@" >/dev/null 2>&1; then probe_say found; else probe_say unresolved; fi
 }
 
 probe_own=$1

@@ -18,11 +18,10 @@ from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.gc import Policy, gc
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
-from packyard.sharing.stores import open_store
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import NotFoundError
 from sharing.examples import bundle, close, fetch
-from sharing.registries import anywhere, ask
+from sharing.registries import anywhere
 
 BERT = bundle("bert", "1.2.0+cpu", "hello")
 KEY = "1.2.0+cpu/bert.tar.gz"
@@ -102,15 +101,6 @@ def test_crane_and_skopeo_copy_the_bundle_unchanged(store: OCIStore, tmp_path: P
     assert (tmp_path / "out" / Digest.of(BERT.data).hex).read_bytes() == BERT.data
 
 
-def test_what_others_copied_to_another_registry_is_a_version_there(
-    registry3: str, registry_with_referrers: str
-) -> None:
-    store, to = OCIStore(anywhere(registry3)), OCIStore(anywhere(registry_with_referrers))
-    publish(store, [BERT])
-    run(real.pinned_program("crane"), "copy", "--insecure", reference(store), reference(to))
-    assert fetch(to, "bert") == BERT
-
-
 @pytest.mark.parametrize("to", ["registry2", "registry_with_referrers"])
 def test_what_oras_copied_with_all_that_refers_to_it_is_there(
     registry3: str, to: str, request: pytest.FixtureRequest
@@ -145,34 +135,3 @@ def test_what_oras_pushed_by_hand_can_be_read(registry3: str, tmp_path: Path) ->
         cwd=tmp_path, capture_output=True, check=True,
     )  # fmt: skip
     assert store.get(KEY) == BERT.data
-
-
-def test_argo_cd_takes_the_manifest(registry3: str) -> None:
-    """The rule of argo-cd 3.1 and later, util/oci/client.go: one content layer, of a media type that is allowed.
-
-    A content layer's type ends in ``tar``, ``tar+gzip`` or ``tar.gzip``. There are at most ten layers, and a
-    configuration of Helm means a chart. Its semver ranges skip tags that are no versions.
-    """
-    store = open_store(anywhere(registry3))
-    publish(store, [BERT])
-    manifest = ask(store, "bert", "manifests/1.2.0_-cpu").json()
-    assert [layer["mediaType"] for layer in manifest["layers"]] == ["application/vnd.oci.image.layer.v1.tar+gzip"]
-    assert manifest["config"]["mediaType"] != "application/vnd.cncf.helm.config.v1+json"
-
-
-def test_the_flow_of_the_readme_works_with_a_registry(store: OCIStore, tmp_path: Path) -> None:
-    sources = real.REPOSITORY
-
-    def packyard(*words: str) -> str:
-        done = subprocess.run(["packyard", *words], cwd=sources, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    name = "bert-large-fp32-training-k8s"
-    assert name in packyard("publish", name, "--version", "2.7.0+cpu", "--to", store.address)
-    done = subprocess.run(
-        ["packyard", "get", f"{name}@2.7.0+cpu", "--from", store.address],
-        cwd=tmp_path, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / name / "README.md").is_file()

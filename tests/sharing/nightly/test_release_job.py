@@ -78,8 +78,10 @@ def test_eight_pods_of_which_one_is_killed_and_run_again_give_the_bytes_of_one_p
     alone = peak(*command(root, tmp_path / "one", "--close", "--jobs", 1), env=environment(**PEM), timeout=900)
     pods = [start(root, address, "--shard", f"{number}/{PODS}", "--close", "--jobs", 1) for number in range(PODS)]
     store, victim = open_store(address), pods[3]
-    while victim.poll() is None and "1.0/p-00003.tar.gz" not in store.list("1.0/p-00003"):
-        pass
+    while "1.0/p-00003.tar.gz" not in store.list("1.0/p-00003"):
+        victim.send_signal(signal.SIGCONT)
+        time.sleep(0.02)
+        victim.send_signal(signal.SIGSTOP)  # so it is at work, however long the list takes
     victim.kill()
     victim.communicate()
     assert victim.returncode == -signal.SIGKILL

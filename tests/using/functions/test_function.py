@@ -83,3 +83,17 @@ def test_a_key_without_a_value_and_an_item_without_one_are_left_alone() -> None:
     text = f"{HEAD}functionConfig:\n  data: {{app: new}}\n{items}"
     outcome = function.run("apply-setters", text.encode())
     assert outcome.output.decode().startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("field", "hint"),
+    [
+        ("a: b # kpt-set: ${tag}", "did you mean 'tag'?"),
+        ("a: b # kpt-set: ${app}", "packyard fn list-setters lists the names"),
+        ('a: b # {"$openapi":"tga"}', "packyard set DIR sets those of a Krmfile"),
+    ],
+)
+def test_a_name_that_no_comment_of_kpt_has_is_refused_with_the_next_command(field: str, hint: str) -> None:
+    outcome = function.run("apply-setters", f"{HEAD}functionConfig: {{data: {{tga: c}}}}\nitems:\n- {field}\n".encode())
+    assert outcome.failed
+    assert outcome.results[0].message == f'failed to apply setters: setter "tga" is not found ({hint})'

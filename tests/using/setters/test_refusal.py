@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from packyard.using.setters import patterns
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.refusal import command, describe, explain, refusal
 from tiny import packyard
@@ -90,15 +89,6 @@ def test_what_is_not_utf_8_is_refused_wherever_it_is_given(tmp_path: Path) -> No
         assert "UTF-8" in process.stderr
         assert "isSet" not in (tmp_path / "Krmfile").read_text()
     assert "A takes text in UTF-8" in packyard("cfg", "set", ".", "A", odd, cwd=tmp_path).stderr
-
-
-@pytest.mark.parametrize(
-    ("pattern", "words"),
-    judged.cases("letters"),
-)
-def test_letters_are_named_and_nothing_else_is_guessed(pattern: str, words: str) -> None:
-    found = patterns.words({"pattern": pattern})
-    assert (found.takes if found else "") == words
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Options as they are used: a mistake that only a use case with the option shows stands at the option's own line.
 
-It is found in the workspace, in the built package, and in a copy where the option is enabled; and once.
+It is found in the workspace, and once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.writing.checks import enabled
 
 HEAD = "# A cache.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 PATH = "options/cache/kustomization.yaml"
@@ -113,18 +112,6 @@ def test_a_mistake_of_an_option_is_found_in_the_workspace_once_and_stops_build(m
     assert said.count("error: ") == 1
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_of_an_option_is_found_in_a_package_and_where_it_is_enabled(mistake: str, tmp_path: Path) -> None:
-    root = workspace(tmp_path)
-    out = built(root)
-    *_, line, rule = MISTAKES[mistake]
-    make(out / "p/uses" / PATH, mistake)
-    expected = [f"out/p/uses/{PATH}:{line} {rule}"]
-    assert errors(out, below=root) == errors(out / "p/uses/one", below=root) == expected
-    assert tiny.run("enable", out / "p/uses/one", "cache")[0] == 0
-    assert errors(out, below=root) == errors(out / "p/uses/one", below=root) == expected
-
-
 @pytest.mark.parametrize("text", ["", "foo: [\n", "- a\n", "\xff"])
 def test_a_krmfile_that_cannot_be_read_is_all_that_is_told_of_its_use_case(text: str, tmp_path: Path) -> None:
     use = built(workspace(tmp_path)) / "p/uses/one"
@@ -155,14 +142,3 @@ def test_an_exception_in_an_option_holds_for_what_is_found_where_it_is_used(tmp_
     assert errors(built(root), below=root) == []
     tiny.replace(root / "overlays" / PATH, "port: web", "port: http")
     assert errors("--workspace", root, below=root) == [f"overlays/{PATH}:33 exception-not-needed"]
-
-
-def test_only_what_is_not_as_it_was_shipped_is_tried_with_options(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out, tried = built(workspace(tmp_path)), list[object]()
-    monkeypatch.setattr(enabled, "enable", lambda *words: tried.append(words))
-    assert errors(out, below=tmp_path) == [] == tried
-    tiny.replace(out / "p/uses/one/job.yaml", "name: x", "name: changed")
-    assert errors(out, below=tmp_path) == []
-    assert tried

@@ -92,7 +92,7 @@ def test_a_name_may_be_as_long_as_what_is_derived_from_it_admits(kind: str, spec
     assert messages(text, krmfile(f"maxLength: {most - 6}")) == []
     (fault,) = messages(text, krmfile(f"maxLength: {most - 5}"))
     assert fault.startswith("4:9 error ")
-    assert re.search(r"may have \d+ characters, and this may make it \d+ \(RUN \d+ \+ 6", fault)
+    assert re.search(r"may have \d+ characters, and this may make it \d+$", fault)
 
 
 @pytest.mark.parametrize(("kind", "spec", "most"), KINDS)
@@ -125,9 +125,9 @@ def test_a_rule_on_its_size_limits_a_value_as_maxlength_does(rule: str) -> None:
     definitions = f"rules:\n- rule: {rule}\n  message: No room.\n" + krmfile("maxLength: 60")
     assert messages(named("batch/v1 CronJob"), definitions) == []
     (fault,) = messages(named("batch/v1 CronJob"), definitions.replace("46", "47"))
-    assert fault.endswith("this may make it 64 (RUN 47 + 6 + 11)")
+    assert fault.endswith("this may make it 64")
     (fault,) = messages(named("batch/v1 CronJob"), definitions.replace("46", "70"))
-    assert fault.endswith("this may make it 77 (RUN 60 + 6 + 11)")
+    assert fault.endswith("this may make it 77")
 
 
 def test_a_name_that_waits_for_its_value_is_judged_with_examples() -> None:

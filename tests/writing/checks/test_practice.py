@@ -98,12 +98,6 @@ def test_an_account_without_a_token_needs_no_word_in_the_pod() -> None:
     assert judged(text, account.replace("name: run", "name: ran"))[0].endswith("token-mounted")
 
 
-def test_finds_a_setter_that_admits_user_0_together_with_fs_group() -> None:
-    files = {"a.yaml": MPI_JOB.encode()}
-    found = lint(PackageFiles(KRMFILE.replace("minimum: 1", "minimum: 0").encode(), files))
-    assert [each.hint for each in found if each.rule == "root-with-fs-group"] == ["give USER_ID minimum: 1"]
-
-
 def test_finds_a_secret_with_content() -> None:
     secret = f"apiVersion: v1\nkind: Secret\n{METADATA}stringData:\n  token: me\n  password: ''\n"
     assert judged(secret) == ["7:3 error plain-secret"]

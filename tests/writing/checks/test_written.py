@@ -23,7 +23,7 @@ MISTAKES = [
     (WORDS, "      example: registry.example.com/chat:1.0\n", "", "required-unexplained"),
     (WORDS, "minimum: 1\n", "minimum: «20\n", "invalid-keyword"),
     (WORDS, "MEMORY, value: 32Gi", "MEMORY, value: «32GB", "refused-value"),
-    (WORDS, "Number of pods.\n      type: integer", "Number of pods.\n      type: «interger", "invalid-keyword"),
+    (WORDS, "Number of pods.\n      type: integer", "Number of pods.\n      type: «interger", "wrong-value"),
     (WORDS, 'pattern: "${NODES}"', 'pattern: «"${NODE}"', "does-not-compose"),
     (WORDS, "    io.k8s.cli.setters.NODES:", "    «io.k8s.cli.setters.BATCH:\n      description: Rows.\n"
      '      x-k8s-cli: {setter: {name: BATCH, value: "8"}}\n    io.k8s.cli.setters.NODES:', "unused-definition"),

@@ -1,16 +1,34 @@
-"""The `cfg` commands of kustomize 3.8.7, which kustomize v5 removed: finds the command, and prints what it refuses."""
+"""The `cfg` commands of kustomize 3.8.7, which kustomize v5 removed.
+
+  set            set a setter: every field that its comments mark
+  list-setters   list the setters of a package and of those below it
+  create-setter  create a setter, and mark every field that has the value
+  create-subst   create a substitution: a value made of several setters
+  delete-setter  delete a setter, and the comments that mark its fields
+  delete-subst   delete a substitution, and the comments that mark its fields
+  init           make a directory a package: write its Krmfile
+  annotate       annotate the objects in a directory, or on standard input
+
+packyard cfg COMMAND --help describes a command.
+
+Arguments, flags and exit codes are the same, and what files hold afterwards.
+Scripts run unchanged, but for differences that prevent harm: where one package
+of a tree refuses a change, none is written. The other commands of 3.8.7 are not
+here: cat, count, grep and tree are in kustomize 5 (kustomize cfg cat …); fmt,
+merge and merge3 are gone there too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from packyard.cli import output
 from packyard.cli.flags import Declared
 from packyard.core.errors import PackyardError, UsageError, suggest
 
-#: The commands, the modules of this folder that run them (only the one that is asked for is imported), the functions,
-#: and what declares their flags.
+#: The commands: the modules of this folder that run them (only the one that is asked for is imported), their functions,
+#: whose docstrings are their help, and what declares their flags.
 COMMANDS = {
     "set": ("set", "set_value", "FLAGS"),
     "list-setters": ("list", "list_package_setters", "FLAGS"),
@@ -21,40 +39,50 @@ COMMANDS = {
     "init": ("init", "init", "FLAGS"),
     "annotate": ("annotate", "run", "FLAGS"),
 }
-#: The other commands of 3.8.7, and what does their work today.
-_ELSEWHERE = {
-    **{name: f"kustomize 5 has it: kustomize cfg {name}" for name in ("cat", "count", "grep", "tree")},
-    **dict.fromkeys(("fmt", "merge", "merge3"), "kustomize 5 has none either"),
-}
 _HELP = ("-h", "--help", "help")
-
 #: A flag of all kustomize commands, which prints Go's stack with an error; packyard has none.
 _STACK_TRACE = "--stack-trace"
 
 
 def main(words: Sequence[str]) -> int:
     """Run one of the commands; help is for who asks for it, or names none."""
-    from packyard.cli.cfg import help  # scripts call `cfg set` many times, and rarely for help
-
-    if not words or words[0] in _HELP:
-        output.page(help.overview())
+    command = words[0] if words else "help"
+    if command in _HELP:
+        output.page(_page(command))
         return 0
     try:
-        if words[0] not in COMMANDS:
-            raise UsageError(_unknown(words[0]))
-        if "--help" in words or "-h" in words:
-            output.page(help.page(words[0], flags_of(words[0])))
-            return 0
-        module, function, _ = COMMANDS[words[0]]
-        end = words.index("--") if "--" in words else len(words)
-        words = [word for place, word in enumerate(words) if word != _STACK_TRACE or place > end]
-        return int(getattr(import_module(f"{__name__}.{module}"), function)(words[1:]))
-    except UsageError as error:
-        output.notice(f"Error: {error}\n{help.usage(words[0])}")
-        return 1
+        return _run(command, words[1:])
     except PackyardError as error:
-        output.notice(f"Error: {error}")
+        output.refusal(error)
+        if isinstance(error, UsageError):
+            output.notice(_page(command).partition("\n")[0])
         return 1
+
+
+def _run(command: str, words: Sequence[str]) -> int:
+    if command not in COMMANDS:
+        hint = suggest(command, COMMANDS)
+        raise UsageError(f"no command {command!r}" + (f" ({hint})" if hint else "; packyard cfg --help lists them"))
+    if "--help" in words or "-h" in words:
+        output.page(_page(command))
+        return 0
+    end = words.index("--") if "--" in words else len(words)
+    return _function(command)([word for place, word in enumerate(words) if word != _STACK_TRACE or place > end])
+
+
+def _page(command: str) -> str:
+    """Return the help of a command, or of all; its first line says how it is used."""
+    from inspect import cleandoc  # scripts call `cfg set` many times, and rarely for help
+
+    if command in COMMANDS:
+        return cleandoc(_function(command).__doc__ or "")
+    return f"usage: packyard cfg COMMAND [flags]\n\n{__doc__.rstrip()}"
+
+
+def _function(command: str) -> Callable[[Sequence[str]], int]:
+    module, function, _ = COMMANDS[command]
+    found: Callable[[Sequence[str]], int] = getattr(import_module(f"{__name__}.{module}"), function)
+    return found
 
 
 def flags_of(command: str) -> Declared:
@@ -63,12 +91,3 @@ def flags_of(command: str) -> Declared:
     declared = getattr(import_module(f"{__name__}.{module}"), flags)
     assert isinstance(declared, Declared)
     return declared
-
-
-def _unknown(word: str) -> str:
-    if word in _ELSEWHERE:
-        return f"packyard has no cfg {word} ({_ELSEWHERE[word]})"
-    if word.startswith("-"):
-        return f"unknown flag {word}: a command comes first"
-    hint = suggest(word, COMMANDS)
-    return f"unknown command {word}" + (f" ({hint})" if hint else "")

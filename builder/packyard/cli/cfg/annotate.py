@@ -9,19 +9,29 @@ from pathlib import Path
 from packyard.cli import output, state
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
-from packyard.core.errors import InputError, UsageError
+from packyard.core.errors import UsageError
 from packyard.using.setters.resourcefiles import find_folders, rewrite
 from packyard.writing.authoring import annotate
 
-FLAGS = Declared({"recurse-subpackages": False}, ("kv", "kind", "apiVersion", "name", "namespace"))
+FLAGS = Declared({"recurse-subpackages": False}, dict.fromkeys(("kv", "kind", "apiVersion", "name", "namespace"), ()))
 
 
 def run(words: Sequence[str]) -> int:
-    """Annotate what DIR holds, or copy standard input to standard output with the annotations."""
+    """usage: packyard cfg annotate [DIR] --kv KEY=VALUE [flags]
+
+    Annotate the objects in a directory, or copy standard input to standard
+    output with the annotations.
+
+      --kv KEY=VALUE            an annotation; may be repeated
+      --apiVersion VERSION      only objects of this apiVersion
+      --kind KIND               only objects of this kind
+      --name NAME               only objects of this name
+      --namespace NAME          only objects in this namespace
+      -R, --recurse-subpackages  in packages below DIR, too
+    """
     parsed = FLAGS.parse(words)
-    if len(parsed.arguments) > 1:
-        raise UsageError(f"accepts at most 1 arg(s), received {len(parsed.arguments)}")
-    pairs = [pair for text in parsed.values.get("kv", []) for pair in _split(text)]
+    folder = "".join(blocks.arguments(parsed, 0, 1))
+    pairs = _annotations([pair for text in parsed.values.get("kv", []) for pair in _split(text)])
     selection = annotate.Selection(
         kind=parsed.text("kind"),
         api_version=parsed.text("apiVersion"),
@@ -30,22 +40,14 @@ def run(words: Sequence[str]) -> int:
     )
 
     def change(data: bytes, name: str) -> bytes:
-        return annotate.annotate(data, name, _annotations(pairs), selection)
+        return annotate.annotate(data, name, pairs, selection)
 
     if not parsed.arguments:
         output.data(change(output.read("YAML"), "standard input"))
         return 0
-    (folder,) = parsed.arguments
-    output.line(blocks.header(folder, ""))
-    if not Path(folder).is_file():
-        blocks.check_folder(folder)
     folders = find_folders(Path(folder), recursive=parsed.switches["recurse-subpackages"])
-    try:
-        rewrite(Path(folder), folders, change, log=state.log(f"cfg annotate {' '.join(pairs)}"))
-    except InputError as error:
-        raise UsageError(str(error)) from error
-    message = "added annotations in the package"
-    output.page("\n\n".join([message, *(f"{blocks.header(folder, below)}\n{message}" for below in folders[1:])]))
+    rewrite(Path(folder), folders, change, log=state.log(f"cfg annotate {' '.join(pairs)}"))
+    output.page("\n\n".join(f"{blocks.header(folder, below)}\nadded annotations in the package" for below in folders))
     return 0
 
 
@@ -54,7 +56,7 @@ def _split(text: str) -> list[str]:
     try:
         return next(csv.reader([text], strict=True), [])
     except csv.Error as error:
-        raise UsageError(f'invalid argument {blocks.quoted(text)} for "--kv" flag: {error}') from error
+        raise UsageError(f"--kv: {text!r}: {error}") from error
 
 
 def _annotations(pairs: Sequence[str]) -> dict[str, str]:
@@ -62,6 +64,6 @@ def _annotations(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise UsageError(f"must specify --kv as KEY=VALUE: {pair}")
+            raise UsageError(f"--kv must be KEY=VALUE, not {pair!r}")
         by_key[key] = value
     return by_key

@@ -3,57 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
-from packyard.core.errors import InputError, UsageError
+from packyard.core.errors import UsageError
+from packyard.core.files import regular
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Plan
 from packyard.writing.authoring import create, schemafile
 from packyard.writing.authoring.create import NewSetter, NewSubstitution
 
 SETTER_FLAGS = Declared(
-    {"recurse-subpackages": False, "required": False, "partial": False},
-    ("value", "field", "type", "schema-path", "description", "set-by", "version", "name", "kind"),
+    {"recurse-subpackages": False, "required": False},
+    {**dict.fromkeys(("value", "field", "type", "schema-path", "description", "set-by"), ()), "version": ("v2",)},
 )
-SUBST_FLAGS = Declared({"recurse-subpackages": False}, ("field-value", "pattern", "field", "version"))
+SUBST_FLAGS = Declared(
+    {"recurse-subpackages": False}, {"field-value": (), "pattern": (), "field": (), "version": ("v2",)}
+)
+_UNUSED = ", which no field has yet"
 
 
 def create_setter(words: Sequence[str]) -> int:
-    """Create a setter in a package, or with ``-R`` in every package below."""
+    """usage: packyard cfg create-setter DIR NAME VALUE [flags]
+
+    Create a setter, and mark every field that has the value.
+
+      --value VALUE             the value that marks fields, instead of the
+                                argument
+      --field PATH              mark only fields whose path ends so, such as
+                                spec.replicas
+      --type TYPE               integer, boolean, string or array
+      --schema-path FILE        a JSON Schema that values must match
+      --description TEXT        the setter's description
+      --set-by WHO              who sets the value; it is kept in the Krmfile
+      --required                it must be set before the package is used
+      --version v2              the version of all setters here
+      -R, --recurse-subpackages  in packages below DIR, too
+    """
     parsed = SETTER_FLAGS.parse(words)
-    if not 2 <= len(parsed.arguments) <= 3:
-        raise UsageError(f"accepts between 2 and 3 arg(s), received {len(parsed.arguments)}")
-    folder, name, *values = parsed.arguments
+    folder, name, *values = blocks.arguments(parsed, 2, 3)
     new = _new_setter(parsed, name, values)
-    if parsed.text("version") == "v1":
-        raise UsageError("setters of version 1 are not supported: leave out --version v1")
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         created = create.create_setter(package, new)
-        lines = [f"created setter {blocks.quoted(name)}"]
-        if not created.fields:
-            text = f"setter {blocks.quoted(name)} doesn't match any field in resource configs"
-            lines.insert(0, f"{text}, but creating setter definition")
-        return created.plan, "\n".join(lines)
+        return created.plan, f'created setter "{name}"{"" if created.fields else _UNUSED}'
 
     title = f"cfg create-setter {name}"
     return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])
 
 
 def _new_setter(parsed: Flags, name: str, values: Sequence[str]) -> NewSetter:
-    try:
-        keywords = schemafile.parse(_read(parsed.text("schema-path"))) if parsed.text("schema-path") else {}
-        declared = schemafile.declared_type(keywords, parsed.text("type"))
-    except InputError as error:
-        raise UsageError(str(error)) from error
+    path = parsed.text("schema-path")
+    keywords = schemafile.parse(regular.read(path).decode("utf-8", "replace")) if path else {}
+    declared = schemafile.declared_type(keywords, parsed.text("type"))
     if declared == "array" and not parsed.text("field"):
-        raise UsageError("field flag must be set for array type setters")
+        raise UsageError("a setter of type array needs --field PATH")
     if parsed.text("type") != "array" and not values and "value" not in parsed.values:
-        raise UsageError(
-            "setter name and value must be provided, value can either be an argument or can be passed as a flag --value"
-        )
+        raise UsageError("the value is missing: give it as an argument or by --value")
     return NewSetter(
         name=name,
         value=parsed.text("value") or "".join(values),
@@ -66,42 +72,31 @@ def _new_setter(parsed: Flags, name: str, values: Sequence[str]) -> NewSetter:
     )
 
 
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text("utf-8")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"open {path}: {reason}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"unable to parse schema: {path} is not UTF-8") from error
-
-
 def create_subst(words: Sequence[str]) -> int:
-    """Create a substitution in a package, or with ``-R`` in every package below."""
+    """usage: packyard cfg create-subst DIR NAME --field-value VALUE --pattern PATTERN [flags]
+
+    Create a substitution: a field's value made of those of several setters.
+
+      --field-value VALUE       the value of the fields that it marks
+      --pattern PATTERN         the value with setters in it, such as
+                                nginx:${TAG}; those that are not there are
+                                created
+      --field PATH              mark only fields whose path ends so
+      --version v2              the version of all setters here
+      -R, --recurse-subpackages  in packages below DIR, too
+    """
     parsed = SUBST_FLAGS.parse(words)
-    if len(parsed.arguments) != 2:
-        raise UsageError(f"accepts 2 arg(s), received {len(parsed.arguments)}")
-    missing = [f'"{name}"' for name in ("field-value", "pattern") if name not in parsed.values]
-    if missing:
-        raise UsageError(f"required flag(s) {', '.join(missing)} not set")
-    folder, name = parsed.arguments
+    folder, name = blocks.arguments(parsed, 2, 2)
+    if missing := [f"--{flag}" for flag in ("field-value", "pattern") if flag not in parsed.values]:
+        raise UsageError(f"{' and '.join(missing)} must be given")
     new = NewSubstitution(
         name=name, pattern=parsed.text("pattern"), value=parsed.text("field-value"), field=parsed.text("field")
     )
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         created = create.create_substitution(package, new)
-        lines = [_told(marker, value) for marker, value in created.markers]
-        if not created.fields:
-            text = f"substitution {name} doesn't match any field value in resource configs"
-            lines.append(f"{text}, but creating substitution definition")
-        return created.plan, "\n".join([*lines, f"created substitution {blocks.quoted(name)}"])
+        setters = [f'created setter "{marker[2:-1]}" with value {value}' for marker, value in created.markers if value]
+        return created.plan, "\n".join([*setters, f'created substitution "{name}"{"" if created.fields else _UNUSED}'])
 
     title = f"cfg create-subst {name}"
     return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])
-
-
-def _told(marker: str, value: str | None) -> str:
-    if value is None:
-        return f'found a substitution with name "{marker}"'
-    return f"unable to find setter with name {marker[2:-1]}, creating new setter with value {value}"

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
-from packyard.core.errors import UsageError
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Plan
 from packyard.writing.authoring import delete
@@ -15,23 +14,31 @@ FLAGS = Declared({"recurse-subpackages": False})
 
 
 def delete_setter(words: Sequence[str]) -> int:
-    """Delete a setter and the comments that refer to it."""
-    return _delete(words, "delete-setter", "setter", delete.delete_setter)
+    """usage: packyard cfg delete-setter DIR NAME [flags]
+
+    Delete a setter, and the comments that mark its fields.
+
+      -R, --recurse-subpackages  in packages below DIR, too
+    """
+    return _delete(words, "setter", delete.delete_setter)
 
 
 def delete_subst(words: Sequence[str]) -> int:
-    """Delete a substitution and the comments that refer to it."""
-    return _delete(words, "delete-subst", "substitution", delete.delete_substitution)
+    """usage: packyard cfg delete-subst DIR NAME [flags]
+
+    Delete a substitution, and the comments that mark its fields.
+
+      -R, --recurse-subpackages  in packages below DIR, too
+    """
+    return _delete(words, "substitution", delete.delete_substitution)
 
 
-def _delete(words: Sequence[str], command: str, kind: str, plan_deletion: Callable[[PackageFiles, str], Plan]) -> int:
+def _delete(words: Sequence[str], kind: str, plan_deletion: Callable[[PackageFiles, str], Plan]) -> int:
     parsed = FLAGS.parse(words)
-    if len(parsed.arguments) != 2:
-        raise UsageError(f"accepts 2 arg(s), received {len(parsed.arguments)}")
-    folder, name = parsed.arguments
+    folder, name = blocks.arguments(parsed, 2, 2)
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
-        return plan_deletion(package, name), f"deleted {kind} {blocks.quoted(name)}"
+        return plan_deletion(package, name), f'deleted {kind} "{name}"'
 
-    title = f"cfg {command} {name}"
+    title = f"cfg delete {kind} {name}"
     return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.cli import state
+from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
-from packyard.core.errors import ConflictError, UnavailableError, UsageError
+from packyard.core.errors import ConflictError, UsageError
 from packyard.core.files.tree import Tree
 from packyard.using.setters.krmfile import EMPTY, NAME
 
@@ -15,16 +16,13 @@ FLAGS = Declared()
 
 
 def init(words: Sequence[str]) -> int:
-    """Make a directory a package; print nothing."""
-    arguments = FLAGS.parse(words).arguments
-    if len(arguments) > 1:
-        raise UsageError(f"accepts between 0 and 1 arg(s), received {len(arguments)}")
-    folder = Path(*arguments)
-    tree = Tree(folder)
-    if not folder.exists():
-        raise UnavailableError(f"open {folder / NAME}: no such file or directory")
-    if not folder.is_dir() or tree.has(NAME) or (folder / NAME).is_symlink():
-        raise UsageError("directory already initialized with a Krmfile")
+    """usage: packyard cfg init [DIR]
+
+    Make a directory a package: write its Krmfile.
+    """
+    folder = str(Path(*blocks.arguments(FLAGS.parse(words), 0, 1)))
+    blocks.check_folder(folder)
+    tree = Tree(Path(folder))
     with tree.locked(state.log("cfg init"), below=False):
         try:
             tree.write({NAME: EMPTY}, mode=0o600)  # the mode that kustomize gives it

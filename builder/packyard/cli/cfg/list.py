@@ -1,4 +1,4 @@
-"""`cfg list-setters`: the tables of kustomize."""
+"""`cfg list-setters`: a table of setters for each package."""
 
 from __future__ import annotations
 
@@ -6,78 +6,56 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.cli import output, state
-from packyard.cli.cfg import blocks, tablewriter
+from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
-from packyard.core.errors import InputError, UsageError
 from packyard.core.files.tree import Tree
 from packyard.core.work.memo import Memo
 from packyard.using.setters.definition import Definitions
 from packyard.using.setters.listing import ListedSetter, list_setters
 from packyard.using.setters.packages import find_packages, read_krmfile, read_package
 
-FLAGS = Declared({"recurse-subpackages": True, "include-subst": False, "markdown": False}, ("version",))
+FLAGS = Declared({"recurse-subpackages": True, "include-subst": False}, {"version": ("v2",)})
+_COLUMNS = ("NAME", "VALUE", "SET BY", "COUNT", "REQUIRED", "IS SET", "DESCRIPTION")
 
 
 def list_package_setters(words: Sequence[str]) -> int:
-    """Print a table of setters for each package, until one has none to show: that ends with 1."""
+    """usage: packyard cfg list-setters DIR [NAME] [flags]
+
+    List the setters of a package and of those below it; 1 if one has none.
+
+      --include-subst           also list substitutions
+      --version v2              the version of all setters here
+      --recurse-subpackages=false  only those of the package itself
+    """
     parsed = FLAGS.parse(words)
-    if not 1 <= len(parsed.arguments) <= 2:
-        raise UsageError(f"accepts between 1 and 2 arg(s), received {len(parsed.arguments)}")
-    folder, *names = parsed.arguments
-    blocks.check_folder(folder, absolute=False)
+    folder, *names = blocks.arguments(parsed, 1, 2)
+    blocks.check_folder(folder)
     tree, memo = Tree(Path(folder)), Memo()
-    try:
-        packages = find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)
-        state.tell_pending(tree)
-    except InputError:
-        blocks.refuse_version_1(folder, "".join(names))
-        raise
-    shown = False
-    for number, package in enumerate(packages):
+    state.tell_pending(tree)
+    for number, package in enumerate(find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)):
         files = read_package(tree, package)
         definitions = read_krmfile(files, memo).definitions
         rows = [row for row in list_setters(files, definitions, memo) if not names or row.setter.name == names[0]]
-        if not rows and not number:
-            blocks.refuse_version_1(folder, "".join(names))
-        if not rows and not files.is_of_kustomize and len(packages) > 1:
-            continue
-        if shown:
-            output.line()
-        shown = True
-        output.line(blocks.header(folder, package))
-        output.page("\n".join(_setter_table(rows, markdown=parsed.switches["markdown"])))
         if not rows:
+            blocks.refuse_version_1(folder, "".join(names))
+        output.page(f"{chr(10) * bool(number)}{blocks.header(folder, package)}")
+        output.table(_COLUMNS, [_cells(row) for row in rows])
+        if not rows:
+            output.note("no setter to list")
             return 1
-        if parsed.switches["include-subst"] and definitions.substitutions:
-            output.page("\n".join(_substitution_table(definitions, markdown=parsed.switches["markdown"])))
-    return 0 if shown else 1
+        if parsed.switches["include-subst"]:
+            output.table(("SUBSTITUTION", "REFERENCES", "PATTERN"), _substitutions(definitions))
+    return 0
 
 
-def _setter_table(rows: Sequence[ListedSetter], *, markdown: bool) -> list[str]:
-    headers = ("NAME", "VALUE", "SET BY", "DESCRIPTION", "COUNT", "REQUIRED", "IS SET")
-    cells = [
-        (
-            item.name,
-            item.shown,
-            item.set_by,
-            item.description,
-            str(row.field_count),
-            _yes(item.required),
-            _yes(item.is_set),
-        )
-        for row in rows
-        for item in (row.setter,)
-    ]
-    return tablewriter.lines(headers, cells, markdown=markdown)
+def _cells(row: ListedSetter) -> Sequence[str]:
+    setter = row.setter
+    is_required, is_set = ("Yes" if each else "No" for each in (setter.required, setter.is_set))
+    return setter.name, setter.shown, setter.set_by, str(row.field_count), is_required, is_set, setter.description
 
 
-def _substitution_table(definitions: Definitions, *, markdown: bool) -> list[str]:
-    cells = [
-        (item.name, item.pattern, "[" + ",".join(reference.name for _, reference in item.markers if reference) + "]")
+def _substitutions(definitions: Definitions) -> list[tuple[str, str, str]]:
+    return [
+        (item.name, ", ".join(reference.name for _, reference in item.markers if reference), item.pattern)
         for _, item in sorted(definitions.substitutions.items())
     ]
-    return tablewriter.lines(("SUBSTITUTION", "PATTERN", "REFERENCES"), cells, ruled=True, markdown=markdown)
-
-
-def _yes(value: bool) -> str:
-    return "Yes" if value else "No"

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
-from packyard.core.errors import InputError, NotHereError, Problem, UsageError, refuse
+from packyard.core.errors import InputError, NotHereError, UsageError, refuse
 from packyard.core.work.memo import Memo
 from packyard.using.setters.change import PackageSetters, find_unbound
-from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, Plan
 
-FLAGS = Declared({"recurse-subpackages": False}, ("values", "set-by", "description", "version"))
+FLAGS = Declared({"recurse-subpackages": False}, {"values": (), "set-by": (), "description": (), "version": ("v2",)})
 
 
 def set_value(words: Sequence[str]) -> int:
-    """Set one setter of a package, or with ``-R`` of every package below that has it."""
+    """usage: packyard cfg set DIR NAME VALUE ... [flags]
+
+    Set a setter: every field that its comments mark gets the value.
+
+      --values VALUE            a value; may be repeated, for a setter that is
+                                a list
+      --description TEXT        the setter's description
+      --set-by WHO              who sets the value; it is kept in the Krmfile
+      --version v2              the version of all setters here
+      -R, --recurse-subpackages  in every package below DIR that has the setter
+    """
     parsed = FLAGS.parse(words)
-    if len(parsed.arguments) < 2:
-        raise UsageError(f"requires at least 2 arg(s), only received {len(parsed.arguments)}")
-    folder, name, *values = parsed.arguments
-    if values and "values" in parsed.values:
-        raise UsageError("value should set either from flag or arg")
-    values = values or parsed.values.get("values", [])
-    if not values:
-        raise UsageError("value must be provided either from flag or arg")
-
-    if parsed.text("version") == "v1":
-        blocks.refuse_version_1(folder, name)
+    folder, name, *values = blocks.arguments(parsed, 2, len(words))
+    if bool(values) == ("values" in parsed.values):
+        raise UsageError("give the value as an argument or by --values")
+    values = values or parsed.values["values"]
     by, description = parsed.text("set-by"), parsed.text("description")
-
-    recursive = parsed.switches["recurse-subpackages"]
     memo, assignment = Memo(), Assignment({name: values}, (), by, description, as_kustomize=True)
     known: set[str] = set()
 
@@ -42,10 +42,11 @@ def set_value(words: Sequence[str]) -> int:
             raise NotHereError(f'setter "{name}" is not found')
         known.add(name)
         planned = setters.plan(assignment)
-        if not planned.counts[name]:
-            refuse(_unbound(package, setters, planned.definitions.setters[name]))
-        return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
+        if not planned.counts[name] and name not in setters.krmfile.definitions.setters:  # kustomize counts 0
+            refuse(find_unbound(package, planned.definitions.setters[name]))
+        return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value "{values[0]}"'
 
+    recursive = parsed.switches["recurse-subpackages"]
     title = f"cfg set {name} {' '.join(values)}"
     try:
         return blocks.change(folder, plan_package, title=title, recursive=recursive, kpt=True)
@@ -53,12 +54,3 @@ def set_value(words: Sequence[str]) -> int:
         if not known:
             blocks.refuse_version_1(folder, name)
         raise
-
-
-def _unbound(package: PackageFiles, setters: PackageSetters, setter: Setter) -> Iterable[Problem]:
-    """Return why a setter has no field; nothing for one that kustomize knows, which counts 0 then."""
-    from packyard.using.setters.kpt.kptpackage import find_uncounted
-
-    if setter.name in setters.krmfile.definitions.setters:
-        return find_uncounted(package, setter.name)
-    return find_unbound(package, setter)

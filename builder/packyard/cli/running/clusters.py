@@ -11,6 +11,7 @@ from functools import cache
 from typing import TypeVar
 
 from packyard.cli import declare, output, packages, progress, state
+from packyard.cli.packages import UseCase
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import plain_secrets
@@ -21,6 +22,8 @@ from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.status import RoleStatus, RunStatus
 from packyard.running.runs.workloads import PodStatus
+from packyard.using.setters import krmfile
+from packyard.using.setters.packages import read_krmfile, read_package
 
 T = TypeVar("T")
 #: Seconds until a server that does not answer is asked again.
@@ -75,24 +78,39 @@ def find(arguments: argparse.Namespace) -> Kubectl:
 
 
 def find_for(
-    arguments: argparse.Namespace, verb: str, flags: Sequence[str] = ()
+    arguments: argparse.Namespace, verb: str, flags: Sequence[str] = (), *, is_named: bool = False
 ) -> tuple[Kubectl, Rendered, list[str]]:
     """Return kubectl for the namespace of the use case that ``arguments.words`` name, that rendered, and words to show.
 
-    ``flags`` are those of the verb that the user gave, for the hints of errors.
+    ``flags`` are those of the verb that the user gave, for the hints of errors. One that ``is_named`` gets a name that
+    no other run has, where nobody has set one.
     """
     with packages.opened(arguments, verb) as use_case:
         client = _found(arguments)
         state.tell_pending(Tree(use_case.directory))
         command = use_case.command(verb, *flags, *typed(arguments))
-        path = os.environ.get("PATH", "")
-        options, named = use_case.options, use_case.name if use_case.is_fetched else ""
+        name = _new_name(use_case) if is_named else {}
         rendered = Rendered.of(
-            use_case.directory, use_case.values, path=path, command=command, enabling=options, named=named
+            use_case.directory,
+            {**use_case.values, **name},
+            path=os.environ.get("PATH", ""),
+            command=command,
+            enabling=use_case.options,
+            is_fetched=use_case.is_fetched,
         )
     namespace = runs.namespace_of(rendered.objects, client.namespace, is_asked=bool(arguments.namespace))
-    words = [use_case.name, *concealed(use_case.words), *use_case.flags]
+    named = [f"{setter}={word}" for setter, (word,) in name.items()]
+    words = [use_case.name, *concealed(use_case.words), *named, *use_case.flags]
     return _told(replace(client, namespace=namespace)), rendered, words
+
+
+def _new_name(use_case: UseCase) -> dict[str, tuple[str]]:
+    """Return a name for this run alone, where its objects can have one and the user has not set one."""
+    if not (use_case.directory / krmfile.NAME).exists():
+        return {}
+    setters = read_krmfile(read_package(Tree(use_case.directory), "")).definitions.setters
+    is_open = runs.SETTER in setters and not setters[runs.SETTER].is_set and runs.SETTER not in use_case.values
+    return {runs.SETTER: (runs.new_word(),)} if is_open else {}
 
 
 def typed(arguments: argparse.Namespace) -> list[str]:

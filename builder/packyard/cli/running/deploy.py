@@ -14,7 +14,7 @@ applied.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +27,6 @@ from packyard.core.bundle.record import document
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
 from packyard.running.runs import plan as planning
 from packyard.running.runs import record as records
-from packyard.running.runs import run as runs
 from packyard.running.runs import status
 from packyard.running.runs import undeploy as removing
 from packyard.running.runs.kubectl import Kubectl
@@ -43,6 +42,7 @@ ROWS = Rows(
     f"run, namespace, record, recorded, applied ({REFERENCE}), used ({REFERENCE}), deleted ({REFERENCE}), "
     "state, reason",
 )
+PATIENCE = "10m"
 _SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 
 
@@ -52,20 +52,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clusters.add_arguments(parser)
     add_flags(parser)
     declare.switch(parser, "--no-doctor", "deploy whatever packyard doctor would find")
-    parser.set_defaults(is_examined=False)  # `packyard run` has asked doctor
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy a run, or show what that would change."""
     check(arguments, "deploy")
-    flags = typed(arguments)
-    client, rendered, words = clusters.find_for(arguments, "deploy", flags)
-    again = client.packyard("deploy", *words, *flags)
-    beside = _beside(client, rendered, words, flags)
+    return begin(arguments, *clusters.find_for(arguments, "deploy", typed(arguments)))
+
+
+def begin(arguments: argparse.Namespace, client: Kubectl, rendered: Rendered, words: Sequence[str]) -> int:
+    """Ask doctor, and deploy what is rendered; ``words`` are those of the user that name it."""
     with untouched():
-        if not arguments.no_doctor and not arguments.is_examined:
+        if not arguments.no_doctor:
             doctor.gate(client, rendered)
-    return carry_out(client, arguments, partial(planning.plan, client, rendered, beside=beside), again=again)
+    again = client.packyard("deploy", *words, *typed(arguments))
+    return carry_out(client, arguments, partial(planning.plan, client, rendered), again=again)
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +75,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--force", "take over what others have set, and what is no run's")
     declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
-    clusters.add_timeout(parser, "how long to wait", "10m")
+    clusters.add_timeout(parser, "how long to wait", PATIENCE)
 
 
 def typed(arguments: argparse.Namespace) -> list[str]:
@@ -233,12 +234,3 @@ def _row(client: Kubectl, plan: Plan, run_status: RunStatus | None) -> tuple[obj
     record, state = plan.record, (run_status.state, run_status.reason) if run_status else ("", "")
     objects = (document(each) for each in ([*plan.objects], plan.used, plan.obsolete))
     return record.run, client.namespace, record.number, plan.is_new, *objects, *state
-
-
-def _beside(client: Kubectl, rendered: Rendered, words: list[str], flags: list[str]) -> str:
-    """Say how to deploy another run of the use case; nothing where it can be one alone."""
-    if runs.SETTER not in rendered.setters:
-        return ""
-    kept = [word for word in words if not word.startswith(f"{runs.SETTER}=")]
-    command = client.packyard("deploy", *kept, f"{runs.SETTER}={runs.new_word()}", *flags)
-    return f"another run beside it: {command}"

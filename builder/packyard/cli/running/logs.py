@@ -12,6 +12,7 @@ pods to start, follows those too that are made later, and ends with the run; the
 from __future__ import annotations
 
 import argparse
+import time
 
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
@@ -28,8 +29,7 @@ from packyard.running.runs.record import RunRecord
 from packyard.running.runs.status import RunStatus
 from packyard.running.runs.workloads import PodStatus
 
-ROWS = Rows("pod", "pod, role, index, container, text, reason")
-EVENTS = Rows(
+ROWS = Rows(
     "event",
     "when, count, type, reason, object, message",
     columns=", AGE, COUNT, REASON, OBJECT, MESSAGE",
@@ -42,6 +42,7 @@ _CELLS = {
 #: What chooses logs, and no events.
 _OF_LOGS = ("role", "index", "container", "follow", "previous", "tail", "since")
 _PAUSE = 1.0  # seconds between two looks at a run that is followed
+_LAST = 10.0  # seconds that what was printed last may take to come
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,9 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
             problem = f"--events and {others[0]} exclude each other"
             raise UsageError(f"packyard logs: {problem}; packyard logs --help shows the usage")
         return _show_events(arguments)
-    if arguments.follow and (arguments.previous or arguments.output != "text"):
-        other = "--previous" if arguments.previous else f"--output {arguments.output}"
-        raise UsageError(f"packyard logs: -f and {other} exclude each other; packyard logs --help shows the usage")
+    if arguments.output != "text":
+        raise UsageError("packyard logs: -o json is for events; packyard logs RUN --events -o json")
+    if arguments.follow and arguments.previous:
+        raise UsageError("packyard logs: -f and --previous exclude each other; packyard logs --help shows the usage")
     client = clusters.find(arguments)
     record = records.read_last(client, arguments.run)
     if arguments.follow:
@@ -74,24 +76,15 @@ def run(arguments: argparse.Namespace) -> int:
     run_status = status.read_one(client, record)
     pods = status.choose(run_status, arguments.role, arguments.index)
     started = [each for each in pods if each.has_started]
-    if arguments.output != "text":
-        ROWS.show([_row(client, arguments, run_status, each) for each in pods], arguments.output)
-        return int(not started)
     for text in filter(None, map(_waits, pods)):
         output.notice(text)
     if not started:
         _tell_none(client, run_status)
         return 1
-    code = 0
-    # kubectl gives up on all pods where it cannot read one.
-    for group in [started] if len(started) == len(pods) else [[each] for each in started]:
-        prefix = ["--prefix"] if len(group) == 1 < len(pods) else []
-        call = (*logs.words(run_status, group, arguments.container), *prefix, *_flags(arguments))
-        with client.start(*call, stderr=None) as process:
-            for line in process.stdout or ():
-                output.printed(line, "")
-            code |= process.wait()
-    return int(code != 0)
+    calls = (
+        logs.words(run_status, group, arguments.container, prefix=len(pods) > 1) for group in logs.groups(started, pods)
+    )
+    return int(sum(client.attach(*call, *_flags(arguments)) for call in calls) > 0)
 
 
 def _show_events(arguments: argparse.Namespace) -> int:
@@ -101,7 +94,7 @@ def _show_events(arguments: argparse.Namespace) -> int:
     if arguments.run not in by_run:
         raise InputError(records.missing(client, arguments.run, by_run))
     listed = events.read(client, by_run, arguments.run)
-    if EVENTS.show(listed, arguments.output, cells=_CELLS):
+    if ROWS.show(listed, arguments.output, cells=_CELLS):
         warnings = output.counted(sum(each.type == "Warning" for each in listed), "warning")
         count = output.counted(len(listed), "event")
         output.note(f"{count}, {warnings}, marked with !" if listed else "no events are kept")
@@ -115,14 +108,6 @@ def _flags(arguments: argparse.Namespace) -> list[str]:
     return [f"--tail={tail}", *since, *(["--previous"] if arguments.previous else [])]
 
 
-def _row(client: Kubectl, arguments: argparse.Namespace, run_status: RunStatus, pod: PodStatus) -> tuple[object, ...]:
-    if not pod.has_started:
-        return pod.name, pod.role, pod.index, "", "", pod.reason or "it has not started"
-    container = status.container(pod, arguments.container)
-    answer = client.call(*logs.words(run_status, [pod], container), *_flags(arguments))
-    return pod.name, pod.role, pod.index, container, answer.output.decode("utf-8", "replace"), answer.errors
-
-
 def _tell_none(client: Kubectl, run_status: RunStatus) -> None:
     if not run_status.pods:
         output.notice(f"run {run_status.run} has no pods; it {run_status.explained}")
@@ -133,9 +118,8 @@ def _follow(client: Kubectl, arguments: argparse.Namespace, record: RunRecord) -
     """Print logs as they grow, of each pod from its start, until the run is over."""
     following = Following(client, arguments.container, _flags(arguments))
     told: dict[str, str] = {}
-    came = True
     try:
-        while True:
+        while not following.is_unread:
             run_status = clusters.patiently(lambda: status.read_one(client, record))
             pods = status.choose(run_status, arguments.role, arguments.index)
             following.look(run_status, pods)
@@ -144,19 +128,15 @@ def _follow(client: Kubectl, arguments: argparse.Namespace, record: RunRecord) -
                 if text and told.get(pod.name) != text:
                     output.notice(text)
                 told[pod.name] = text
-            is_over = run_status.is_over or (bool(pods) and all(each.state == "done" for each in pods))
-            # Nothing comes any more from a node that is lost; a log that is whole comes, from a slow cluster too.
-            if is_over and not (any(log.ends for log in following.open) or (following.open and came)):
+            if run_status.is_over or (pods and all(each.state == "done" for each in pods)):
+                following.close(_LAST)
                 if not following.begun:
                     _tell_none(client, run_status)
                 elif run_status.is_over:
                     output.note(f"run {run_status.run} {run_status.explained}")
                 return int(not following.begun or run_status.state == FAILED)
-            came = False
-            for line in following.lines(_PAUSE):
-                output.printed(line, "")
-                output.flush()
-                came = True
+            time.sleep(_PAUSE)
+        return 1
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:

@@ -38,8 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
     declare.value(parser, "--to DIR", "copy them into this folder; it may have some of them", default="")
-    text = "an image with sh and tar for the pod that copies (default: that of the run)"
-    declare.value(parser, "--image IMAGE", text, default="")
     clusters.add_timeout(parser, "how long the pod may take to start", "5m")
     clusters.add_arguments(parser)
 
@@ -53,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
     ways = [_way(client, arguments.run, place) for place in places]
     if not arguments.to:
-        declare.alone(arguments, "results", "without --to DIR", "image", "timeout")
+        declare.alone(arguments, "results", "without --to DIR", "timeout")
     elif unheld := [pair for pair in zip(places, ways, strict=True) if not pair[0].volume]:
         raise InputError(*(Problem(f"{each.path} is on no volume of the run's pods", hint=way) for each, way in unheld))
     rows, code = list[tuple[object, ...]](), 0
@@ -76,8 +74,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell(copied: Copied, to: Path) -> None:
     for name, reason in copied.left:
         output.warning(f"{name} is not copied: it {reason}")
-    if copied.others:
-        output.warning(f"not copied, as they are no files: {copied.others} links or devices")
     more = f"; {copied.there} are here already" if copied.there else ""
     count = f"{output.counted(copied.copied, 'file')} of {copied.files}, {copied.size / 1e6:.1f} MB"
     output.note(f"{count}, copied to {to}{more}")
@@ -102,19 +98,18 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path
                 client, pod, container, place.path, to, lambda size: progress.arriving(place.path, size, None)
             )
 
-    if not arguments.image and (pod := results.mounting(client, place, arguments.run)):
+    if pod := results.mounting(client, place, arguments.run):
         output.note(f"copying from pod {pod}")
         return received(pod, str(place.container.get("name", "")))
     if place.is_fleeting or place.volume.get("hostPath"):
         problem = f"{place.path} is on a volume that only its pods have, and no pod of {arguments.run} runs"
         raise InputError(Problem(problem, hint=client.by_hand("get", "pods", "--output=wide")))
-    job = results.reader(place, arguments.run, runs.new_word(), arguments.image)
+    job = results.reader(place, arguments.run, runs.new_word())
     record = RunRecord(run=name_of(job), number=1, when="", objects=(Reference.of(job, client.namespace),))
     with interrupts.made(client, [job]):
         now = clusters.started(
             client, record, clusters.seconds(arguments), lambda now: f"the pod that copies {now.explained}"
         )
         if now.state != status.RUNNING:
-            hint = "--timeout 15m waits longer, and --image names another image, with sh and tar: busybox"
-            raise UnavailableError(Problem(f"the pod that copies {now.explained}", hint=hint))
+            raise UnavailableError(Problem(f"the pod that copies {now.explained}", hint="--timeout 15m waits longer"))
         return received(now.pods[0].name, results.CONTAINER)

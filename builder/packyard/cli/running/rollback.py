@@ -30,7 +30,7 @@ from packyard.running.runs.record import RunRecord
 ROWS = deploy.ROWS
 LIST = Rows(
     "record",
-    "run, record, state, when, who, package, version, digest, useCase, values, options, action, source?, asRecord?, "
+    "run, record, state, when, who, package, version, digest, useCase, values, options, action, source?, "
     "changes (name, before, after)",
     "--list",
     columns="RECORD, STATE, WHEN, WHO, VERSION, CHANGED",
@@ -92,15 +92,13 @@ def _row(before: Sequence[RunRecord], record: RunRecord, state: str) -> tuple[ob
     """Return the row of a record, with what was set otherwise than ``before``; of the first, all that was set."""
     former = before[-1] if before else replace(record, values={}, options=())
     package = (record.package, record.version, record.digest, record.use_case)
-    again = next((each.number for each in before[:-1] if each.applied == record.applied), None)
-    deployed = (record.values, record.options, record.action, record.source or None, again)
+    deployed = (record.values, record.options, record.action, record.source or None)
     changes = list(records.changes(former, record))
     return record.run, record.number, state, record.when, record.who, *package, *deployed, changes
 
 
 def _told(row: Mapping[str, Any]) -> str:
-    again = f"as record {row['asRecord']}" if row["asRecord"] else ""
-    again = f"rolled back to record {row['source']}" if row["source"] else again
+    again = f"rolled back to record {row['source']}" if row["source"] else ""
     return "; ".join(filter(None, [again, *(_words(*each) for each in row["changes"])]))
 
 

@@ -25,7 +25,7 @@ ROWS = Rows(
     "run=record.run, package=record.package, version=record.version, useCase=record.use_case, state, reason, "
     "roles (role=name, wanted, ready, done, failed, restarts), "
     "pods (name, role, index, state, node, restarts, reason, created), "
-    "missing, unread, results, values=record.values, options=record.options, record=record.number, when=record.when, "
+    "missing, results, values=record.values, options=record.options, record=record.number, when=record.when, "
     "who=record.who",
 )
 _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
@@ -97,8 +97,6 @@ def _facts(run_status: RunStatus) -> Iterator[tuple[str, str]]:
         yield "options", ", ".join(record.options)
     for each in run_status.missing:
         yield "missing", str(each)
-    if run_status.unread:
-        yield "unread", f"{', '.join(run_status.unread)}: you may not read these kinds"
 
 
 def _pod_row(pod: PodStatus) -> tuple[str, ...]:

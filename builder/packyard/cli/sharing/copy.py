@@ -21,7 +21,6 @@ from packyard.cli.channels import BUNDLES, fetching, open_channel, publisher, ro
 from packyard.cli.sharing import signing
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.copy import copy
-from packyard.sharing.trust.keys import Signing
 
 ROWS = BUNDLES
 
@@ -36,11 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Copy what is missing; print a line for each bundle."""
-    signed = list[list[Signing]]()
 
     def by() -> Publisher:
-        signed.append(signing.keys(arguments.key))
-        return publisher(arguments.target, signed[0])
+        key = signing.key(arguments.key)
+        signing.tell_unsigned(key)
+        return publisher(arguments.target, key)
 
     with progress.busy(f"copying from {arguments.source}"):
         copied = copy(
@@ -56,6 +55,4 @@ def run(arguments: argparse.Namespace) -> int:
         if each.proof:
             output.note(each.proof.describe())
     show([row(each.entry, each.status) for each in copied], arguments.output)
-    for keys in signed:
-        signing.tell_unsigned(keys)
     return 0

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _repair(channel: Store, arguments: argparse.Namespace) -> None:
-    by = publisher(arguments.channel, signing.keys(arguments.key))
+    by = publisher(arguments.channel, signing.key(arguments.key))
     index, listed, removed = fsck.repair(channel, by, is_removing=arguments.remove)
     for what in listed:
         output.note(f"{what} is listed again")

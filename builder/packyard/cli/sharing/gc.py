@@ -11,13 +11,11 @@ What is removed can never be published again, and whoever asks for it is told wh
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from packyard.cli import declare, output
 from packyard.cli.channels import open_channel, publisher
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
-from packyard.core.bundle import lock, reference
 from packyard.core.errors import UsageError
 from packyard.sharing.publishing.gc import Policy, gc
 
@@ -34,11 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", metavar="NAME", nargs="*", help="the packages to look at (default: all)")
     text = "name what is older than the newest N versions that are neither yanked nor pre-releases"
     declare.value(parser, "--keep N", text, type=int)
-    declare.value(parser, "--older-than VERSION", "name what is older than this version", default="")
     declare.switch(parser, "--yanked", "name what was yanked")
     declare.switch(parser, "--pre-releases", "name pre-releases, such as 2.0-rc1")
-    text = "a packyard.lock, whose packages and libraries stay; repeat it for several"
-    declare.value(parser, "--lock FILE", text, action="append", default=[])
     declare.switch(parser, "--dry-run", "only say what would be removed, and what stays")
     signing.add_argument(parser)
 
@@ -47,25 +42,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Remove what the policy names; print a line for each version that it names."""
     if arguments.keep is not None and arguments.keep < 1:
         raise UsageError("packyard gc: --keep needs a number of versions, 1 or more")
-    if arguments.older_than:
-        reference.check_version(arguments.older_than)
-    policy = Policy(
-        keep=arguments.keep or 0,
-        older_than=arguments.older_than,
-        yanked=arguments.yanked,
-        pre_releases=arguments.pre_releases,
-    )
+    policy = Policy(keep=arguments.keep or 0, yanked=arguments.yanked, pre_releases=arguments.pre_releases)
     if policy == Policy():
-        hint = "--keep N, --older-than VERSION, --yanked, --pre-releases"
-        raise UsageError(f"packyard gc: say what may go: {hint}: packyard gc --help")
-    keys = [] if arguments.dry_run else signing.keys(arguments.key)
+        raise UsageError("packyard gc: say what may go: --keep N, --yanked or --pre-releases: packyard gc --help")
+    key = None if arguments.dry_run else signing.key(arguments.key)
     removed, is_kept = gc(
         open_channel(arguments.channel),
         policy,
         arguments.names,
-        locks={file: lock.read(Path(file)) for file in arguments.lock},
         is_trial=arguments.dry_run,
-        by=publisher(arguments.channel, keys),
+        by=publisher(arguments.channel, key),
     )
     if ROWS.show(removed, arguments.output) and not removed:
         output.note("nothing to remove")
@@ -74,5 +60,5 @@ def run(arguments: argparse.Namespace) -> int:
             "the registry does not delete: no name leads to the bytes now, and they stay until its owner removes them"
         )
     if not arguments.dry_run:
-        signing.tell_unsigned(keys)
+        signing.tell_unsigned(key)
     return 0

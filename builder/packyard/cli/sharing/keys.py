@@ -152,7 +152,10 @@ def _list(ring: Keyring, _: argparse.Namespace) -> list[_Row]:
     own: list[_Row] = [
         {"id": ring.public(name).id, "name": name, "use": "signs", "channel": ""} for name in ring.signing_names()
     ]
-    return own + [row for channel in ring.channels() for row in _rows(channel.signatories, channel.identity)]
+    rows = own + [row for channel in ring.channels() for row in _rows(channel.signatories, channel.identity)]
+    if not rows:
+        output.note("you have no key, and trust none; packyard keys new NAME makes one")
+    return rows
 
 
 def _rows(signatories: Sequence[Signatory], channel: str) -> list[_Row]:

@@ -40,8 +40,8 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
     return [Packed(entry=entry, file=folder / f"{entry.name}.tar.gz") for entry in entries]
 
 
-def attest(workspace: Workspace, folder: Path, keys: Sequence[Signing]) -> Attest:
-    """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the keys."""
+def attest(workspace: Workspace, folder: Path, key: Signing | None) -> Attest:
+    """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the key."""
     at, libraries = git.find(workspace.root_dir), provenance.installed_libraries()
     places = by_place(workspace.libraries)
     built_on = {place: _built_on(each) for place, each in places.items()}
@@ -60,7 +60,7 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[Signing]) -> Attes
             is_dirty=at is not None and any(_differs(at, other, place, inputs) for place, other in folders),
         )
         name = (entry.name, entry.version)
-        statement = origin.to_bytes(keys[0] if keys else None)
+        statement = origin.to_bytes(key)
         return {bundle_key(*name, SBOM): described, bundle_key(*name, provenance.end(statement)): statement}
 
     return statements

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(
             Problem("has no packages: there is nothing to publish", file=str(workspace.root_dir), hint=hint)
         )
-    keys = [] if arguments.dry_run else signing.keys(arguments.key)
+    key = None if arguments.dry_run else signing.key(arguments.key)
     store = open_channel(arguments.to)
     if isinstance(store, ReadOnly) and not arguments.dry_run:
         store.refuse()
@@ -66,13 +66,13 @@ def run(arguments: argparse.Namespace) -> int:
         packed = pack.pack(arguments, workspace, part, Path(folder))
         if arguments.dry_run:
             return _preview(store, packed, arguments)
-        attest = pack.attest(workspace, Path(folder), keys)
+        attest = pack.attest(workspace, Path(folder), key)
         close = arguments.version if arguments.close else ""
-        by = publisher(arguments.to, keys)
+        by = publisher(arguments.to, key)
         with progress.busy(f"publishing {output.counted(len(part), 'package')}"), progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, at_once=_AT_ONCE, done=done, close=close, shard=shard)
     _print(store, [(entry, status, ()) for entry, status in published], arguments.output)
-    signing.tell_unsigned(keys)
+    signing.tell_unsigned(key)
     if close:
         _tell_closed(by.current(store), close, shard)
     if arguments.web:

@@ -1,6 +1,6 @@
-"""The keys that a command line signs with, and their passphrases.
+"""The key that a command line signs with, and its passphrase.
 
-Private keys are those that ``--key`` names, or come from PACKYARD_SIGNING_KEY (PEM), or the only one there is is it.
+It is the one that ``--key`` names, or comes from PACKYARD_SIGNING_KEY (PEM), or is the only one of the user.
 Its passphrase comes from PACKYARD_KEY_PASSPHRASE, or is asked on the terminal.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
 
 from packyard.cli import declare, output, preferences
 from packyard.core.errors import UsageError
@@ -22,49 +21,44 @@ PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
     """Declare ``--key``."""
-    text = "a key to sign with (may be repeated)"
-    declare.value(parser, "--key NAME|URI", text, action="append")
+    declare.value(parser, "--key NAME|URI", "the key to sign with")
 
 
-def keys(names: Sequence[str] | None = None) -> list[Signing]:
-    """Return the keys to sign with, each once; none where the user has none. A variable that is empty is refused.
+def key(name: str | None = None) -> Signing | None:
+    """Return the key to sign with; None where the user has none. A variable that is empty is refused.
 
-    Without names it is the only one that there is.
+    Without a name it is the only one that there is.
     """
-    if not names and KEY in os.environ:
+    if not name and KEY in os.environ:
         data = os.environ[KEY].encode()
         if not data.strip():
             hint = f"is the secret of the job missing? To publish without a signature: unset {KEY}"
             raise UsageError(f"{KEY} is set, and empty: nothing would be signed ({hint})")
         if signers.is_uri(os.environ[KEY]):
-            return [_by_uri(os.environ[KEY])]
+            return _by_uri(os.environ[KEY])
         secret = passphrase(KEY) if is_encrypted(data) else None
-        return [SigningKey.parse(data, secret, file=KEY)]
+        return SigningKey.parse(data, secret, file=KEY)
     ring = preferences.keyring()
-    chosen = names or (_only(ring) if ring else [])
-    if not chosen:
-        return []
-    return list({key.public.id: key for key in map(_key, chosen)}.values())
+    name = name or (_only(ring) if ring else None)
+    if not name:
+        return None
+    return _by_uri(name) if signers.is_uri(name) else preferences.own_keyring().signing(name, passphrase)
 
 
-def _only(ring: Keyring) -> list[str]:
+def _only(ring: Keyring) -> str | None:
     names = ring.signing_names()
     if len(names) > 1:
         raise UsageError(f"you have several keys; choose one by --key: {', '.join(names)}")
-    return names
-
-
-def _key(name: str) -> Signing:
-    return _by_uri(name) if signers.is_uri(name) else preferences.own_keyring().signing(name, passphrase)
+    return next(iter(names), None)
 
 
 def _by_uri(uri: str) -> Signing:
     return keyless.open(uri) if uri.startswith("sigstore:") else signers.open(uri, passphrase)
 
 
-def tell_unsigned(signing_keys: Sequence[Signing]) -> None:
+def tell_unsigned(signing_key: Signing | None) -> None:
     """Say that nothing is signed, where that is so."""
-    if not signing_keys:
+    if not signing_key:
         output.note("not signed: nobody can tell who published it (packyard keys new NAME makes a key)")
 
 

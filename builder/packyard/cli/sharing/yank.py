@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Yank the version; once more changes nothing."""
-    by = publisher(arguments.channel, signing.keys(arguments.key))
+    by = publisher(arguments.channel, signing.key(arguments.key))
     entry, is_new = yank(open_channel(arguments.channel), arguments.reference, arguments.reason, by)
     ROWS.show([row(entry, "yanked" if is_new else "unchanged")], arguments.output)
     return 0

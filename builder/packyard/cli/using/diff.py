@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.cli import compared, declare, fanout, output, packages, unified, untarred
@@ -28,7 +28,7 @@ from packyard.using.upgrade.difference import Change, Files, compare_all
 from packyard.using.upgrade.merge import edited_by_hand
 
 FIELDS = "package, where, what, name, path, change, before, after, setter, note, breaking"
-ROWS = Rows("difference", FIELDS, forms=(*FORMS, "markdown", "patch"))
+ROWS = Rows("difference", FIELDS, forms=(*FORMS, "markdown"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,9 +54,6 @@ def run(arguments: argparse.Namespace) -> int:
         before, after = (compared.read(word, arguments) for word in (arguments.old, arguments.new))
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
-    if arguments.output == "patch":
-        _text(before, after)
-        return 0
     by_package = compare_all(before, after)
     if arguments.new is None:
         ((name, files),) = after.items()
@@ -109,13 +106,3 @@ def _with_edited(changes: Sequence[Change], before: Files, after: Files, root_di
             where, _, file = path.rpartition("/")
             extended.append(Change(where=where, what="file", name=file, change="changed", note="edited by hand"))
     return sorted(extended, key=lambda each: each.where)
-
-
-def _text(before: Mapping[str, Files], after: Mapping[str, Files]) -> None:
-    """Print a unified diff; the files of several packages are below their names."""
-    prefix = "{}/" if len(after) > 1 else ""
-    old, new = (
-        {prefix.format(name) + path: data for name, files in side.items() for path, data in files.items()}
-        for side in (before, after)
-    )
-    unified.texts({path: (old.get(path), new.get(path)) for path in {*old, *new}})

@@ -127,15 +127,11 @@ def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSet
 
 def _tell_values(directory: Path, option: OptionSetters) -> None:
     """Say which values an option has, and how they are set."""
-    setters = list(option.setters.values())
-    if setters:
+    if setters := list(option.setters.values()):
         values = [f"{each.name} ({'required' if each.must_be_set else each.shown or 'empty'})" for each in setters]
         wanted = next((each for each in setters if each.must_be_set), setters[0])
         example = f"packyard set {address.typed(directory)} {wanted.name}={quote(wanted.example or 'VALUE')}"
         output.note(f"{option.name} has {output.counted(len(setters), 'setter')}, {', '.join(values)}: {example}")
-    elif option_folder := folders.find(directory):
-        file = option_folder.file(option.name)
-        output.note(f"{option.name} has no setters; its file says what can be changed: {file}")
 
 
 def _tell_secrets(directory: Path, option: str) -> None:

@@ -8,18 +8,16 @@
 
 kpt and kustomize run them:
 
-  kpt fn eval DIR --exec "packyard fn apply-setters DIR" -- NAME=VALUE...
+  kpt fn eval DIR --exec "packyard fn apply-setters" -- NAME=VALUE...
   kpt fn render DIR --allow-exec  with exec: packyard fn apply-setters in the
                                   Kptfile's pipeline
 
-Setters are those of kpt-set comments; apply-setters takes those of the package's Krmfile, too. It is in DIR, the folder
-that kpt was given; without DIR that is the one that kpt fn render names, or the working directory.
+Setters are those of kpt-set comments; packyard set DIR sets those of a Krmfile.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from packyard.cli import output, streams
 from packyard.using.functions import function
@@ -28,12 +26,11 @@ from packyard.using.functions import function
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("function", metavar="FUNCTION", choices=tuple(function.FUNCTIONS))
-    parser.add_argument("directory", metavar="DIR", nargs="?", type=Path, help="the folder that kpt was given")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the whole result in one write: kpt deletes the package if it reads nothing."""
-    outcome = function.run(arguments.function, output.read("a ResourceList"), arguments.directory)
+    outcome = function.run(arguments.function, output.read("a ResourceList"))
     output.data(outcome.output)
     streams.flush()
     for result in outcome.results:

@@ -19,7 +19,7 @@ anything is unpacked. What was fetched is kept, and used where a channel cannot 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from shlex import quote
@@ -140,25 +140,38 @@ def _fetched(
             how = fetching(channel.value, store)
             fetched = stack.enter_context(opened(store, reference, how, pin=pin))
         _tell(fetched, channel, store.address)
-        entry = fetched.choice.entry
-        pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
-        lock = _lock(file, entry.name, pinned) if file else Lock()
-        regular.make_folder(into)
-        folder = fetched.unpack(into, untarred.receipt_of(channel, entry))
+        row = _unpacked(fetched.choice.entry, fetched.unpack, channel, normal(channel.value), into, file)
     preferences.note_used(channel.value)
-    if file:
-        locks.write(Path(file), lock.pin(entry.name, pinned))
-    row = {
-        **_row(entry, folder),
+    seen: dict[str, object] = {
         "channel": store.address,
         "why": fetched.choice.why,
-        "yanked": entry.yanked,
+        "yanked": fetched.choice.entry.yanked,
         "signers": list(fetched.proof.signers),
         "listedBy": list(fetched.proof.listed_by),
         "indexSeen": fetched.number,
         "channelReached": is_reached(store),
     }
-    return row, fetched.proof.describe()
+    return row | seen, fetched.proof.describe()
+
+
+def _unpacked(
+    bundle: Identified,
+    unpack: Callable[[Path, bytes | None], Path],
+    channel: Setting,
+    address: str,
+    into: Path,
+    file: str | None,
+) -> dict[str, object]:
+    """Unpack a bundle, pin it, and return what is printed of it as JSON."""
+    pinned = Pin(version=bundle.version, channel=address, tar=bundle.tar, digest=bundle.digest)
+    lock = _lock(file, bundle.name, pinned) if file else Lock()
+    regular.make_folder(into)
+    folder = unpack(into, untarred.receipt_of(channel, bundle))
+    if file:
+        locks.write(Path(file), lock.pin(bundle.name, pinned))
+    output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
+    fields = {"name": bundle.name, "version": bundle.version, "directory": str(folder)}
+    return {**fields, "digest": bundle.digest, "tar": bundle.tar}
 
 
 def _lock(file: str, name: str, new: Pin) -> Lock:
@@ -177,17 +190,11 @@ def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
     """Say which version of which channel it is, and why."""
     entry = fetched.choice.entry
     output.note(f"{entry} from {address} ({channel.origin}), {fetched.choice.why}")
-    output.detail(f"{entry.name}.tar.gz {entry.digest}, tar {entry.tar}")
     if entry.kind == LIBRARY:
         example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"
         output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")
     if entry.yanked:
         output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
-
-
-def _row(bundle: Identified, folder: Path) -> dict[str, object]:
-    fields = {"name": bundle.name, "version": bundle.version, "directory": str(folder)}
-    return {**fields, "digest": bundle.digest, "tar": bundle.tar}
 
 
 def _carried(asked: Reference, source: Setting, into: Path, *, pin: Pin | None, file: str | None) -> Row:
@@ -197,14 +204,8 @@ def _carried(asked: Reference, source: Setting, into: Path, *, pin: Pin | None, 
 
     with progress.busy(f"building {asked}"):
         bundle = bundles.carried(asked, pin)
-    pinned = Pin(version=bundle.version, channel=CARRIED, tar=bundle.tar, digest=bundle.digest)
-    lock = _lock(file, bundle.name, pinned) if file else Lock()
-    regular.make_folder(into)
-    folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
+    row = _unpacked(bundle, bundle.unpack, source, CARRIED, into, file)
     if cache := bundle_cache():
         with suppress(UnavailableError), cache.obtain(bundle.digest, lambda file: file.write(bundle.data)):
             pass
-    if file:
-        locks.write(Path(file), lock.pin(bundle.name, pinned))
-    output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
-    return _row(bundle, folder), f"{bundle.name}@{bundle.version} from {source}"
+    return row, f"{bundle.name}@{bundle.version} from {source}"

@@ -1,4 +1,4 @@
-"""List packages with title, framework and mode: all, or those that have all the words you give.
+"""List packages with version and title: all, or those that have all the words you give.
 
 packyard list                        the configured channel, or the catalogue
                                      that packyard carries
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from packyard import __version__
 from packyard.cli import declare, output, preferences, workspaces
 from packyard.cli.rows import Rows
-from packyard.core.bundle.manifest import BUNDLE, LIBRARY
+from packyard.core.bundle.manifest import BUNDLE
 from packyard.core.errors import UsageError
 from packyard.sharing.index import summary
 from packyard.sharing.index.summary import Summary
@@ -33,13 +33,8 @@ if TYPE_CHECKING:
 ROWS = Rows(
     "package",
     "name, version, kind, title, model, useCases, channelReached, indexSeen",
-    columns="NAME, VERSION, FRAMEWORK, MODE, CASES, TITLE",
+    columns="NAME, VERSION, TITLE",
 )
-_CELLS = {
-    "FRAMEWORK": lambda row: summary.short(row["model"].get("framework", "")),
-    "MODE": lambda row: summary.short(row["model"].get("mode", "library" if row["kind"] == LIBRARY else "")),
-    "CASES": lambda row: str(len(row["useCases"])),
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         (each.name, each.version, each.kind or BUNDLE, each.title, each.model, each.use_cases, is_reached, index)
         for each in chosen
     ]
-    ROWS.show(rows, arguments.output, cells=_CELLS)
+    ROWS.show(rows, arguments.output)
     lacking = "no package has all of these words" if words else "there is no package"
     hint = f" ({_nearest(words, packages)})" if words else ""
     output.note(f"from {where}" if chosen else f"{lacking} in {where}{hint}")

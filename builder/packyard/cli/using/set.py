@@ -47,7 +47,6 @@ FLAGS = Declared(
     },
     {"f": "values", "o": "output", "q": "quiet", "v": "verbose", "h": "help"},
     numbers=True,
-    as_kustomize=False,
 )
 ROWS = "packyard.cli.using.edits"
 
@@ -90,7 +89,7 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
                 output.line(f"{file}: enabled {', '.join(switched.changed)}")
             _tell(change, f"{os.path.normpath(change.before.where or '.')}: " if len(changes) > 1 else "")
             if beside and change.package in beside.packages:
-                _tell_holders(directory, change)
+                _tell_shared(directory, change)
     return 0
 
 
@@ -191,16 +190,13 @@ def _elsewhere(directory: Path, problem: Problem) -> Problem | None:
     return elsewhere(directory, problem.missing) if problem.missing else None
 
 
-def _tell_holders(directory: Path, change: PackageChange) -> None:
-    """Say for which use cases a value of an option holds."""
-    from packyard.using.options.option_setters import holders, options_of
+def _tell_shared(directory: Path, change: PackageChange) -> None:
+    """Say that a value of an option holds for other use cases, too."""
+    from packyard.using.options.option_setters import options_of
 
-    option_folder = folder.find(directory)
-    for name in change.plan.counts if option_folder else ():
-        options = options_of(directory, name)
-        assert option_folder is not None
-        use_cases = ", ".join(holders(option_folder, options))
-        output.note(f"{name} is shared by every use case that has {' or '.join(options)} enabled; now: {use_cases}")
+    for name in change.plan.counts:
+        options = " or ".join(options_of(directory, name))
+        output.note(f"{name} is shared by every use case that has {options} enabled")
 
 
 def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str], options: Sequence[str]) -> str:

@@ -157,9 +157,7 @@ def _show_one(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> No
             elif not is_part:
                 output.line(f"{rule.rule.text}: {rule.rule.message}")
         missing = [row.setter.name for row in rows if row.setter.must_be_set]
-        if missing and listing.directory.resolve().name == folders.NAME:
-            output.note(f"to be set only where an option that has it is enabled: {', '.join(missing)}")
-        elif missing:
+        if missing:
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
             output.note(f"{len(missing)} to be set: packyard set {words}")
     if not any(each.setters for each in listings):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packyard.cli import bundles, declare, output, preferences, use_cases, workspaces
 from packyard.cli.bundles import Offer
@@ -32,9 +32,6 @@ from packyard.sharing.entry import IndexEntry
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
 
-if TYPE_CHECKING:
-    from packyard.sharing.fetching.verify import Proof
-
 ROWS = Rows(
     "package",
     "name, version, source, description, useCases (path, description, after, requires, setters), "
@@ -42,16 +39,6 @@ ROWS = Rows(
     "versions (version, yanked), channelReached, indexSeen",
 )
 IMAGES = Rows("image", "image", "--images", line="{image}")
-#: What people call the kinds of requirements.
-_KINDS = {
-    "CustomResourceDefinition": "the kind",
-    "PersistentVolumeClaim": "the claim",
-    "PodSecurity": "the Pod Security level",
-    "NFS": "the NFS export",
-    "CSIDriver": "the CSI driver",
-    "Resource": "the resource",
-}
-_VERSIONS = 8  # that people are shown
 _LABEL = 10  # characters before what a line says
 
 Row = Mapping[str, Any]
@@ -73,8 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     source = preferences.source(arguments.channel)
     if arguments.images:
         if wanted:
-            problem = f"--images lists the images of a package: packyard show {reference} --images"
-            raise UsageError(f"packyard show: {problem}")
+            raise UsageError(f"packyard show: --images is of a whole package: packyard show {reference} --images")
         IMAGES.show(_images([reference] if reference else _names(source), source), arguments.output)
         return 0
     if not reference:
@@ -91,12 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
     row = described(offer, source, cases)
     if not ROWS.show([row], arguments.output):
         return 0
-    if wanted:
-        lines = [line for case in cases for line in _told_case(offer.bundle, case, names, command)]
-    else:
-        lines = [*_told(row, offer, cases, names, command)]
-    for line in lines:
-        output.line(line)
+    if not wanted:
+        output.page("\n".join(_told(row, offer, cases, names, command)))
+    for case in cases if wanted else ():
+        output.page("\n".join(_told_case(offer.bundle, case, names, command)))
     return 0
 
 
@@ -151,11 +135,7 @@ def _case(case: BundledUseCase) -> tuple[object, ...]:
 
 
 def _told(
-    row: Row,
-    offer: Offer,
-    cases: Sequence[BundledUseCase],
-    names: Mapping[str, str],
-    command: _Command,
+    row: Row, offer: Offer, cases: Sequence[BundledUseCase], names: Mapping[str, str], command: _Command
 ) -> Iterator[str]:
     """Yield what people read of a package."""
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
@@ -172,8 +152,11 @@ def _told(
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
-    yield from _labelled("signed", _signed(offer.proof))
-    yield from _labelled("versions", _versions(row["versions"]))
+    yield from _labelled(
+        "signed", offer.proof.publisher if offer.proof else "packed here, from the sources that packyard carries"
+    )
+    versions = (version + (" (yanked)" if yanked else "") for version, yanked in row["versions"])
+    yield from _labelled("versions", ", ".join(versions))
     yield from _labelled("from", row["source"])
     yield f"{'next':<{_LABEL}}{command('get')}"
     yield f"{'':<{_LABEL}}{command('show', '/USECASE')}"
@@ -202,24 +185,9 @@ def needs(requires: set[str], manifest: Manifest, versions: Sequence[str] = ()) 
     """Return what a cluster has to have: operators by their names, what is left as packyard.json says it."""
     needed = operators.needed(requires, [*operators.declared(manifest.requires)])
     words = [f"{each.name} {each.needs}".rstrip() for each in needed]
-    words += [_in_words(each) for each in sorted(requires - {need for each in needed for need in each.requirements})]
+    words += sorted(requires - {need for each in needed for need in each.requirements})
     kubernetes = [f"Kubernetes {versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
     return ", ".join([*kubernetes, *words])
-
-
-def _in_words(requirement: str) -> str:
-    kind, _, name = requirement.partition(" ")
-    return f"{_KINDS.get(kind, kind)} {name}"
-
-
-def _signed(proof: Proof | None) -> str:
-    return proof.publisher if proof else "packed here, from the sources that packyard carries"
-
-
-def _versions(versions: Sequence[tuple[str, str]]) -> str:
-    shown = [version + (" (yanked)" if yanked else "") for version, yanked in versions[:_VERSIONS]]
-    more = [f"and {len(versions) - _VERSIONS} older"] if len(versions) > _VERSIONS else []
-    return ", ".join([*shown, *more])
 
 
 def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:

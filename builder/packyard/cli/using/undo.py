@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
 
@@ -48,28 +48,28 @@ def run(arguments: argparse.Namespace) -> int:
         declare.alone(arguments, "undo", "beside --list", "dry-run", "yes")
         return _list(directory, arguments.output)
     log, places = _log(), (directory, *_also(directory))
+    if not arguments.dry_run and _settled(log, directory, arguments):
+        return 0
+    step = (undo.undone if arguments.redo else undo.last)(log, *places)
+    if not Path(step.root).is_dir():
+        hint = "packyard undo DIR is for one package, and --list shows all changes"
+        problem = f"is gone, so {step.title} cannot be undone"
+        raise InputError(Problem(problem, file=os.path.relpath(step.root), hint=hint))
     if arguments.dry_run:
         state.tell_pending(Tree(directory))
-        step = (undo.undone if arguments.redo else undo.last)(log, *places)
         return _show((step, undo.taken_back(step, Tree(Path(step.root)), _merged)), arguments, directory)
-    if _settled(log, directory, arguments):
-        return 0
     if arguments.redo:
         return _show(undo.redo(log, *places, merge=_merged), arguments, directory, "done again")
-    _check_order(log, places, arguments, directory)
+    if (newer := undo.newer(log, step, *places)) and not arguments.yes:
+        _ask(f"the files do not show the last change, {newer.title}; the one before it is {step.title}", directory)
     return _show(undo.undo(log, *places, merge=_merged), arguments, directory, "undone")
 
 
-def _check_order(log: StepLog, places: Sequence[Path], arguments: argparse.Namespace, directory: Path) -> None:
+def _ask(told: str, directory: Path) -> None:
     """Ask before a change is undone that is older than one which the files do not show any more."""
-    step = undo.last(log, *places)
-    if arguments.yes or not (newer := undo.newer(log, step, *places)):
-        return
-    told = f"the files do not show the last change, {newer.title}; the one before it is {step.title}"
-    if output.can_ask() and output.ask(f"{told}; undo that? [y/N] ").lower() in ("y", "yes"):
-        return
-    hint = f"packyard undo {quote(str(directory))} --yes undoes the older one"
-    raise InputError(Problem(told, file=str(directory), hint=hint))
+    if output.ask(f"{told}; undo that? [y/N] ").lower() not in ("y", "yes"):
+        hint = f"packyard undo {quote(str(directory))} --yes undoes the older one"
+        raise InputError(Problem(told, file=str(directory), hint=hint))
 
 
 def _list(directory: Path, form: str) -> int:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +27,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
-from packyard.core.errors import InputError, Problem, UsageError, on_one_line, shown
+from packyard.core.errors import InputError, Problem, UsageError, on_one_line
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import unmerged
 from packyard.using.upgrade.directory import Upgrade, undecided, upgrade
@@ -36,7 +35,7 @@ from packyard.using.upgrade.merge import Merged
 
 ROWS = Rows(
     "package",
-    "name, from, to, files (file, change), values (directory, name, setter), unshown (directory, name), "
+    "name, from, to, files (file, change), values (directory, name, setter), "
     "options (directory, option), edited, conflicts (file, line, message), toSet (directory, name), "
     "useCases (from, to), channelReached, indexSeen",
 )
@@ -133,7 +132,9 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         return
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
     output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
-    for text in (*_news(folder, outcome), *_kept(merged)):
+    for old, new in merged.use_cases.items():
+        output.note(f"  use case {folder / old} is {folder / new} now, with all that you set and edited")
+    for text in _kept(merged):
         output.note(f"  {text}")
     for each in merged.conflicts:
         first = each._replace(message=each.message.splitlines()[0])
@@ -145,20 +146,6 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         output.note(f"{folder / where}: {name} has to be set: packyard set {address.typed(folder / where)} {name}=…")
 
 
-def _news(folder: Path, outcome: Upgrade) -> Iterator[str]:
-    """Yield what is new; a default that many use cases share is one line."""
-    merged = outcome.merged
-    for old, new in merged.use_cases.items():
-        yield f"use case {folder / old} is {folder / new} now, with all that you set and edited"
-    changes = Counter((name, old, new) for (_, name), (old, new) in merged.defaults.items())
-    for (name, old, new), number in sorted(changes.items()):
-        places = f" in {number} use cases" if number > 1 else ""
-        yield f"new default: {name} {shown(old)} -> {shown(new)}{places}"
-    for what, is_so in (("executable now", True), ("no longer executable", False)):
-        if names := [path for path, wanted in outcome.executable.items() if wanted == is_so]:
-            yield f"{what}: {', '.join(sorted(names))}"
-
-
 def _kept(merged: Merged) -> Iterator[str]:
     for noun, names in (
         ("value", [name for _, name in merged.values]),
@@ -167,8 +154,6 @@ def _kept(merged: Merged) -> Iterator[str]:
     ):
         if names:
             yield f"kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})"
-    for where, name in merged.unshown:
-        yield f"no field of {where} shows your {name} any more"
 
 
 def _tell_undecided(folder: Path, outcome: Upgrade) -> int:
@@ -185,6 +170,6 @@ def _tell_undecided(folder: Path, outcome: Upgrade) -> int:
 def _row(base: Bundle, offer: Offer, outcome: Upgrade) -> tuple[object, ...]:
     merged, reached = outcome.merged, (offer.is_reached, offer.index)
     values = [(*place, setter) for place, (_, setter) in merged.values.items()]
-    kept = (values, merged.unshown, merged.options, merged.edited, merged.conflicts, merged.to_set)
+    kept = (values, merged.options, merged.edited, merged.conflicts, merged.to_set)
     files, moved = list(outcome.changes.items()), list(merged.use_cases.items())
     return offer.bundle.name, base.version, offer.bundle.version, files, *kept, moved, *reached

@@ -14,41 +14,28 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.cli import bundles, compared, declare, output, preferences, untarred
 from packyard.cli import directory as directories
 from packyard.cli.bundles import Offer
-from packyard.cli.channels import fetching, is_reached, open_to_read
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
 from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle, inspect
-from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
-from packyard.core.digest import Digest
-from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, UsageError, on_one_line
+from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import regular
-from packyard.sharing.entry import SBOM, SIGSTORE, IndexEntry
+from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.fetching.cache import digest_of
-from packyard.sharing.fetching.fetch import Fetching
-from packyard.sharing.fetching.verify import Proof, changes, verify_bundle, verify_listed, with_sbom
-from packyard.sharing.index import access
-from packyard.sharing.index.choose import choose
-from packyard.sharing.index.index import Index
-from packyard.sharing.stores.store import Store, get_or_none
-from packyard.sharing.trust import keyless, provenance
-from packyard.sharing.trust.keys import Identity
+from packyard.sharing.fetching.verify import Proof, changes, verify_bundle, with_sbom
+from packyard.sharing.trust import provenance
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
 ROWS = Rows(
     "bundle",
-    "name=proof.bundle.name, version=proof.bundle.version, digest=proof.bundle.digest, tar=proof.bundle.tar, "
-    "signers=proof.signers, listed=proof.listed, listedBy=proof.listed_by, sbom=proof.has_sbom, "
-    "packyard=proof.provenance.packyard, commit=proof.provenance.source.commit, dirty=proof.provenance.source.dirty, "
-    "channelReached=published.is_reached, indexSeen=published.index.number",
+    "name, version, digest, tar, signers, listed, listedBy, sbom, packyard, commit, dirty, channelReached, indexSeen",
     "FILE",
 )
 _NOT = "not proved to be the published one"
@@ -59,30 +46,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
     declare.value(parser, "--from CHANNEL", "compare with what this channel has", dest="channel")
-    declare.value(parser, "--identity IDENTITY", "who signed without a key: an address or a URL")
-    declare.value(parser, "--issuer URL", "who says that it is this identity")
-    declare.value(parser, "--trusted-root FILE", "keys of Sigstore (default: the public ones)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
     what = Path(arguments.what)
     if what.is_dir() or (not what.exists() and directories.addressed(arguments.what)):
-        beside = ("identity", "issuer", "trusted-root")
-        declare.alone(arguments, "verify", "beside a folder: name the .tar.gz that it came from", *beside)
         return _directory(arguments.what, arguments.channel, arguments.output)
-    if bool(arguments.identity) != bool(arguments.issuer) or (arguments.trusted_root and not arguments.identity):
-        raise UsageError("packyard verify: --identity and --issuer belong together, --trusted-root to them")
-    checked = verify_file(what, arguments.channel)
-    if arguments.identity:
-        _verify_identity(what, checked.proof, arguments)
-    if ROWS.show([checked], arguments.output):
-        output.line(checked.proof.describe())
-    return 0
+    return _file(what, arguments.channel, arguments.output)
 
 
-def verify_file(file: Path, channel: str | None = None) -> _Checked:
-    """Verify a tarball with what is beside it, and with what a channel has."""
+def _file(file: Path, channel: str | None, form: str) -> int:
+    """Verify a tarball with what is beside it, and with what a channel has under its name and version."""
     if not file.exists():
         hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
         raise InputError(Problem("no such file", file=str(file), hint=hint))
@@ -90,35 +65,28 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
         described, tar = inspect(opened, what=str(file))
         digest, size = digest_of(opened), opened.tell()
     bundle = IndexEntry(name=described.name, version=described.version, tar=tar, digest=digest, size=size)
-    beside = (_beside(file, end) for end in provenance.ENDS)
-    attested, listing = next(filter(None, beside), None), _beside(file, SBOM)
-    published = _published(channel, described) if channel else None
-    if published is None:
-        proof = verify_bundle(bundle, attested, preferences.trusted_anywhere(), what=str(file))
-    else:
-        if bundle.tar != published.entry.tar:
-            problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {published.entry.tar}"
-            raise IntegrityError(Problem(problem, file=str(file)))
-        if attested is None:
-            attested = provenance.get(published.store, bundle.name, published.entry.version)
-        proof = verify_listed(published.index, published.entry, bundle, attested, published.how.trusted)
-        if listing is None:
-            listing = _get(published.store, published.entry.beside(SBOM))
-    if listing is not None and proof.provenance is not None:
+    attested = next(filter(None, (_beside(file, end) for end in provenance.ENDS)), None)
+    proof, offer = verify_bundle(bundle, attested, preferences.trusted_anywhere(), what=str(file)), None
+    if (listing := _beside(file, SBOM)) is not None and proof.provenance is not None:
         proof = with_sbom(proof, listing, what=str(file))
-    return _Checked(proof, published)
+    if channel:
+        offer = bundles.offer(Reference.parse(f"{bundle.name}@{bundle.version}"), Setting(channel, "--from"))
+        if tar != offer.bundle.tar:
+            problem = f"is not what the channel has: its tar is {tar}, the published one {offer.bundle.tar}"
+            raise IntegrityError(Problem(problem, file=str(file)))
+        proof = offer.proof or proof
+    if ROWS.show([_row(bundle, proof, offer)], form):
+        output.line(proof.describe())
+    return 0
 
 
-def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) -> None:
-    beside = file.with_name(f"{file.name}{SIGSTORE}")
-    if not beside.exists():
-        hint = "get it from where the file is from"
-        raise InputError(Problem("there is no such file", file=str(beside), hint=hint))
-    root = regular.read(arguments.trusted_root).decode("utf-8", "replace") if arguments.trusted_root else ""
-    identity = Identity(arguments.identity, arguments.issuer, root)
-    data = regular.read(beside, limit=keyless.LIMIT)
-    keyless.verify(Digest(proof.bundle.digest), data, identity, file=str(beside))
-    output.note(f"signed by {on_one_line(arguments.identity)}, as {on_one_line(arguments.issuer)} says")
+def _row(bundle: IndexEntry, proof: Proof, offer: Offer | None) -> tuple[object, ...]:
+    made = proof.provenance
+    source = made.source if made else None
+    built = (made and made.packyard, source and source.commit, source and source.dirty)
+    seen = (offer.is_reached, offer.index) if offer else (None, None)
+    proved = (proof.signers, proof.listed, proof.listed_by, proof.has_sbom)
+    return (bundle.name, bundle.version, bundle.digest, bundle.tar, *proved, *built, *seen)
 
 
 def _directory(word: str, flag: str | None, form: str) -> int:
@@ -180,45 +148,3 @@ def _compared(package: Untarred, flag: str | None) -> tuple[Offer | None, str]:
 def _beside(file: Path, end: str) -> bytes | None:
     named = file.with_name(file.name + end)
     return regular.read(named) if named.exists() else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Published:
-    """What a channel has under a name and version."""
-
-    store: Store
-    how: Fetching
-    index: Index
-    entry: IndexEntry
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether the channel answered; otherwise it is as it was."""
-        return is_reached(self.store)
-
-
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """A file that was verified, and what it was compared with."""
-
-    proof: Proof
-    published: _Published | None
-
-
-def _published(channel: str, described: Manifest) -> _Published:
-    store = open_to_read(channel)
-    how = fetching(channel, store)
-    listing = access.read(store, how.trusted, how.memory)
-    reference = Reference.parse(f"{described.name}@{described.version}")
-    entry = choose(listing.named(described.name), reference).entry
-    if entry.yanked:
-        output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
-    return _Published(store, how, listing, entry)
-
-
-def _get(store: Store, key: str) -> bytes | None:
-    try:
-        return get_or_none(store, key)
-    except UnavailableError as error:  # of a channel that is as it was when it was last read
-        output.note(f"not verified, for it cannot be read: {error}")
-        return None

@@ -2,7 +2,7 @@
 
 A finding in a package of the workspace is at the line that its author wrote, with the composed place behind it. The
 exit code is 1 if any finding is an error, or with --strict if there is any. A comment at a line makes an exception:
-``# packyard: allow RULE: reason``. Use cases are judged alone, with each option and with each preset that they have.
+``# packyard: allow RULE: reason``. Use cases of a workspace are judged alone, and with each option.
 """
 
 from __future__ import annotations

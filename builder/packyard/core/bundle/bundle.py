@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,14 +95,6 @@ def inspect(file: BinaryIO, *, what: str) -> tuple[Manifest, Digest]:
     with _placed(what):
         reading = _read_all(file)
         return reading.manifest(), reading.tar
-
-
-def contents(file: BinaryIO, *, what: str) -> Mapping[str, tuple[Digest, bool]]:
-    """Verify a ``.tar.gz`` as `inspect` does; return, by the path of each file, its digest and if it is executable."""
-    with _placed(what):
-        reading = _read_all(file)
-        reading.manifest()
-        return reading.found
 
 
 def _read_all(file: BinaryIO) -> _Reading:

@@ -1,6 +1,7 @@
-"""Changing an existing file: a new one with its owner, mode and attributes takes its name, or it is written through.
+"""Changing an existing file: a new one with its owner and mode takes its name, or it is written through.
 
-A file is written through where it has a second name, is a mount point, or has an owner that the new file cannot get.
+A file is written through where it has a second name, is a mount point, has an owner that the new file cannot get, or
+attributes that it does not have.
 That is not one step: the step log has both contents until it is done, and `is_torn` recognizes what a crash left.
 """
 
@@ -38,12 +39,8 @@ def _dress(handle: int, like: str) -> bool:
     try:
         if (own.st_uid, own.st_gid) != (state.st_uid, state.st_gid):
             os.fchown(handle, state.st_uid, state.st_gid)
-        expected, present = attributes(like), attributes(handle)
-        for name in present.keys() - expected.keys():  # those that the folder gives to each new file, for example
-            os.removexattr(handle, name)
-        for name, value in expected.items():
-            if present.get(name) != value:
-                os.setxattr(handle, name, value)
+        if attributes(handle) != attributes(like):
+            return False
         os.fchmod(handle, state.st_mode & 0o7777)
     except OSError:
         return False

@@ -1,8 +1,6 @@
 """Many tasks at once, each a call of one function: in this process, or in processes of this machine.
 
-The results and their order do not depend on where the tasks ran. The errors of all tasks are told together.
-When a worker dies, the tasks that it had not finished run once more in new workers, and then each alone, twice, so that
-the task that kills its worker is known by name.
+The results and their order do not depend on where the tasks ran. What all tasks refuse is told together.
 """
 
 from __future__ import annotations
@@ -12,12 +10,11 @@ import multiprocessing
 import os
 import signal
 import threading
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from multiprocessing.connection import wait
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from packyard.core.errors import PackyardError, Problem, UnavailableError
 
@@ -30,14 +27,6 @@ _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _worker = threading.local()
 
 
-class _Outcome(NamedTuple):
-    """What became of one task: a result, or what it raised."""
-
-    result: Any = None
-    error: Exception | None = None
-    trace: str = ""  # where a fault of another kind was raised, for it may have been in another process
-
-
 def run(
     function: Callable[[Task], Result],
     tasks: Sequence[Task],
@@ -48,77 +37,49 @@ def run(
     """Call ``function`` for every task, and return the results in the order of the tasks.
 
     ``jobs`` is how many processes work at once; with 0 this one does, one task after another. ``done`` hears of every
-    task that is over, by its place. What tasks refuse is raised when all are over, as one error; a fault of another
-    kind then, with what was refused.
+    task that is over, by its place. What tasks refuse is raised when all are over, as one error.
     """
-    outcomes: dict[int, _Outcome] = {}
-
-    def over(place: int, outcome: _Outcome) -> None:
-        outcomes[place] = outcome
-        done(place)
-
-    def in_workers(chunks: Sequence[Sequence[int]]) -> list[int]:
-        """Run chunks of tasks in workers, and return the places of those whose worker died."""
-        dead: list[int] = []
-        futures: dict[Future[list[_Outcome]], Sequence[int]] = {}
-        with _processes(min(jobs, len(chunks)), function) as pool:
-            for places in chunks:
-                try:
-                    futures[pool.submit(_work, [tasks[place] for place in places])] = places
-                except BrokenExecutor:  # a worker died while chunks were still given out
-                    dead += places
-            for future in as_completed(futures):
-                try:
-                    for place, outcome in zip(futures[future], future.result(), strict=True):
-                        over(place, outcome)
-                except BrokenExecutor:
-                    dead += futures[future]
-        return sorted(dead)
-
-    rest = list(range(len(tasks)))
+    outcomes: dict[int, Any] = {}
     if not jobs:
         with _uncollected():
-            for place in rest:
-                over(place, _call(function, tasks[place]))
-    for _ in ("at first", "once more") if jobs else ():
-        chunk = max(1, min(_LARGEST, len(rest) // (jobs * _SHARES)))
-        rest = in_workers([rest[at : at + chunk] for at in range(0, len(rest), chunk)]) if rest else []
-    for place in rest if jobs else ():
-        if in_workers([[place]]) and in_workers([[place]]):
-            hint = "is there memory enough? the system's log tells who killed it"
-            problem = Problem("its worker died at each attempt", file=str(tasks[place]), hint=hint)
-            over(place, _Outcome(error=UnavailableError(problem)))
+            for place, task in enumerate(tasks):
+                outcomes[place] = _call(function, task)
+                done(place)
+        return _results([outcomes[place] for place in range(len(tasks))])
+    size = max(1, min(_LARGEST, len(tasks) // (jobs * _SHARES)))
+    starts = range(0, len(tasks), size)
+    try:
+        with _processes(min(jobs, len(starts)), function) as pool:
+            futures = {pool.submit(_work, tasks[start : start + size]): start for start in starts}
+            for future in as_completed(futures):
+                for place, outcome in enumerate(future.result(), start=futures[future]):
+                    outcomes[place] = outcome
+                    done(place)
+    except BrokenExecutor as error:
+        hint = "is there memory enough? --jobs 1 takes the least, and the system's log tells who killed it"
+        raise UnavailableError(Problem("a worker process was killed", hint=hint)) from error
     return _results([outcomes[place] for place in range(len(tasks))])
 
 
-def _results(outcomes: Sequence[_Outcome]) -> list[Any]:
-    """Return the results, or raise what was refused: as one error of its class, if that is one, with each problem once.
-
-    A fault of another kind goes first.
-    """
-    errors = [outcome.error for outcome in outcomes if isinstance(outcome.error, PackyardError)]
+def _results(outcomes: Sequence[Any]) -> list[Any]:
+    """Return the results, or raise what was refused: each problem once, in an error of its class if that is one."""
+    errors = [outcome for outcome in outcomes if isinstance(outcome, PackyardError)]
+    if not errors:
+        return list(outcomes)
     kinds = {type(error) for error in errors}
     problems = {str(problem): problem for error in errors for problem in error.problems}
-    refused = (kinds.pop() if len(kinds) == 1 else PackyardError)(*problems.values())
-    for outcome in outcomes:
-        if outcome.trace and outcome.error:
-            others = f"\nthese were refused as well:\n{refused}" if errors else ""
-            raise outcome.error from RuntimeError(outcome.trace + others)
-    if errors:
-        raise errors[0] if len(errors) == 1 else refused
-    return [outcome.result for outcome in outcomes]
+    raise (kinds.pop() if len(kinds) == 1 else PackyardError)(*problems.values())
 
 
-def _call(function: Callable[[Any], Any], task: object) -> _Outcome:
+def _call(function: Callable[[Any], Any], task: object) -> Any:
+    """Return a result, or what is refused."""
     try:
-        return _Outcome(function(task))
+        return function(task)
     except PackyardError as error:
-        return _Outcome(error=error)
-    except Exception as error:  # raised again where all are over
-        return _Outcome(error=error, trace=traceback.format_exc())
+        return error
 
 
-def _work(tasks: Sequence[object]) -> list[_Outcome]:
+def _work(tasks: Sequence[object]) -> list[Any]:
     """Call a worker's function for some tasks."""
     with _uncollected():
         return [_call(_worker.function, task) for task in tasks]
@@ -138,10 +99,7 @@ def _uncollected() -> Iterator[None]:
 
 @contextmanager
 def _processes(jobs: int, function: Callable[[Any], Any]) -> Iterator[Executor]:
-    """Make workers ready for a function; they end with the ``with``, however it is left, and with this process.
-
-    A task whose worker died raises ``BrokenExecutor``.
-    """
+    """Make workers ready for a function; they end with the ``with``, however it is left, and with this process."""
     others = set(multiprocessing.active_children())
     alone = threading.active_count() == 1  # a fork takes no thread along but may take what one has locked
     context = multiprocessing.get_context("fork" if alone else "forkserver")

@@ -18,7 +18,6 @@ from functools import partial, reduce
 from operator import or_
 from shlex import quote
 
-from packyard.core.bundle import address
 from packyard.core.bundle.required import Required
 from packyard.core.errors import PackyardError
 from packyard.core.kubernetes import operator_versions, operators
@@ -38,10 +37,6 @@ class Check:
     about: str
     ask: Callable[[Sequence[Object]], Questions]
     judge: Callable[[Sequence[Object], Facts], Iterator[Finding]]
-
-
-#: The option that has pods tolerate a taint, and its parameter.
-_POOL, _TAINT = "node-pool", "NODE_TAINT"
 
 
 def _namespace(_: Sequence[Object], cluster: Facts) -> Iterator[Finding]:
@@ -65,7 +60,6 @@ def every(required: Sequence[Required], objects: Sequence[Object] = ()) -> tuple
     ask_held = partial(references.ask, required=required)
     return (
         Check("the namespace", lambda _: Questions(), _namespace),
-        Check("the version", partial(kinds.ask_kubernetes, required), partial(kinds.kubernetes, required)),
         Check("kinds", kinds.ask_served, partial(kinds.served, others=others)),
         Check("operators", partial(kinds.ask_operators, others=others), partial(kinds.operated, others=others)),
         Check("Secrets, ConfigMaps and accounts", ask_held, partial(references.there, required=required)),
@@ -95,18 +89,7 @@ def examine(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
     findings = judge(objects, cluster, checks)
     if not any(each.severity == "error" for each in findings) and not wanted.there(objects, cluster):
         findings += admission.judge(objects, kubectl)
-    return [replace(each, fix=_located(_mending(each, rendered), kubectl)) for each in findings]
-
-
-def _mending(finding: Finding, rendered: Rendered) -> str:
-    """Return the command that mends a finding, with the words of this use case."""
-    there = address.typed(rendered.directory)
-    if not finding.taints:
-        return finding.fix
-    tolerate = f"packyard set {there} {_TAINT}={quote(finding.taints[0])}"
-    if _TAINT in rendered.setters:
-        return tolerate
-    return f"packyard enable {there} {_POOL} && {tolerate}" if _POOL in rendered.offered else finding.fix
+    return [replace(each, fix=_located(each.fix, kubectl)) for each in findings]
 
 
 def refused(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:

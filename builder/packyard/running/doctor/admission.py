@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from packyard.core.kubernetes.lenient import Object, mapping
 from packyard.running.doctor import wanted
 from packyard.running.doctor.finding import Finding, error, unknown
 from packyard.running.doctor.wanted import PodSet
 from packyard.running.runs import trouble
-from packyard.running.runs.apply import dropped
 from packyard.running.runs.kubectl import FORBIDDEN, Done, Kubectl, split
 
 _CHECK = "admission"
@@ -61,3 +61,25 @@ def _judge(who: str, pod: Object, done: Done, kubectl: Kubectl) -> Iterator[Find
         else:
             why = "the API server refuses its pods, which only events say"
             yield error(_CHECK, who, trouble.of_creation(reason), why=why)
+
+
+def dropped(sent: Any, answer: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths of what was sent and is not in the answer: ``spec.volumes[model].image``.
+
+    A server leaves out without a word what it does not know. Values may be written otherwise, what is empty may be left
+    out, and items of a list may stand elsewhere.
+    """
+    if answer is None and not isinstance(sent, list):
+        yield path
+    elif isinstance(sent, Mapping):
+        for key, value in sent.items():
+            if value:
+                yield from dropped(value, mapping(answer).get(key), f"{path}.{key}".removeprefix("."))
+    elif isinstance(sent, list):
+        kept = answer if isinstance(answer, list) else []
+        for number, item in enumerate(sent):
+            name, place = mapping(item).get("name"), f"{path}[{mapping(item).get('name') or number}]"
+            rest = kept if number < len(kept) else []
+            alike = [each for each in kept if mapping(each).get("name") == name] if name else rest
+            absent = {"name": name} if name else None
+            yield from min(([*dropped(item, each, place)] for each in alike or [absent]), key=len)

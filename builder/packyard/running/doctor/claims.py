@@ -11,10 +11,9 @@ from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, warning
 from packyard.running.doctor.wanted import PodSet
 from packyard.running.runs import storage
-from packyard.running.runs.requests import amounts
 from packyard.running.runs.storage import CLAIM
 
-_CHECK, _CLASS, _VOLUME = "storage", "StorageClass", "PersistentVolume"
+_CHECK, _CLASS = "storage", "StorageClass"
 _ONE_POD, _ONE_NODE, _READ_ONLY = "ReadWriteOncePod", "ReadWriteOnce", "ReadOnlyMany"
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
 _PENDING = "its pods stay Pending"
@@ -56,34 +55,28 @@ def fit(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     sets = wanted.find(objects)
     for name in mounted(objects, brought=True):
         if claim := own.get(name) or facts.find(CLAIM, name):
-            is_filed = any(name in storage.filed(each.pod) for each in sets)
-            if is_filed and mapping(claim.get("spec")).get("volumeMode") == "Block":
-                message = "is a block device (volumeMode Block), and pods mount it as files"
-                yield error(
-                    _CHECK, f"{CLAIM} {name}", message, why="nodes refuse to mount it", fix=_describe(name, facts)
-                )
             yield _judge(claim, *_use(name, sets), facts)
 
 
 def ask_classes(objects: Sequence[Object]) -> Questions:
-    """Ask for what new claims are bound by."""
-    return Questions(everywhere=frozenset({_CLASS, _VOLUME} if _new(objects) else ()))
+    """Ask for the classes that make volumes for new claims."""
+    return Questions(everywhere=frozenset({_CLASS} if _new(objects) else ()))
 
 
 def have_classes(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
-    """Find the class of each claim that comes, or a volume that fits it."""
-    volumes = [*facts.all(_VOLUME), *(item for item in objects if item.get("kind") == _VOLUME)] if _new(objects) else []
+    """Find the class of each claim that comes; one that is to have none waits for a volume that somebody makes."""
     for claim in _new(objects):
         about = f"{CLAIM} {name_of(claim)}" if name_of(claim) else "claims made for pods"
         name = mapping(claim.get("spec")).get("storageClassName")
         classes = (each for each in facts.all(_CLASS) if name_of(each) == name or (name is None and _is_default(each)))
-        if any(classes) or any(_fits(volume, claim) for volume in volumes):
+        if name == "" or any(classes):
             yield passed(_CHECK, about)
             continue
-        what = f"is of the class {name}, which is not there" if name else "is of no class"
-        message = "names no class, and no class is the default" if name is None else what
-        why, fix = "it stays Pending, with its pods", "kubectl get storageclasses"
-        yield error(_CHECK, about, f"{message}, and no volume fits it", why=why, fix=fix)
+        message = (
+            f"is of the class {name}, which is not there" if name else "names no class, and no class is the default"
+        )
+        why, fix = "it stays Pending, with its pods, unless some volume fits it", "kubectl get storageclasses"
+        yield warning(_CHECK, about, message, why=why, fix=fix)
 
 
 def mounted(objects: Sequence[Object], *, brought: bool = False) -> list[str]:
@@ -129,17 +122,6 @@ def _use(name: str, sets: Sequence[PodSet]) -> tuple[int, bool]:
 
 def _new(objects: Sequence[Object]) -> list[Object]:
     return [*storage.brought(objects), *storage.templates(objects)]
-
-
-def _fits(volume: Object, claim: Object) -> bool:
-    """Say whether a volume that no other claim has can be bound to a claim: by class, modes and size."""
-    has, asks = mapping(volume.get("spec")), mapping(claim.get("spec"))
-    return (
-        mapping(has.get("claimRef")).get("name") in (None, name_of(claim))
-        and text(has.get("storageClassName")) == text(asks.get("storageClassName"))
-        and _modes(claim) <= _modes(volume)
-        and storage.requested(claim).get("storage", 0) <= amounts(has.get("capacity")).get("storage", 0)
-    )
 
 
 def _is_default(storage_class: Object) -> bool:

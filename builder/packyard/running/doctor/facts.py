@@ -39,8 +39,7 @@ class Questions:
     """What to read: objects by kind and name, all of a kind in the namespace, and all of a kind everywhere.
 
     The kinds are Kubernetes' own; ``custom`` has resources of other groups, and names. ``groups`` asks which groups are
-    served in which versions, ``apis`` which kinds these apiVersions have, and ``version`` which Kubernetes it is. The
-    namespace itself is read in any case.
+    served in which versions, ``apis`` which kinds these apiVersions have. The namespace itself is read in any case.
     """
 
     named: frozenset[Name] = frozenset()
@@ -49,7 +48,6 @@ class Questions:
     everywhere: frozenset[str] = frozenset()
     groups: bool = False
     apis: frozenset[str] = frozenset()
-    version: bool = False
 
     def __or__(self, other: Questions) -> Questions:
         return Questions(**{each.name: getattr(self, each.name) | getattr(other, each.name) for each in fields(self)})
@@ -67,7 +65,6 @@ class Facts:
     objects: Mapping[str, Sequence[Object]] = field(default_factory=dict)
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     apis: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    version: str = ""
     unread: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -92,7 +89,6 @@ def read(kubectl: Kubectl, questions: Questions) -> Facts:
         got = [pool.submit(_get, kubectl, words) for words in _calls(questions, kubectl.namespace)]
         groups = pool.submit(_groups, kubectl) if questions.groups else None
         apis = {api: pool.submit(_kinds, kubectl, api) for api in sorted(questions.apis)}
-        version = pool.submit(_version, kubectl) if questions.version else None
     objects: dict[str, list[Object]] = {}
     unread: dict[str, str] = {}
     for items, reasons in (each.result() for each in got):
@@ -104,7 +100,6 @@ def read(kubectl: Kubectl, questions: Questions) -> Facts:
         objects=objects,
         groups=groups.result() if groups else {},
         apis={api: kinds.result() for api, kinds in apis.items()},
-        version=version.result() if version else "",
         unread=unread,
     )
 
@@ -146,11 +141,6 @@ def _groups(kubectl: Kubectl) -> dict[str, list[str]]:
         text(each.get("name")): [text(one.get("version")) for one in mappings(each.get("versions"))]
         for each in mappings(answer.get("groups"))
     }
-
-
-def _version(kubectl: Kubectl) -> str:
-    """Return the version of Kubernetes, ``v1.34.2``."""
-    return text(kubectl.json(kubectl.run("get", "--raw=/version")).get("gitVersion"))
 
 
 def _kinds(kubectl: Kubectl, api_version: str) -> dict[str, str]:

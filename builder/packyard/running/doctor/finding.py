@@ -14,7 +14,6 @@ class Finding:
     """The answer to a question of the family ``check``: ``storage``, ``rights``.
 
     ``message`` says what was found, ``why`` what comes of it, ``fix`` is the command to type: each may be empty.
-    ``taints`` are the keys of those that the pods would have to tolerate.
     """
 
     check: str
@@ -23,7 +22,6 @@ class Finding:
     message: str = ""
     why: str = ""
     fix: str = ""
-    taints: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.about}: {self.message}" if self.message else self.about

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import groups, operators
 from packyard.core.kubernetes.lenient import Object, mapping, text, type_of
 from packyard.core.kubernetes.operators import Operator
@@ -19,27 +18,6 @@ _NOBODY = "no Deployment of this cluster runs it"
 def ask_served(objects: Sequence[Object]) -> Questions:
     """Ask for the groups of all kinds, and for the kinds of those that are not Kubernetes' own."""
     return Questions(groups=True, apis=frozenset(version for version, _ in _custom(objects)))
-
-
-def ask_kubernetes(required: Sequence[Required], _: Sequence[Object]) -> Questions:
-    """Ask for the version of Kubernetes, where authors say which does."""
-    return Questions(version=any(each.kubernetes for each in required))
-
-
-def kubernetes(required: Sequence[Required], _: Sequence[Object], facts: Facts) -> Iterator[Finding]:
-    """Find that the version of Kubernetes is as new as authors ask for."""
-    version = operators.version_of(facts.version) or (0,)
-    about = f"Kubernetes {facts.version.removeprefix('v')}".strip()
-    for each in required:
-        oldest = operators.version_of(each.kubernetes)
-        if oldest and version < (1,):
-            why = f"the package needs {each.kubernetes} or later"
-            yield unknown(_CHECK, about, "does not tell its version", why=why)
-        elif oldest and version < oldest:
-            message = f"is older than {each.kubernetes}, which the package needs"
-            yield error(_CHECK, about, message, why=each.description)
-        elif oldest:
-            yield passed(_CHECK, about)
 
 
 def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:

@@ -8,6 +8,8 @@ run is there. One that counts only some pods, by its scopes, is left to the serv
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import or_
 
 from packyard.core.kubernetes.lenient import Object, mapping, name_of
 from packyard.running.doctor import wanted
@@ -32,7 +34,7 @@ def ask(objects: Sequence[Object]) -> Questions:
 def have_room(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find room in each quota for all pods together."""
     moments = wanted.moments(wanted.find(objects))
-    needs = requests.most(map(_together, moments))
+    needs = reduce(or_, map(_together, moments), Amounts())
     for quota in [] if wanted.there(objects, facts) else facts.all(_KIND):
         about, spec = f"{_KIND} {name_of(quota)}", mapping(quota.get("spec"))
         if spec.get("scopes") or spec.get("scopeSelector"):
@@ -48,17 +50,18 @@ def have_room(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 
 def _together(moment: Sequence[PodSet]) -> Amounts:
     """Return what pods take at once, by the names that quotas have for it."""
-    asked = [(requests.of(each.pod), each.count) for each in moment]
-    requested = requests.total(requests.times(each.requests, count) for each, count in asked)
-    most = requests.total(requests.times(each.limits, count) for each, count in asked)
-    count = sum(count for _, count in asked) * _ONE
-    return {
+    requested, most = Amounts(), Amounts()
+    for each in moment:
+        asked = requests.of(each.pod)
+        requested += requests.times(asked.requests, each.count)
+        most += requests.times(asked.limits, each.count)
+    count = sum(each.count for each in moment) * _ONE
+    needs = {
         **{f"requests.{name}": amount for name, amount in requested.items()},
         **{name: amount for name, amount in requested.items() if name in _COMPUTED},
         **{f"limits.{name}": amount for name, amount in most.items()},
-        "pods": count,
-        "count/pods": count,
     }
+    return Amounts({**needs, "pods": count, "count/pods": count})
 
 
 def _over(name: str, needs: Amounts, used: Amounts, hard: Amounts) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
@@ -11,11 +10,9 @@ from packyard.core.kubernetes import held, pods
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE
 from packyard.running.doctor.facts import Facts, Name, Questions
-from packyard.running.doctor.finding import Finding, error, passed, warning
+from packyard.running.doctor.finding import Finding, error, passed
 
 _CHECK = "reference"
-#: The types of Secrets that a node shows to a registry.
-_PULL = ("kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg")
 #: What comes of the absence of an object, and the command that makes it.
 _ABSENT = {
     "Secret": ("pods wait for it, and never start", "create secret generic {name}{keys}"),
@@ -40,11 +37,8 @@ def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required] 
         elif lacks:
             message = f"has no key {', '.join(lacks)}" + (f", only {', '.join(sorted(has))}" if has else "")
             why = "pods wait for it, and never start"
-            yield error(_CHECK, f"{kind} {name}", message, why=why, fix=_patch(kind, name, facts, lacks))
-        elif empty := sorted(key for key in keys if kind == "Secret" and not has[key]):
-            message = f"has nothing in its key {', '.join(empty)}"
-            why = "programs get an empty text where they expect a secret"
-            yield warning(_CHECK, f"{kind} {name}", message, why=why, fix=_patch(kind, name, facts, empty))
+            fix = f"{facts.inside} edit {kind.lower()} {quote(name)}"
+            yield error(_CHECK, f"{kind} {name}", message, why=why, fix=fix)
         else:
             yield passed(_CHECK, f"{kind} {name}")
     for kind, name in sorted(_accounts(objects)):
@@ -52,22 +46,15 @@ def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required] 
 
 
 def pulling(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
-    """Find the Secrets for registries, of a type that nodes can use."""
+    """Find the Secrets for registries."""
     for kind, name in sorted(_pulling(objects)):
-        secret = facts.find(kind, name)
         create = (
             f"{facts.inside} create secret docker-registry {quote(name)}"
             " --docker-server=REGISTRY --docker-username=USER --docker-password=PASSWORD"
         )
         why = "nodes pull the image without it, which a private registry refuses"
-        if secret is None:
-            yield error(_CHECK, f"{kind} {name}", "is not there", why=why, fix=create)
-        elif text(secret.get("type")) not in _PULL:
-            delete = f"{facts.inside} delete secret {quote(name)}"
-            message = f"is of the type {text(secret.get('type'))}, not {_PULL[0]}"
-            yield error(_CHECK, f"{kind} {name}", message, why=why, fix=f"{delete} && {create}")
-        else:
-            yield passed(_CHECK, f"{kind} {name}")
+        about, is_there = f"{kind} {name}", facts.find(kind, name) is not None
+        yield passed(_CHECK, about) if is_there else error(_CHECK, about, "is not there", why=why, fix=create)
 
 
 def _absent(kind: str, name: str, facts: Facts, keys: Sequence[str] = ()) -> Finding:
@@ -76,12 +63,6 @@ def _absent(kind: str, name: str, facts: Facts, keys: Sequence[str] = ()) -> Fin
     words = command.format(name=quote(name), keys=literals)
     fix = f"{facts.inside} {words}"
     return error(_CHECK, f"{kind} {name}", "is not there", why=why, fix=fix)
-
-
-def _patch(kind: str, name: str, facts: Facts, keys: Sequence[str]) -> str:
-    field = "stringData" if kind == "Secret" else "data"
-    patch = quote(json.dumps({field: dict.fromkeys(keys, "VALUE")}))
-    return f"{facts.inside} patch {kind.lower()} {quote(name)} --type=merge --patch={patch}"
 
 
 def _brought(objects: Sequence[Object]) -> set[Name]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from math import prod
 
 from packyard.core.kubernetes import pods
-from packyard.core.kubernetes.kinds import ARGO, BATCH, JOBSET, TRAINER, of
-from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, mappings, name_of, text
+from packyard.core.kubernetes.kinds import TRAINER
+from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, name_of, text
 from packyard.core.kubernetes.pods import Pod
 from packyard.running.doctor.facts import Facts
-from packyard.running.runs import roles
 from packyard.running.runs import run as runs
+from packyard.running.runs.roles import number
 
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 
@@ -29,7 +29,15 @@ class PodSet:
 
 def find(objects: Sequence[Object]) -> list[PodSet]:
     """Return the pods of objects, with their numbers at the largest moment."""
-    return [each for item in objects for each in _find(item, objects)]
+    trained = [mapping(each.get("spec")) for each in objects if kind_of(each) == (TRAINER, "TrainJob")]
+    nodes = {
+        mapping(each.get("runtimeRef")).get("name"): mapping(each.get("trainer")).get("numNodes") for each in trained
+    }
+    return [
+        PodSet(f"{text(item.get('kind'))} {name_of(item)}", pod, _count(pod, nodes.get(name_of(item))), pod.is_argo)
+        for item in objects
+        for pod in pods.find(item)
+    ]
 
 
 def moments(sets: Sequence[PodSet]) -> list[list[PodSet]]:
@@ -49,40 +57,24 @@ def there(objects: Sequence[Object], facts: Facts) -> list[Object]:
     ]
 
 
-def _find(item: Object, objects: Sequence[Object]) -> Iterator[PodSet]:
-    sized = _sized(item, objects)
-    of_item, counts = pods.find(item), [role.at_once for role in roles.find(sized, "")]
-    if len(of_item) == 1:  # leaders of a LeaderWorkerSet may be made as its workers are
-        counts = [sum(counts)] if counts else []
-    for pod, count in zip_longest(of_item, counts, fillvalue=1):
-        if isinstance(pod, Pod):
-            is_step = kind_of(item)[0] == ARGO
-            yield PodSet(f"{text(item.get('kind'))} {name_of(item)}", pod, count, is_step)
+def _count(pod: Pod[Object], nodes: object) -> int:
+    """Return how many of a pod there are: as often as each mapping above it is there.
+
+    A TrainJob may say how many ``nodes`` its runtime trains on. Of an Argo template there is one at a time.
+    """
+    if pod.is_argo:
+        return 1
+    is_sized = nodes is not None and any(labels_of(above).get(_STEP) == "trainer" for _, above in pod.chain)
+    return number(nodes) or 1 if is_sized else prod(_times(above, pod.role) for _, above in pod.chain)
 
 
-def _sized(item: Object, objects: Sequence[Object]) -> Object:
-    """Return an object as one whose roles are known, with the same pods: a TrainingRuntime as the JobSet made of it."""
-    kind, spec = kind_of(item), mapping(item.get("spec"))
-    if kind == (BATCH, "CronJob"):
-        return {**item, "kind": "Job", "spec": mapping(spec.get("jobTemplate")).get("spec")}
-    if kind not in of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"):
-        return item
-    jobs = mapping(mapping(spec.get("template")).get("spec")).get("replicatedJobs")
-    trained = (mapping(each.get("spec")) for each in objects if kind_of(each) == (TRAINER, "TrainJob"))
-    users = (each for each in trained if mapping(each.get("runtimeRef")).get("name") == name_of(item))
-    nodes = mapping(mapping(next(users, None)).get("trainer")).get("numNodes")
-    return {
-        "apiVersion": f"{JOBSET}/v1alpha2",
-        "kind": "JobSet",
-        "metadata": item.get("metadata"),
-        "spec": {"replicatedJobs": [_trained(each, nodes) for each in mappings(jobs)]},
-    }
-
-
-def _trained(job: Object, nodes: object) -> Object:
-    """Return a job of a runtime with as many pods as a TrainJob says."""
-    template = mapping(job.get("template"))
-    if nodes is None or labels_of(template).get(_STEP) != "trainer":
-        return job
-    sized = {**mapping(template.get("spec")), "parallelism": nodes, "completions": nodes}
-    return {**job, "template": {**template, "spec": sized}}
+def _times(above: Object, role: str) -> int:
+    """Return how often what a mapping describes is there: a group, a Job of a JobSet, a pod of a Job."""
+    replicas, parallelism = number(above.get("replicas")), number(above.get("parallelism"))
+    at_once = 1 if parallelism is None else parallelism
+    completions, size = number(above.get("completions")), number(above.get("size"))
+    if completions is not None:
+        at_once = min(at_once, completions)
+    if size and role == "worker" and "workerTemplate" in above:  # which leaders may be made of as well
+        at_once = size - ("leaderTemplate" in above)
+    return at_once * (1 if replicas is None else replicas)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.core.kubernetes.kinds import CORE, RBAC, TRAINER, Kind, of
-from packyard.core.kubernetes.lenient import mapping
 from packyard.running.runs.kubectl import Kubectl, listed
 from packyard.running.runs.run import Object, Reference
 
@@ -74,28 +72,6 @@ def attempt(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: boo
         if _printed(each) not in admitted
     ]
     raise _advised(kubectl.refusal(answer.errors, left))
-
-
-def dropped(sent: Any, answer: Any, path: str = "") -> Iterator[str]:
-    """Yield the paths of what was sent and is not in the answer: ``spec.volumes[model].image``.
-
-    A server leaves out without a word what it does not know. Values may be written otherwise, what is empty may be left
-    out, and items of a list may stand elsewhere.
-    """
-    if answer is None and not isinstance(sent, list):
-        yield path
-    elif isinstance(sent, Mapping):
-        for key, value in sent.items():
-            if value:
-                yield from dropped(value, mapping(answer).get(key), f"{path}.{key}".removeprefix("."))
-    elif isinstance(sent, list):
-        kept = answer if isinstance(answer, list) else []
-        for number, item in enumerate(sent):
-            name, place = mapping(item).get("name"), f"{path}[{mapping(item).get('name') or number}]"
-            rest = kept if number < len(kept) else []
-            alike = [each for each in kept if mapping(each).get("name") == name] if name else rest
-            absent = {"name": name} if name else None
-            yield from min(([*dropped(item, each, place)] for each in alike or [absent]), key=len)
 
 
 def _words(run: str, *, force: bool) -> list[str]:

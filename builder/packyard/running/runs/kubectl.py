@@ -28,12 +28,11 @@ _DEAF = re.compile(
     r"|context deadline exceeded|ServiceUnavailable|apiserver not ready"
 )
 _WEBHOOK = "failed calling webhook"  # the server answers, and says so of another one
-_OLD = re.compile(r"(?i)unknown (?:shorthand )?(?:flag|command)|invalid argument .* for .* flag")
 _UNKNOWN_USER = re.compile(
     r"(?im)you must be logged in|\(Unauthorized\)|^(error: )?Unauthorized$|getting credentials: "
 )
 #: What a user lacks; webhooks and quotas forbid too, in other words.
-_NO_RIGHT = re.compile(r'User "([^"]*)" cannot ')
+_NO_RIGHT = re.compile(r'User "[^"]*" cannot ')
 _CONFLICTS = ("AlreadyExists", "Apply failed with")
 #: Where the next error begins, of a call for several objects.
 _NEXT = re.compile(r'^(?=error: |Error from server|Apply failed with |The \S+ "|unable to recognize )', re.MULTILINE)
@@ -68,7 +67,6 @@ Transport = Callable[[Sequence[str], bytes], Done]
 class Kubectl:
     """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``typed`` the flags that were typed.
 
-    Calls of one that ``is_apart`` have sessions of their own, but for `attach`: no signal for our processes ends them.
     A ``transport`` answers calls in place of the program.
     """
 
@@ -78,7 +76,6 @@ class Kubectl:
     namespace: str
     user: str = ""
     typed: tuple[str, ...] = ()
-    is_apart: bool = False
     transport: Transport | None = None
 
     def __str__(self) -> str:
@@ -96,11 +93,10 @@ class Kubectl:
         """Return likewise a command of kubectl, whatever context is the current one by then."""
         return shlex.join(["kubectl", *self.flags, f"--namespace={self.namespace}", *words])
 
-    def asking(self, user: str) -> str:
-        """Return whom to ask for rights, and the command that gives a user those of the manual's Role."""
-        give = ("create", "rolebinding", user, "--role=packyard", f"--user={user}", f"--namespace={self.namespace}")
-        command = shlex.join(["kubectl", *give])
-        return f"ask the administrator of namespace {self.namespace}: {command} gives the Role of docs/operating.md"
+    @property
+    def asking(self) -> str:
+        """Whom to ask for rights, and for which."""
+        return f"ask the administrator of namespace {self.namespace} for the Role of docs/operating.md"
 
     def call(self, *words: str, data: bytes = b"") -> Done:
         """Call kubectl with ``data`` on its standard input, and return what it gave, whatever that is.
@@ -112,7 +108,7 @@ class Kubectl:
     def ask(self, words: Sequence[str], data: bytes) -> Done:
         """Have the program answer a call."""
         command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
-        return _run(command, data, start_new_session=self.is_apart)
+        return _run(command, data)
 
     def run(self, *words: str, data: bytes = b"") -> bytes:
         """Return what a call prints; one that fails raises what `refusal` makes of it."""
@@ -152,7 +148,7 @@ class Kubectl:
     def start(self, *words: str, **streams: Any) -> subprocess.Popen[bytes]:
         """Start a call whose output is read as it comes; whoever starts it ends it. ``streams`` are as of Popen."""
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-        return _start(self.words(*words), start_new_session=self.is_apart, **pipes)
+        return _start(self.words(*words), **pipes)
 
     def attach(self, *words: str) -> int:
         """Call kubectl with the terminal of this process, and return its exit code."""
@@ -176,11 +172,8 @@ class Kubectl:
                 text if f'"{name.split()[-1]}"' in text else f"{name}: {text}"
                 for name, text in zip(about, errors, strict=True)
             ]
-        if _OLD.search(stderr):
-            hint = f"packyard needs kubectl 1.24 or newer: {_INSTALLED}"
-            return UnavailableError(Problem(f"{self.program} is too old: {errors[0]}", hint=hint))
-        if lacks := _NO_RIGHT.search(stderr):
-            return UnavailableError(*errors[:-1], Problem(errors[-1], hint=self.asking(lacks[1])))
+        if _NO_RIGHT.search(stderr):
+            return UnavailableError(*errors[:-1], Problem(errors[-1], hint=self.asking))
         if absent := NO_NAMESPACE.search(stderr):
             hint = f"{self.by_hand('create', 'namespace', absent[1])} makes it"
             return InputError(*errors[:-1], Problem(errors[-1], hint=hint))
@@ -192,16 +185,12 @@ class Kubectl:
         stderr = answer.errors if answer.code else ""
         if answer.code < 0:
             raise UnavailableError(Problem(f"{self.program} was killed by signal {-answer.code}"))
-        if _UNKNOWN_USER.search(stderr):
-            reason = stderr.partition("\n")[0].removeprefix("error: ")
-            hint = f"log in again, then try: {self.by_hand('auth', 'whoami')}"
-            message = f"the cluster of context {self.context} does not accept your credentials: {reason}"
-            raise UnavailableError(Problem(message, hint=hint))
-        if _WEBHOOK not in stderr and _DEAF.search(stderr):
-            hint = f"{self.by_hand('version')} shows whether it answers"
+        is_unknown, is_deaf = _UNKNOWN_USER.search(stderr), _WEBHOOK not in stderr and _DEAF.search(stderr)
+        if is_unknown or is_deaf:
+            what = "does not accept your credentials" if is_unknown else "cannot be reached"
             reason = "\n".join(dict.fromkeys(stderr.splitlines()))  # each request of a call says it
-            message = f"the cluster of context {self.context} cannot be reached: {reason}"
-            raise UnavailableError(Problem(message, hint=hint))
+            hint = f"{self.by_hand('auth', 'whoami')} shows whether it answers"
+            raise UnavailableError(Problem(f"the cluster of context {self.context} {what}: {reason}", hint=hint))
         return answer
 
 
@@ -249,9 +238,9 @@ def _of_type(match: re.Match[str]) -> str:
     return f"expected {match[1] or ''}{match[2]}, found another type{quoted}"
 
 
-def _run(command: Sequence[str], data: bytes = b"", **how: Any) -> Done:
+def _run(command: Sequence[str], data: bytes = b"") -> Done:
     pipe = subprocess.PIPE
-    with _start(command, stdin=pipe, stdout=pipe, stderr=pipe, **how) as process:
+    with _start(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         try:
             output, stderr = process.communicate(data)
         except BaseException:

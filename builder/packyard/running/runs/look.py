@@ -6,16 +6,16 @@ kubectl get Pod.v1.,Job.v1.batch,…  --selector=packyard/run     every object o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from packyard.core.errors import Problem, UnavailableError, refuse
-from packyard.core.kubernetes.groups import definition, resource_of
+from packyard.core.errors import Problem, refuse
+from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, name_of, text
 from packyard.running.runs import roles
-from packyard.running.runs.kubectl import FORBIDDEN, UNKNOWN, Kubectl, listed
+from packyard.running.runs.kubectl import UNKNOWN, Kubectl, listed
 from packyard.running.runs.record import NUMBER, RunRecord
 from packyard.running.runs.run import LABEL, Reference, is_of
 
@@ -31,11 +31,10 @@ _POD = ("v1", "Pod")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The objects of each run; kinds that the cluster does not know; and resources, ``jobs.batch``, not to be read."""
+    """The objects of each run, and kinds that the cluster does not know."""
 
     objects: Mapping[str, Mapping[Key, Object]]
     unknown: frozenset[Kind] = frozenset()
-    forbidden: frozenset[str] = frozenset()
 
     def of(self, run: str) -> Iterable[Object]:
         """Return the objects of a run."""
@@ -43,11 +42,7 @@ class Seen:
 
     def is_missing(self, run: str, reference: Reference) -> bool:
         """Say whether an object of a run is not there."""
-        return key_of(reference) not in self.objects.get(run, {}) and not self.is_unread(reference)
-
-    def is_unread(self, reference: Reference) -> bool:
-        """Say whether nothing can be said of an object, as its kind may not be read."""
-        return _resource(reference.api_version, reference.kind) in self.forbidden
+        return key_of(reference) not in self.objects.get(run, {})
 
 
 def key_of(reference: Reference) -> Key:
@@ -58,10 +53,7 @@ def key_of(reference: Reference) -> Key:
 def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Seen:
     """Read the objects of these runs, and what controllers made of them; kinds that are not served have none."""
     runs = f"{LABEL}={next(iter(records))}" if len(records) == 1 else LABEL
-    seen = list_(kubectl, {_POD, *_kinds(records.values())}, f"{runs},!{NUMBER}")
-    if _resource(*_POD) in seen.forbidden:
-        raise may_not_list(kubectl, [_resource(*_POD)])
-    return seen
+    return list_(kubectl, {_POD, *_kinds(records.values())}, f"{runs},!{NUMBER}")
 
 
 def events(kubectl: Kubectl) -> Sequence[Object]:
@@ -74,11 +66,11 @@ def warnings(kubectl: Kubectl) -> Sequence[Object]:
     return sorted(kubectl.glance("get", "events", "--field-selector=type=Warning", "--chunk-size=0"), key=time_of)
 
 
-def warned(events: Sequence[Object], about: Collection[tuple[str, str]], reasons: Collection[str]) -> str:
-    """Return the message of the newest event with one of these reasons about one of these objects: kinds and names."""
+def warned(events: Sequence[Object], reasons: Collection[str], is_about: Callable[[tuple[str, str]], bool]) -> str:
+    """Return the message of the newest event with one of these reasons about an object, by its kind and name."""
     for event in reversed(events):
-        involved = mapping(event.get("involvedObject"))
-        if text(event.get("reason")) in reasons and (text(involved.get("kind")), text(involved.get("name"))) in about:
+        about = mapping(event.get("involvedObject"))
+        if text(event.get("reason")) in reasons and is_about((text(about.get("kind")), text(about.get("name")))):
             return text(event.get("message"))
     return ""
 
@@ -95,11 +87,6 @@ def _kinds(records: Iterable[RunRecord]) -> Iterator[tuple[str, str]]:
         for each in record.objects:
             yield each.api_version, each.kind
             yield from roles.made_of(each.group_kind)
-
-
-def _resource(api_version: str, kind: str) -> str:
-    """Return what messages of a server call the objects of a kind: ``jobs.batch``, ``pods``."""
-    return definition(api_version, kind).removesuffix(".")
 
 
 def names(references: Iterable[Reference]) -> bytes:
@@ -154,21 +141,14 @@ def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Seen:
     if unknown := frozenset(each for each in kinds if _is_unknown(each, stderr)):
         others = list_(kubectl, set(kinds) - unknown, wanted)
         return replace(others, unknown=others.unknown | unknown)
-    forbidden = frozenset(f"{resource}.{group}".rstrip(".") for resource, group in FORBIDDEN.findall(stderr))
-    if answer.code and not forbidden:
+    if answer.code:
         raise kubectl.refusal(answer.errors)
     by_run: dict[str, dict[Key, Object]] = {}
     for item in kubectl.objects(answer.output):
         run = text(labels_of(item).get(LABEL))
         if is_of(item, run, kubectl.namespace):
             by_run.setdefault(run, {})[*kind_of(item), name_of(item)] = item
-    return Seen(by_run, forbidden=forbidden)
-
-
-def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError:
-    """Return the error for resources that have to be listed, and may not be."""
-    problem = f"you may not list {', '.join(sorted(resources))} in namespace {kubectl.namespace}"
-    return UnavailableError(Problem(problem, hint=kubectl.asking(kubectl.who())))
+    return Seen(by_run)
 
 
 def _is_unknown(kind: Kind, stderr: str) -> bool:

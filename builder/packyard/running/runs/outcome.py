@@ -21,7 +21,7 @@ _CONDITIONS: Mapping[Kind, tuple[str, str]] = {
     (BATCH, "Job"): ("Complete", "Failed"),
     (JOBSET, "JobSet"): ("Completed", "Failed"),
     (TRAINER, "TrainJob"): ("Complete", "Failed"),
-    **dict.fromkeys(of(KUBEFLOW, "MPIJob", "PyTorchJob", "TFJob"), ("Succeeded", "Failed")),
+    (KUBEFLOW, "MPIJob"): ("Succeeded", "Failed"),
 }
 #: Phases that say of a kind that it is over, badly; ``Succeeded`` is well.
 _PHASES: Mapping[Kind, tuple[str, ...]] = {(ARGO, "Workflow"): ("Failed", "Error"), (CORE, "Pod"): ("Failed",)}
@@ -88,27 +88,16 @@ def updating(item: Object) -> str:
 
     It is what ``kubectl rollout status`` waits for: until then pods as they were before may run, and be ready.
     """
-    kind, spec, status = kind_of(item), mapping(item.get("spec")), mapping(item.get("status"))
+    kind, status = kind_of(item), mapping(item.get("status"))
     if kind not in _UPDATED:
         return ""
     if is_unseen(item):
         return "its controller has yet to look at the change"
-    strategy = mapping(spec.get("updateStrategy"))
-    is_held = spec.get("paused") is True or mapping(strategy.get("rollingUpdate")).get("partition")
-    if is_held or strategy.get("type") == "OnDelete":
-        return ""  # somebody else decides when pods are new
     of_all, of_new = _UPDATED[kind]
     counts = status.get(of_all), status.get(of_new, 0)
     if isinstance(counts[0], int) and isinstance(counts[1], int) and counts[1] < counts[0]:
         return f"{counts[1]} of {counts[0]} pods are as they are to be"
     return ""
-
-
-def kept(item: Object) -> int | None:
-    """Return how many seconds after its end a workload is deleted; None where it is not."""
-    spec = mapping(item.get("spec"))
-    seconds = [mapping(each).get("ttlSecondsAfterFinished") for each in (spec, spec.get("runPolicy"))]
-    return next((each for each in seconds if isinstance(each, int)), None) if kind_of(item) in _CONDITIONS else None
 
 
 def is_untouched(item: Object) -> bool:

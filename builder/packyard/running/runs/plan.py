@@ -59,15 +59,16 @@ class Plan:
     force: bool
 
 
-def plan(kubectl: Kubectl, rendered: Rendered, *, who: str, when: str, force: bool = False, beside: str = "") -> Plan:
+def plan(kubectl: Kubectl, rendered: Rendered, *, who: str, when: str, force: bool = False) -> Plan:
     """Ask all that can refuse a run, in the namespace of ``kubectl``, and store nothing.
 
-    ``beside`` says how to deploy another run beside it, where it can be another. Raises `ConflictError` for what is
-    there and somebody else's, or was read by pods that are there, and what the server refuses, of all objects at once.
+    Raises `ConflictError` for what is there and somebody else's, or was read by pods that are there, and what the
+    server refuses, of all objects at once.
     """
     drafted = replace(rendered.draft, run=rendered.run, who=who, when=when)
     before = records.read_all(kubectl, rendered.run).get(rendered.run, [])
     objects = runs.labelled(rendered.objects, rendered.run, kubectl.namespace)
+    beside = f"{runs.SETTER}=NAME deploys another run beside it" if runs.SETTER in rendered.setters else ""
     return _plan(kubectl, before, drafted, objects, force=force, beside=beside)
 
 
@@ -119,7 +120,6 @@ def _plan(
             raise ConflictError(*error.problems[:-1], last) from error
         raise
     answers = {Reference.of(item, kubectl.namespace): item for item in admitted}
-    refuse([] if force else _dropped(applied, answers))
     after = {each: item for each, item in answers.items() if each in own}
     unchanged = {each for each, item in after.items() if _content(item) == _content(there[each])}
     started = [each for each in recorded if each in own and lifetimes.runs_once(each.group_kind)]
@@ -203,16 +203,6 @@ def _plain(objects: Mapping[Reference, Object]) -> Iterator[Problem]:
     hint = "keep it in a Secret; --force deploys it as it is"
     for each, item in objects.items():
         yield from (Problem(f"{each}: {path} {problem}", hint=hint) for path in secrets.find(item))
-
-
-def _dropped(applied: Mapping[Reference, Object], answers: Mapping[Reference, Object]) -> Iterator[Problem]:
-    """Yield what the server would leave out of an object; of Secrets it gives all back as ``data``."""
-    hint = "its API does not know that, or has it switched off; --force deploys the object without"
-    for each in applied.keys() & answers.keys():
-        sent = {key: value for key, value in applied[each].items() if key not in ("metadata", "status", "stringData")}
-        yield from (
-            Problem(f"{each}: the server drops {path}", hint=hint) for path in applying.dropped(sent, answers[each])
-        )
 
 
 def _unheeded(changed: Sequence[Reference], started: Sequence[Reference], hint: str) -> Iterator[Problem]:

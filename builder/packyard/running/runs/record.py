@@ -11,7 +11,6 @@ may write ConfigMaps in the namespace could have written it: it is checked as wh
 from __future__ import annotations
 
 import base64
-import binascii
 import gzip
 import io
 import json
@@ -31,7 +30,6 @@ from packyard.running.runs.run import LABEL, MANAGED, Object, Reference, can_be
 #: The label of records, with their number.
 NUMBER = "packyard/record"
 _KIND, _DATA, _OBJECTS = "Run", "run", "objects"
-_LARGEST = 900 * 1024  # bytes of a ConfigMap's content, of the 1 MiB that a server stores
 _MOST_UNPACKED = 32 * 1024 * 1024
 
 
@@ -56,7 +54,7 @@ class RunRecord:
     source: int = field(default=0, metadata=in_json(size, 0))
     objects: tuple[Reference, ...] = field(default=(), metadata=in_json(list_of(Reference.parse)))
     extra: Mapping[str, object] = field(default_factory=dict)
-    applied: bytes = field(default=b"", repr=False)
+    applied: str = field(default="", repr=False)
 
     @property
     def name(self) -> str:
@@ -65,7 +63,8 @@ class RunRecord:
 
     def of(self, objects: Sequence[Object]) -> RunRecord:
         """Return the record with ``objects``, but the data of Secrets."""
-        return replace(self, applied=gzip.compress(json.dumps(public(objects)).encode(), mtime=0))
+        packed = gzip.compress(json.dumps(public(objects)).encode(), mtime=0)
+        return replace(self, applied=base64.b64encode(packed).decode())
 
     def repeats(self, other: RunRecord) -> bool:
         """Say whether it says what another record does, but for who deployed that when."""
@@ -75,17 +74,13 @@ class RunRecord:
     def to_object(self) -> Object:
         """Return its ConfigMap."""
         document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(self)}
-        data, applied = record.to_bytes(document).decode(), base64.b64encode(self.applied).decode()
-        if len(data) + len(applied) > _LARGEST:
-            problem = f"run {self.run}: its objects are too large to be recorded: {len(data) + len(applied)} bytes"
-            raise InputError(Problem(problem, hint="move large files from ConfigMaps to the storage"))
         return {
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {"name": self.name, "labels": {LABEL: self.run, NUMBER: str(self.number), **MANAGED}},
             "immutable": True,
-            "data": {_DATA: data},
-            "binaryData": {_OBJECTS: applied},
+            "data": {_DATA: record.to_bytes(document).decode()},
+            "binaryData": {_OBJECTS: self.applied},
         }
 
     @classmethod
@@ -97,15 +92,12 @@ class RunRecord:
         run_record = record.parse(data, lambda fields: fields.take_all(cls), kind=_KIND, file=f"ConfigMap {name}")
         if run_record.name != name:
             raise IntegrityError(Problem(f"is a record of {run_record.name}", file=f"ConfigMap {name}"))
-        try:
-            return replace(run_record, applied=base64.b64decode(packed, validate=True))
-        except binascii.Error as error:
-            raise IntegrityError(Problem(f"objects: {error}", file=f"ConfigMap {name}")) from error
+        return replace(run_record, applied=packed)
 
     def read_objects(self) -> list[Object]:
         """Return the objects that were applied; Secrets come without their data."""
         try:
-            with gzip.open(io.BytesIO(self.applied)) as file:
+            with gzip.open(io.BytesIO(base64.b64decode(self.applied))) as file:
                 data = file.read(_MOST_UNPACKED + 1)
             items = json.loads(data)
         except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:

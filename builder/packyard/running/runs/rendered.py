@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.core.bundle import manifest as manifests
@@ -18,7 +18,6 @@ from packyard.running.runs import run as runs
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object
 from packyard.using.kustomize.objects import parse
-from packyard.using.options import folder
 from packyard.using.render import every
 from packyard.using.render.render import Inputs, render
 
@@ -34,14 +33,11 @@ class Rendered:
 
     ``draft`` is its record as far as its directory says it: the values that somebody set, without secrets, and the
     digest of packyard.json, which names every file; a directory of no package has an empty ``package``. ``setters`` are
-    the names of all, ``offered`` all options of its package. ``otherwise`` names a run whose objects do not.
-    ``required`` is what its authors say that it needs.
+    the names of all. ``otherwise`` names a run whose objects do not. ``required`` is what authors say that it needs.
     """
 
-    directory: Path
     objects: Sequence[Object]
     draft: RunRecord
-    offered: Sequence[str] = ()
     setters: frozenset[str] = frozenset()
     otherwise: str = ""
     required: Sequence[Required] = ()
@@ -60,47 +56,35 @@ class Rendered:
         path: str,
         command: str = "",
         enabling: Sequence[str] = (),
-        named: str = "",
+        is_fetched: bool = False,
     ) -> Rendered:
         """Render a use case, as if ``values`` were set, and read what its directory says; nothing there changes.
 
-        ``command`` is what the user typed before the values, for the hints of errors, ``named`` the address of a use
-        case that was fetched for it alone. Raises `InputError` as `render` does, among others for what is required and
-        not set.
+        ``command`` is what the user typed before the values, for the hints of errors; a use case that ``is_fetched`` is
+        there for that alone. Raises `InputError` as `render` does, among others for what is required and not set.
         """
         with every.with_values(directory, values, command, enabling=enabling) as source:
             inputs = Inputs.read(source)
-            text = render(source, path=path, inputs=inputs, command=command if named else "").decode()
-        root, manifest = shipped.package_of(directory) or ("", None)
-        use_case = os.path.relpath(os.path.realpath(directory), root) if manifest else ""
+            text = render(source, path=path, inputs=inputs, command=command if is_fetched else "").decode()
         options = tuple(option.name for option in inputs.options)
-        draft = RunRecord(
-            run="",
-            number=1,
-            when="",
-            package=manifest.name if manifest else "",
-            version=manifest.version if manifest else "",
-            digest=Digest.of(Path(root, manifests.FILE).read_bytes()) if manifest else "",
-            use_case=use_case,
-            values={
-                each.name: list_text(each.texts) if each.is_list else each.shown
-                for each in inputs.setters
-                if each.is_set and not plain_secrets.is_withheld(each.name) and not plain_secrets.find(each.shown)
-            },
-            options=options,
-        )
+        values_set = {
+            each.name: list_text(each.texts) if each.is_list else each.shown
+            for each in inputs.setters
+            if each.is_set and not plain_secrets.is_withheld(each.name) and not plain_secrets.find(each.shown)
+        }
+        draft = RunRecord(run="", number=1, when="", values=values_set, options=options)
+        required: Sequence[Required] = ()
+        above = directory.resolve().parent.name
+        if package := shipped.package_of(directory):
+            root, manifest = package
+            use_case = os.path.relpath(os.path.realpath(directory), root)
+            digest = Digest.of(Path(root, manifests.FILE).read_bytes())
+            draft = replace(draft, package=manifest.name, version=manifest.version, digest=digest, use_case=use_case)
+            required, above = manifest.required_of(use_case, options), manifest.name
         return cls(
-            directory=Path(named) if named else directory,
             objects=[item.root for item in parse(Source("", text))],
             draft=draft,
-            offered=of_package.names() if (of_package := folder.find(directory)) else (),
             setters=frozenset(each.name for each in inputs.setters),
-            required=manifest.required_of(use_case, options) if manifest else (),
-            otherwise=_called(manifest, use_case) if manifest else "-".join(directory.resolve().parts[-2:]),
+            required=required,
+            otherwise=f"{above}-{directory.resolve().name}",
         )
-
-
-def _called(manifest: manifests.Manifest, use_case: str) -> str:
-    """Return the package and the use case, without the folder that holds all use cases."""
-    folder = os.path.commonpath(list(manifest.use_cases)) if len(manifest.use_cases) > 1 else ""
-    return f"{manifest.name}-{os.path.relpath(use_case, folder or '.')}"

@@ -24,10 +24,13 @@ _IDLE = 3600
 _LONGEST = 24 * 3600
 _WAIT = f"sleep {_IDLE}; while grep -qsx tar /proc/[0-9]*/comm; do sleep 60; done"
 CONTAINER = _PURPOSE = "results"
-#: Who a pod is: it has to be allowed to read what the run wrote.
-_IDENTITY = ("fsGroup", "fsGroupChangePolicy", "runAsGroup", "runAsNonRoot", "runAsUser", "seLinuxOptions")
 _OF_POD = ("hostUsers", "imagePullSecrets", "os", "runtimeClassName", "tolerations")
-_CONFINED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "readOnlyRootFilesystem": True}
+_CONFINED = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "privileged": False,
+    "readOnlyRootFilesystem": True,
+}
 _RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}}
 
 
@@ -47,11 +50,6 @@ class Place:
         return "://" in self.path
 
     @property
-    def claim(self) -> str:
-        """The claim that holds it, or an empty text."""
-        return text(mapping(self.volume.get("persistentVolumeClaim")).get("claimName"))
-
-    @property
     def held(self) -> str:
         """What holds it, for people: ``ann/mnist/output on claim disk``; empty where nothing says it."""
         if not self.volume:
@@ -61,12 +59,10 @@ class Place:
         nfs = mapping(self.volume.get("nfs"))
         if nfs:
             return f"{text(nfs.get('server'))}:{PurePosixPath(text(nfs.get('path'))) / inside} by NFS"
-        if self.claim:
-            return f"{inside} on claim {self.claim}"
+        if claim := mapping(self.volume.get("persistentVolumeClaim")):
+            return f"{inside} on claim {text(claim.get('claimName'))}"
         if self.is_fleeting:
             return "on a volume that is deleted with each pod"
-        if host := text(mapping(self.volume.get("hostPath")).get("path")):
-            return f"{PurePosixPath(host) / inside} on the node of each pod"
         return ""
 
     @property
@@ -101,22 +97,20 @@ def _mounted(objects: Sequence[Object], output: str) -> Iterator[Place]:
                 yield Place(path=output, pod=pod, container=container, mount=mount, volume=volume)
 
 
-def reader(place: Place, run: str, word: str, image: str = "") -> Object:
+def reader(place: Place, run: str, word: str) -> Object:
     """Make the Job of a pod that can read a place and does nothing: the run's user, image and volume, and no rights.
 
     ``word`` tells it from others of the run. Whoever is killed leaves nothing for long: the cluster deletes it.
     """
     assert place.pod
+    # It has to be allowed to read what the run wrote, and is who that is.
     whole, own = (mapping(each.get("securityContext")) for each in (place.pod, place.container))
-    identity = {key: value for key in _IDENTITY if (value := own.get(key, whole.get(key))) is not None}
-    if groups := whole.get("supplementalGroups"):
-        identity["supplementalGroups"] = groups
     container = {
         "name": CONTAINER,
-        "image": image or text(place.container.get("image")),
+        "image": text(place.container.get("image")),
         "command": ["/bin/sh", "-c", _WAIT],
         "resources": _RESOURCES,
-        "securityContext": _CONFINED,
+        "securityContext": {**own, **_CONFINED},
         "volumeMounts": [{**place.mount, "mountPropagation": "None", "readOnly": True}],
     }
     nodes = mapping(place.pod.get("nodeSelector")).items()
@@ -127,7 +121,7 @@ def reader(place: Place, run: str, word: str, image: str = "") -> Object:
         "enableServiceLinks": False,
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": 0,
-        "securityContext": {**identity, "seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": {**whole, "seccompProfile": {"type": "RuntimeDefault"}},
         "volumes": [dict(place.volume)],
         "containers": [container],
     }

@@ -23,32 +23,23 @@ from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping
 CHIEFS = ("launcher", "chief", "master", "leader")
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
-_OPERATOR = ("training.kubeflow.org/job-name", "training.kubeflow.org/replica-type")
+_TRAINING = "training.kubeflow.org"
 _JOBSET = ("jobset.sigs.k8s.io/jobset-name", "jobset.sigs.k8s.io/replicatedjob-name")
 _OUTER = "jobset.sigs.k8s.io/job-index"
 _GROUP = "leaderworkerset.sigs.k8s.io/group-index"
-_REPLICA = "training.kubeflow.org/replica-index"
 #: The labels of a kind's pods: with the name of the object, the role and the index.
 _LABELS: Mapping[Kind, tuple[str, str, str]] = {
     (BATCH, "Job"): ("job-name", "", _INDEX),
-    (KUBEFLOW, "MPIJob"): (_OPERATOR[0], "training.kubeflow.org/job-role", _REPLICA),
-    **dict.fromkeys(of(KUBEFLOW, "PyTorchJob", "TFJob"), (*_OPERATOR, _REPLICA)),
+    (KUBEFLOW, "MPIJob"): (f"{_TRAINING}/job-name", f"{_TRAINING}/job-role", f"{_TRAINING}/replica-index"),
     (JOBSET, "JobSet"): (*_JOBSET, _INDEX),
     (TRAINER, "TrainJob"): (*_JOBSET, _INDEX),
     (ARGO, "Workflow"): ("workflows.argoproj.io/workflow", "", ""),
     (LWS, "LeaderWorkerSet"): ("leaderworkerset.sigs.k8s.io/name", "", "leaderworkerset.sigs.k8s.io/worker-index"),
 }
-#: What owns the pods of a kind, and what is added to the name of the object.
-_OWNERS: Mapping[Kind, tuple[str, re.Pattern[str]]] = {
-    (APPS, "Deployment"): ("ReplicaSet", re.compile(r"-[a-z0-9]{1,10}\Z")),
-    **{kind: (kind[1], re.compile(r"\Z")) for kind in of(APPS, "StatefulSet", "DaemonSet", "ReplicaSet")},
-}
 _SET_INDEX = "apps.kubernetes.io/pod-index"
 #: Where a kind has a mapping for each role.
 _ROLES: Mapping[Kind, str] = {
     (KUBEFLOW, "MPIJob"): "mpiReplicaSpecs",
-    (KUBEFLOW, "PyTorchJob"): "pytorchReplicaSpecs",
-    (KUBEFLOW, "TFJob"): "tfReplicaSpecs",
     (JOBSET, "JobSet"): "replicatedJobs",
 }
 #: Kinds of which pods are made, and that are of one role.
@@ -69,7 +60,6 @@ _MADE: Mapping[Kind, tuple[tuple[str, str], ...]] = {
     (KUBEFLOW, "MPIJob"): (("batch/v1", "Job"),),
     (TRAINER, "TrainJob"): (("jobset.x-k8s.io/v1alpha2", "JobSet"), ("batch/v1", "Job")),
 }
-_MOST_JOBS = 1000  # of one role of a JobSet, whose names are looked for
 _STEP = "workflows.argoproj.io/node-name"
 _TRY = re.compile(r"[(\[].*?[)\]]")
 
@@ -100,23 +90,6 @@ def made_of(kind: Kind) -> tuple[tuple[str, str], ...]:
     return _MADE.get(kind, ())
 
 
-def made_by(item: Object) -> frozenset[tuple[str, str]]:
-    """Return kind and name of what a workload makes by names that are known, and that makes its pods."""
-    kind, name = kind_of(item), name_of(item)
-    if kind == (KUBEFLOW, "MPIJob"):
-        return frozenset([("Job", f"{name}-launcher")])
-    template = mapping(item.get("spec"))
-    if kind == (JOBSET, "JobSet"):
-        jobs = mappings(template.get("replicatedJobs"))
-        counts = [(text(each.get("name")), _number(each.get("replicas"))) for each in jobs]
-        return frozenset(
-            ("Job", f"{name}-{job}-{number}")
-            for job, count in counts
-            for number in range(min(1 if count is None else count, _MOST_JOBS))
-        )
-    return frozenset()
-
-
 def find(item: Object, run: str) -> list[Role]:
     """Return the roles of a workload, in the order in which it has them; those of a Workflow are not known."""
     kind, spec = kind_of(item), mapping(item.get("spec"))
@@ -144,32 +117,32 @@ def own_name(item: Object, run: str) -> str:
 def of_pod(pod: Object, item: Object, roles: Sequence[Role]) -> tuple[str, int | None] | None:
     """Return the role and the index of a pod in a workload with these roles; None if it is a pod of another one."""
     kind, name = kind_of(item), name_of(item)
-    metadata = mapping(pod.get("metadata"))
-    labels, annotations = mapping(metadata.get("labels")), mapping(metadata.get("annotations"))
+    labels = labels_of(pod)
     if kind == (CORE, "Pod"):
         return (roles[0].name, None) if name_of(pod) == name else None
-    if kind in _OWNERS:
-        if not any(_is_owner(each, kind, name) for each in owners_of(pod)):
-            return None
-        return roles[0].name, _number(labels.get(_SET_INDEX))
+    if kind[0] == APPS:
+        owners = [text(each.get("name")) for each in owners_of(pod)]
+        if kind == (APPS, "Deployment"):  # by a ReplicaSet of its name and a hash
+            owners = [each.rpartition("-")[0] for each in owners]
+        return (roles[0].name, number(labels.get(_SET_INDEX))) if name in owners else None
     of_object, of_role, of_index = _LABELS.get(kind, ("", "", ""))
     if not of_object or labels.get(of_object) != name:
         return None
     if kind == (ARGO, "Workflow"):
         return _step(pod), None
     role = text(labels.get(of_role)) if of_role else roles[0].name
-    index = _number(labels.get(of_index) or annotations.get(of_index))  # before Kubernetes 1.28 only an annotation
+    index = number(labels.get(of_index))
     if kind == (LWS, "LeaderWorkerSet") and index:  # the first of a group leads it
         role, index = roles[1].name, index - 1
     per_job = next((each.per_job for each in roles if each.name == role), 0)
-    outer = _number(labels.get(_OUTER) or labels.get(_GROUP)) or 0
+    outer = number(labels.get(_OUTER) or labels.get(_GROUP)) or 0
     return role, outer * per_job + (index or 0) if per_job else index
 
 
 def _role(name: str, entry: Object) -> Role:
     template = entry.get("template")
     inner = mapping(mapping(template).get("spec"))
-    replicas = _number(entry.get("replicas"))
+    replicas = number(entry.get("replicas"))
     times = 1 if replicas is None else replicas
     if "name" in entry:  # a Job of a JobSet
         return _count(name, inner, times, is_job=True)
@@ -178,17 +151,17 @@ def _role(name: str, entry: Object) -> Role:
 
 def _count(name: str, spec: Object, times: int, *, is_job: bool) -> Role:
     if not is_job:
-        replicas = _number(spec.get("replicas"))
+        replicas = number(spec.get("replicas"))
         pod_count = 1 if replicas is None else replicas
         return Role(name, pod_count, pod_count)
-    completions, parallelism = _number(spec.get("completions")), _number(spec.get("parallelism"))
+    completions, parallelism = number(spec.get("completions")), number(spec.get("parallelism"))
     at_once = 1 if parallelism is None else parallelism
     pod_count = at_once if completions is None else completions
     return Role(name, pod_count * times, min(at_once, pod_count) * times, pod_count if times > 1 else 0)
 
 
 def _group(spec: Object) -> list[Role]:
-    groups, size = _number(spec.get("replicas")), _number(mapping(spec.get("leaderWorkerTemplate")).get("size"))
+    groups, size = number(spec.get("replicas")), number(mapping(spec.get("leaderWorkerTemplate")).get("size"))
     times = 1 if groups is None else groups
     return [Role(name, times * each, times * each, each) for name, each in (("leader", 1), ("worker", (size or 1) - 1))]
 
@@ -199,18 +172,13 @@ def _members(value: object) -> list[tuple[str, Object]]:
     return [(text(each.get("name")), each) for each in mappings(value)]
 
 
-def _is_owner(owner: Object, kind: Kind, name: str) -> bool:
-    of_kind, added = _OWNERS[kind]
-    return owner.get("kind") == of_kind and added.sub("", text(owner.get("name"))) == name
-
-
 def _step(pod: Object) -> str:
     """Return the step of a Workflow that a pod is: ``run.train(1)`` is a second try of ``train``."""
     annotations = mapping(mapping(pod.get("metadata")).get("annotations"))
     return _TRY.sub("", text(annotations.get(_STEP))).rpartition(".")[2] or "step"
 
 
-def _number(value: object) -> int | None:
+def number(value: object) -> int | None:
     """Return a count or an index: of an object a number, of a label its digits."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
         return int(value)

@@ -16,7 +16,7 @@ from typing import Any
 
 from packyard.core.bundle import record
 from packyard.core.bundle.record import Record, in_json
-from packyard.core.errors import InputError, Problem, shown
+from packyard.core.errors import InputError, shown
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.core.kubernetes.kinds import LASTING, Kind, group_of
@@ -102,19 +102,9 @@ def name_of(objects: Sequence[Mapping[str, Any]], otherwise: str) -> str:
 
 
 def namespace_of(objects: Iterable[Object], namespace: str, *, is_asked: bool) -> str:
-    """Return the namespace of a run: what its objects name, else ``namespace``.
-
-    Objects of several namespaces are not one run, and a namespace that was asked for must be theirs.
-    """
-    items = (item for item in objects if not is_cluster_scoped(*type_of(item)))
-    named = {name for item in items if (name := text(mapping(item.get("metadata")).get("namespace")))}
-    if len(named) > 1:
-        raise InputError(Problem(f"its objects are for several namespaces: {', '.join(sorted(named))}"))
-    if named and is_asked and named != {namespace}:
-        own = named.pop()
-        hint = f"packyard set DIR NAMESPACE={namespace}, or --namespace={own}"
-        raise InputError(Problem(f"its objects are for namespace {own}, not {namespace}", hint=hint))
-    return named.pop() if named else namespace
+    """Return the namespace of a run: the one that is asked for, or that its objects name; kubectl refuses any other."""
+    named = (text(mapping(item.get("metadata")).get("namespace")) for item in objects)
+    return namespace if is_asked else next(filter(None, named), namespace)
 
 
 def labelled(objects: Sequence[Object], run: str, namespace: str = "") -> list[Object]:

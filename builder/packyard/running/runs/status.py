@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packyard.core.errors import InputError, IntegrityError, Problem, suggest
+from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.kubernetes import lifetimes
 from packyard.core.kubernetes.lenient import (
     Object,
     finalizers,
@@ -52,8 +53,7 @@ class RunStatus:
 
     One that is failing goes on trying, in vain: somebody has to help.
 
-    ``missing`` are objects that its record names and that are not there; ``unread`` are kinds of objects that may not
-    be read.
+    ``missing`` are objects that its record names and that are not there.
     """
 
     record: RunRecord
@@ -62,7 +62,6 @@ class RunStatus:
     roles: Sequence[RoleStatus]
     pods: Sequence[PodStatus]
     missing: Sequence[Reference]
-    unread: Sequence[str]
 
     @property
     def run(self) -> str:
@@ -138,7 +137,6 @@ class _Run:
             roles=list(self._roles()),
             pods=[self._explained(pod) for workload in self.workloads for pod in workload.pods],
             missing=missing,
-            unread=sorted({each.kind for each in self.record.objects if self.seen.is_unread(each)}),
         )
 
     def _explained(self, pod: PodStatus) -> PodStatus:
@@ -181,7 +179,9 @@ class _Run:
             yield f"{_named(item)} is being deleted" + (f", and held by its finalizer {held}" if held else "")
         if missing:
             names = ", ".join(map(str, missing))
-            yield f"{names} {'is' if len(missing) == 1 else 'are'} missing{self._expired(missing)}"
+            once = any(lifetimes.runs_once(each.group_kind) for each in missing)
+            ended = "; it may have ended, and been deleted by its ttlSecondsAfterFinished" if once else ""
+            yield f"{names} {'is' if len(missing) == 1 else 'are'} missing{ended}"
         for workload in self.workloads:
             for item in filter(outcome.is_suspended, workload.items):
                 if waiting.queue_of(item):
@@ -199,17 +199,6 @@ class _Run:
                 if not workload.pods and outcome.is_untouched(item):
                     hint = "packyard doctor says which operators are there"
                     yield f"nothing has taken up {_named(item)} yet; {hint}"
-
-    def _expired(self, missing: Sequence[Reference]) -> str:
-        """Return that what is missing may just have ended, where its record says that it is deleted then."""
-        try:
-            recorded = self.record.read_objects()
-        except IntegrityError:  # it only explains
-            return ""
-        own = [item for item in recorded if _key(item) in {(each.kind, each.name) for each in missing}]
-        kept = [seconds for item in own if (seconds := outcome.kept(item)) is not None]
-        by = "ttlSecondsAfterFinished has it deleted"
-        return f"; it may have ended: {by} {min(kept)} s after its end" if kept else ""
 
     def _of_pods(self, workload: Workload) -> str:
         """Return what is wrong with the first pod in trouble, and with how many others the same is."""
@@ -235,25 +224,23 @@ def _reason(pod: PodStatus, around: Surroundings) -> str:
     if waiting.is_unplaced(pod.item) and (reason := waiting.for_volumes(pod.item, around)):
         return reason
     if pod.is_active and not pod.is_ready and (not own or pod.phase == "Running"):
-        warned = look.warned(around.warnings, {("Pod", pod.name)}, trouble.EXPLAINING)
+        warned = look.warned(around.warnings, trouble.EXPLAINING, {("Pod", pod.name)}.__contains__)
         if warned:
             return f"{own}: {warned}" if own else warned
     return own
 
 
 def _of_creation(workload: Workload, around: Surroundings) -> str:
-    """Return why pods are not made: a condition of their owner, or the last warning about one."""
-    condition = trouble.replica_failure(workload.item)
-    message = condition or look.warned(around.warnings, {*workload.made, _key(workload.item)}, trouble.REFUSING)
+    """Return why pods are not made: a condition of their owner, or the last warning about it or what it makes."""
+    condition, name = trouble.replica_failure(workload.item), name_of(workload.item)
+    message = condition or look.warned(
+        around.warnings, trouble.REFUSING, lambda about: f"{about[1]}-".startswith(f"{name}-")
+    )
     return trouble.of_creation(message) if message else ""
 
 
-def _key(item: Object) -> tuple[str, str]:
-    return kind_of(item)[1], name_of(item)
-
-
 def _named(item: Object) -> str:
-    return " ".join(_key(item))
+    return f"{kind_of(item)[1]} {name_of(item)}"
 
 
 def _shortened(text: str) -> str:

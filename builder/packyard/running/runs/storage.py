@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, text
 from packyard.core.kubernetes.pods import Pod
-from packyard.running.runs.requests import Amounts, amounts
 
 CLAIM = "PersistentVolumeClaim"
 
@@ -23,21 +22,9 @@ def mounts(pod: Pod[Object]) -> Iterator[tuple[str, bool]]:
             yield name, writes and source.get("readOnly") is not True
 
 
-def filed(pod: Pod[Object]) -> set[str]:
-    """Return the names of the claims that containers of a pod mount as files."""
-    mounted = {text(mount.get("name")) for each in pod.containers for mount in mappings(each.get("volumeMounts"))}
-    sources = {text(each.get("name")): mapping(each.get("persistentVolumeClaim")) for each in pod.volumes}
-    return {text(source.get("claimName")) for name, source in sources.items() if name in mounted} - {""}
-
-
 def brought(objects: Sequence[Object]) -> list[Object]:
     """Return the claims among objects."""
     return [item for item in objects if item.get("kind") == CLAIM]
-
-
-def requested(claim: Object) -> Amounts:
-    """Return what a claim asks for: its ``storage``."""
-    return amounts(mapping(mapping(claim.get("spec")).get("resources")).get("requests"))
 
 
 def templates(objects: Sequence[Object]) -> list[Object]:

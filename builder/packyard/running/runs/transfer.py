@@ -14,17 +14,15 @@ from pathlib import Path
 
 from packyard.core.bundle import tar
 from packyard.core.bundle.tar import FoundEntry
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import atomic, filenames
 from packyard.running.runs import kubectl as clients
 from packyard.running.runs.kubectl import Kubectl
 
 #: The file that is being written; one of a copy that was killed is written anew.
 _PART = ".packyard-results"
-_HARD_LINK = "1"
 #: Signs that this system's files may have in their names, and a package must not.
 _SIGNS = str.maketrans(dict.fromkeys('<>:"|?*', "_"))
-_LACKING = ("executable file not found", "tar: not found", "no such file or directory: unknown")
 _AGAIN = "what is whole stays; type the command again to go on"
 
 
@@ -32,14 +30,13 @@ _AGAIN = "what is whole stays; type the command again to go on"
 class Copied:
     """What came of copying: ``files`` that the pod has, those ``copied`` with their bytes, and those ``there`` before.
 
-    ``left`` are not copied, each with the reason; ``others`` counts links and devices.
+    ``left`` are not copied, each with the reason.
     """
 
     files: int = 0
     copied: int = 0
     size: int = 0
     there: int = 0
-    others: int = 0
     left: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -68,7 +65,8 @@ def copy(
         stderr.seek(0)
         said = clients.without_log(stderr.read())
     if cut:
-        raise _lost(directory, said or cut, copied)
+        problem = f"no whole tar of {directory} came, after {copied.files} files: {said or cut}"
+        raise UnavailableError(Problem(problem, hint=_AGAIN))
     if code:
         copied.left.append((directory, said))
     return copied
@@ -76,11 +74,10 @@ def copy(
 
 def _take(entry: FoundEntry, to: Path, copied: Copied, arrived: Callable[[int], None]) -> None:
     path = entry.name.removeprefix("./")
-    if entry.kind == _HARD_LINK:
-        copied.left.append((path, "is a second name of a file, which is copied by its first"))
+    if entry.kind == tar.DIRECTORY:
         return
     if entry.kind != tar.FILE:
-        copied.others += entry.kind != tar.DIRECTORY
+        copied.left.append((path, "is a link or a device"))
         return
     copied.files += 1
     file = to / path
@@ -116,15 +113,3 @@ def _write(entry: FoundEntry, file: Path, part: Path, copied: Copied, arrived: C
     os.close(atomic.create(str(part), pieces(), mode=0o644))
     part.replace(file)
     copied.copied += 1
-
-
-def _lost(directory: str, said: str, copied: Copied) -> InputError | UnavailableError:
-    """Return why no whole tar came."""
-    if any(each in said for each in _LACKING):
-        hint = "--image names one with sh and tar: busybox"
-        return InputError(Problem(f"the image of the pod has no tar: {said}", hint=hint))
-    if "No such file or directory" in said:
-        return InputError(Problem(f"{directory} is not there: the run has written no results yet"))
-    return UnavailableError(
-        Problem(f"the connection to the pod was lost after {copied.files} files: {said}", hint=_AGAIN)
-    )

@@ -1,12 +1,10 @@
 """Deleting runs: exactly what their records name and what bears their labels, then the records.
 
-Claims and volumes stay unless they are asked for, and namespaces always do. What stays lets go of the run: of its label
-and its field manager, so that another run may use it.
+Claims and volumes stay unless they are asked for, and namespaces always do; another run may use them.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,11 +13,9 @@ from packyard.running.runs import look
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Kind
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.run import LABEL, NAMESPACE, Object, Reference
+from packyard.running.runs.run import Object, Reference
 
 _CLAIM, _POD, _NAMESPACE = ("v1", "PersistentVolumeClaim"), ("v1", "Pod"), (CORE, "Namespace")
-#: What takes a run's label and its field manager off an object: an empty entry stands for no managers at all.
-_LET_GO = {"metadata": {"labels": {LABEL: None, NAMESPACE: None}, "managedFields": [{}]}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +34,6 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
     named = {run: {each for record in of_run for each in record.objects} for run, of_run in records.items()}
     kinds = {_CLAIM, *((each.api_version, each.kind) for references in named.values() for each in references)}
     there = look.list_(kubectl, kinds, look.selector(records))
-    if there.forbidden:
-        raise look.may_not_list(kubectl, there.forbidden)
     listed = ((run, Reference.of(item, kubectl.namespace)) for run in records for item in there.of(run))
     own = sorted(each for run, each in listed if each in named[run] or (each.api_version, each.kind) == _CLAIM)
     return Removal(
@@ -56,14 +50,10 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
 def delete(kubectl: Kubectl, removal: Removal, *, claims: bool) -> list[Reference]:
     """Delete the objects of runs, with ``claims`` also these and volumes, and return what is deleted.
 
-    What stays lets go of its run. What is deleted goes after that: pods end, and whoever set a finalizer lets go.
+    It goes after that: pods end, and whoever set a finalizer lets go.
     """
     gone = [*removal.objects, *(each for each in removal.lasting if claims and each.group_kind != _NAMESPACE)]
-    stay = [each for each in removal.lasting if each not in gone]
     look.delete(kubectl, gone)
-    if stay:
-        words = ("patch", "--filename=-", "--type=merge", f"--patch={json.dumps(_LET_GO)}", "--output=name")
-        kubectl.run(*words, data=look.names(stay))
     return gone
 
 

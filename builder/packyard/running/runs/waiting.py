@@ -103,12 +103,12 @@ def for_volumes(pod: Object, around: Surroundings) -> str:
     """Return which claim a pod waits for that has no volume, who is to make it, and why that failed, by its events."""
     named = {name for each in pods.find(pod) for name, _ in storage.mounts(each)}
     for claim in around.claims:
-        phase = text(mapping(claim.get("status")).get("phase"))
-        if name_of(claim) in named and phase == "Pending":
-            failure = look.warned(around.warnings, {(CLAIM, name_of(claim))}, _FAILING)
-            return f"{CLAIM} {name_of(claim)} has no volume yet{_maker(claim)}" + (f": {failure}" if failure else "")
-        if name_of(claim) in named and phase == "Lost":
-            return f"{CLAIM} {name_of(claim)} has lost its volume"
+        name, phase = name_of(claim), text(mapping(claim.get("status")).get("phase"))
+        if name in named and phase == "Pending":
+            failure = look.warned(around.warnings, _FAILING, {(CLAIM, name)}.__contains__)
+            return f"{CLAIM} {name} has no volume yet{_maker(claim)}" + (f": {failure}" if failure else "")
+        if name in named and phase == "Lost":
+            return f"{CLAIM} {name} has lost its volume"
     return ""
 
 

@@ -93,7 +93,7 @@ class PodStatus:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What makes pods. ``made`` are the names of what it makes itself, by kind; ``restarts`` those of all its pods.
+    """What makes pods; ``restarts`` are those of all its pods.
 
     ``former`` are the names of pods as it was before its last change: they stay until others are ready in their place.
     The one without an ``item`` has ``foreign`` objects, of kinds of which little is known, and the pods of all these.
@@ -102,7 +102,6 @@ class Workload:
     item: Object
     roles: Sequence[Role]
     pods: Sequence[PodStatus]
-    made: frozenset[tuple[str, str]]
     restarts: int
     foreign: Sequence[Object] = ()
     former: frozenset[str] = frozenset()
@@ -185,7 +184,6 @@ def find(record: RunRecord, objects: Mapping[Key, Object]) -> list[Workload]:
                 item,
                 [*own_roles, *_others(pods, own_roles)],
                 pods,
-                roles.made_by(template),
                 _restarts(template),
                 former=_former(item, pods, objects),
             )
@@ -193,7 +191,7 @@ def find(record: RunRecord, objects: Mapping[Key, Object]) -> list[Workload]:
     foreign = [objects[key] for key in named if roles.is_unknown(objects[key])]
     if left or foreign:
         pods = _placed([(pod, ("pod", None)) for pod in left], ())
-        workloads.append(Workload({}, _others(pods, ()), pods, frozenset(), 0, foreign))
+        workloads.append(Workload({}, _others(pods, ()), pods, 0, foreign))
     return workloads
 
 

@@ -169,6 +169,6 @@ def _has(file: Path, digest: str) -> bool:
 def _origin(statement: Provenance) -> str:
     by = f"built by packyard {statement.packyard}"
     if statement.source is None:
-        return f"{by} from sources without a revision"
+        return f"{by} from sources that are in no git repository"
     changed = " with changes that are not committed" if statement.source.dirty else ""
     return f"{by} from commit {statement.source.commit[:12]}{changed}"

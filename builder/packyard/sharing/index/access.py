@@ -15,7 +15,7 @@ from __future__ import annotations
 import random
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -112,13 +112,13 @@ def check_there(index: Index) -> Index:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """Who writes into a channel: signs with ``keys``, and goes on from no index that ``trusted`` and ``memory`` refuse.
+    """Who writes into a channel: signs with ``key``, and goes on from no index that ``trusted`` and ``memory`` refuse.
 
     A change is tried for ``patience`` seconds while others are faster. ``tell`` hears what a publisher has to know. A
     new channel gets its id from ``new_id``. ``is_repairing``: whoever publishes looked at what is there.
     """
 
-    keys: Sequence[Signing] = ()
+    key: Signing | None = None
     trusted: Trust = NOBODY
     memory: Memory | None = None
     patience: float = PATIENCE
@@ -132,9 +132,9 @@ class Publisher:
         Whoever signs an index vouches for all that it lists: so it must not be signed by strangers alone, and a channel
         that is signed is not changed without a signature.
         """
-        own = [key.public for key in self.keys]
-        if self.trusted.is_required and not any(key.id in self.trusted.signatories for key in own):
-            signed = f"signed by {own[0].id}, which you do not trust for this channel" if own else "not signed"
+        own = self.key.public.id if self.key else ""
+        if self.trusted.is_required and own not in self.trusted.signatories:
+            signed = f"signed by {own}, which you do not trust for this channel" if own else "not signed"
             hint = "sign with a key that you trust for this channel (packyard keys list): --key NAME"
             hint += f"; to require no signature there any more: {self.trusted.let_go}"
             raise InputError(Problem(f"what you publish would be {signed}", file=store.address, hint=hint))
@@ -142,8 +142,12 @@ class Publisher:
 
     @property
     def own(self) -> Trust:
-        """Whom to trust for what is published: without any keys that the user trusts there, the own ones."""
-        return self.trusted if self.trusted.is_required else Trust.of(*(key.public for key in self.keys))
+        """Whom to trust for what is published: without any keys that the user trusts there, the own one."""
+        return self.trusted if self.trusted.is_required else self._alone
+
+    @property
+    def _alone(self) -> Trust:
+        return Trust.of(self.key.public) if self.key else NOBODY
 
     @property
     def whom(self) -> Trust:
@@ -152,22 +156,21 @@ class Publisher:
 
     def checked(self, store: Store, index: Index) -> Index:
         """Return an index that this publisher may go on from, or refuse it."""
-        if index.is_signed and not self.keys:
+        if index.is_signed and not self.key:
             hint = "sign with a key that its users trust, by --key NAME or PACKYARD_SIGNING_KEY"
             raise InputError(Problem("its index is signed, and you have no key", file=store.address, hint=hint))
         if index.is_signed and not index.signers:
             problem = f"its index is signed by {index.others[0]}, which you do not trust: you would vouch for it"
             hint = f"if its publisher gave you that key by another way: {self.trusted.take}"
             raise IntegrityError(Problem(problem, file=store.address, hint=hint))
-        if index.number and self.keys and not (index.is_signed or self.is_repairing or as_registry(store)):
+        if index.number and self.key and not (index.is_signed or self.is_repairing or as_registry(store)):
             parallel.each(partial(self._check_unsigned, store), index.entries, _AT_ONCE)
         return index
 
     def _check_unsigned(self, store: Store, entry: IndexEntry) -> None:
         """Refuse to sign an index that nobody signed, and that lists what an own key signed: it was signed before."""
         data = provenance.get(store, entry.name, entry.version)
-        own = Trust.of(*(key.public for key in self.keys)).optional()
-        if data and provenance.open(data, own, file=entry.beside(provenance.end(data)))[1].signers:
+        if data and provenance.open(data, self._alone.optional(), file=entry.beside(provenance.end(data)))[1].signers:
             problem = f"is not signed any more: {entry} has your signature, and its index has none"
             channel = quote(self.trusted.channel)
             hint = "somebody may have changed what it lists; bring the index back from a backup, or look at it, "
@@ -190,7 +193,7 @@ class Publisher:
                     )
                 return after.written()
             is_same = after == before and not after.files
-            if before.number and is_same and self._has_signed(before):
+            if before.number and is_same and (not self.key or self.key.public.id in (*before.signers, *before.others)):
                 return before
             if not before.number:
                 writers = MANY if keeps_conditions(store) else ONE
@@ -205,21 +208,18 @@ class Publisher:
             time.sleep(random.uniform(0, pause))
             before, pause = None, min(2 * pause, _LONGEST_PAUSE)
 
-    def _has_signed(self, index: Index) -> bool:
-        return {key.public.id for key in self.keys} <= {*index.signers, *index.others}
-
     def _swap(self, store: Store, before: Index, after: Index) -> Index:
         """Write what is new, and then the index that names it, if it is still as it was before."""
         after = replace(after, number=before.number + 1)
-        data = indexes.sealed(after.payload(), self.keys)
+        data = indexes.sealed(after.payload(), self.key)
         _write(store, after)
         store.swap(KEY, data, Digest.of(before.data) if before.data else None)
-        created = Index.parse(data, store, Trust.of(*(key.public for key in self.keys)))
+        created = Index.parse(data, store, self._alone)
         if self.memory:
             self.memory.write(created)
         if not before.number and created.writers == ONE:
             self.tell(f"{store.address} does not keep what several write at once: publish from one job at a time")
-        if before.number and self.keys and not before.is_signed:
+        if before.number and self.key and not before.is_signed:
             names = sorted(row.name for row in created.rows())
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             self.tell(f"the index is signed from now on; the signature vouches for {', '.join(names[:_SHOWN])}{more}")

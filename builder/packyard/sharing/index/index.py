@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -30,10 +30,9 @@ from packyard.sharing.index.summary import Summary
 from packyard.sharing.stores.store import FOLDER, NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.envelope import Opened
-from packyard.sharing.trust.keys import NOBODY, Signing, SigningKey, Trust
+from packyard.sharing.trust.keys import NOBODY, Signing, Trust
 
 KEY = f"{FOLDER}index.json"
-TYPE = "application/vnd.packyard.index+json"
 #: What the channel's server was found to keep of many that write at once.
 MANY, ONE = "many", "one"
 MOST = 256  # packages of a shard
@@ -48,26 +47,21 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _PREFIX = re.compile(r"[01]{1,255}")
 
 
-def sealed(payload: bytes, by: Sequence[Signing]) -> bytes:
-    """Return the file of an index: signed by keys, or by an identity, in a statement about it; or as it is."""
-    keys = [each for each in by if isinstance(each, SigningKey)]
-    for identity in (each for each in by if not isinstance(each, SigningKey)):
-        subject = {"name": KEY, "digest": {"sha256": Digest.of(payload).hex}}
-        fields = {"_type": provenance.STATEMENT, "subject": [subject], "predicateType": _PREDICATE}
-        return identity.sign(record.to_bytes({**fields, "predicate": json.loads(payload)}))
-    return envelope.sign(payload, TYPE, keys) if keys else payload
+def sealed(payload: bytes, by: Signing | None) -> bytes:
+    """Return the file of an index: a signed statement about it, or it as it is."""
+    if by is None:
+        return payload
+    subject = {"name": KEY, "digest": {"sha256": Digest.of(payload).hex}}
+    fields = {"_type": provenance.STATEMENT, "subject": [subject], "predicateType": _PREDICATE}
+    return envelope.sign(record.to_line({**fields, "predicate": json.loads(payload)}), by)
 
 
 def opened(data: bytes, trusted: Trust, *, file: str) -> Opened:
     """Return an index and who signed it; one that nobody signed is refused where a signature is required."""
-    if record.parse_any(data, lambda fields: "dsseEnvelope" in fields, file=file):
-        content = envelope.open(data, provenance.PAYLOAD_TYPE, trusted, file=file)
-        return replace(content, payload=record.parse_any(content.payload, _predicate, file=file))
-    if record.parse_any(data, lambda fields: "payloadType" in fields, file=file):
-        return envelope.open(data, TYPE, trusted, file=file)
-    if trusted.is_required:
-        raise envelope.refusal((), trusted, file)
-    return Opened(payload=data)
+    content = envelope.open(data, trusted, file=file)
+    if not (content.signers or content.others):
+        return content
+    return replace(content, payload=record.parse_any(content.payload, _predicate, file=file))
 
 
 def _predicate(fields: Record) -> bytes:
@@ -94,8 +88,8 @@ _OPEN = Release()
 class Index:
     """What a channel lists. Below 256 packages there are no ``shards``, by their prefixes, but ``listed`` packages.
 
-    ``data`` is the file that was read, ``signers`` are the trusted keys that signed it, ``others`` the ids of keys that
-    are said to have. ``files`` are the new shards and records, which are written before the index that names them.
+    ``data`` is the file that was read, ``signers`` and ``others`` say who signed it (`Opened`). ``files`` are the
+    new shards and records, which are written before the index that names them.
     """
 
     channel: str = ""

@@ -1,18 +1,17 @@
 """Removing versions from a channel: those that a policy names, but nothing that anybody has to find again.
 
-The latest version of a package stays, and so does what is in a release that is not closed, or pinned by a lock. For
-each version that goes, the record of its package says so and why, and then the files of its bundle are removed: so what
-is listed is always there, and what was interrupted goes with the next run, whatever its policy. Shards and records that
-the index does not name any more go, too, once they are so old that no reader is on the way to them.
+The latest version of a package stays, and so does what is in a release that is not closed. For each version that goes,
+the record of its package says so and why, and then the files of its bundle are removed: so what is listed is always
+there, and what was interrupted goes with the next run, whatever its policy. Shards and records that the index does not
+name any more go, too, once they are so old that no reader is on the way to them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from packyard.core.bundle import reference
-from packyard.core.bundle.lock import Lock
 from packyard.core.errors import on_one_line
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
@@ -27,13 +26,12 @@ _DAY = 24 * 3600.0  # seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What may go: yanked versions, pre-releases, what is older than a version, or than the newest ``keep``.
+    """What may go: yanked versions, pre-releases, and what is older than the newest ``keep``.
 
     The newest are those that are neither yanked nor pre-releases, unless there are pre-releases only.
     """
 
     keep: int = 0
-    older_than: str = ""
     yanked: bool = False
     pre_releases: bool = False
 
@@ -51,19 +49,13 @@ class Policy:
             return f"it was yanked: {on_one_line(entry.yanked)}"
         if self.pre_releases and not _is_release(entry.version):
             return "it is a pre-release"
-        if self.older_than and _is_older(entry.version, self.older_than):
-            return f"it is older than {self.older_than}"
-        if floor and _is_older(entry.version, floor):
+        if floor and reference.identity(entry.version) < reference.identity(floor):
             return f"it is older than the newest {self.keep}"
         return ""
 
 
 def _is_release(version: str) -> bool:
     return reference.newest(version)[0]
-
-
-def _is_older(version: str, than: str) -> bool:
-    return reference.identity(version) < reference.identity(than)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +72,10 @@ def gc(
     policy: Policy,
     names: Sequence[str] = (),
     *,
-    locks: Mapping[str, Lock] | None = None,
     is_trial: bool = False,
     by: Publisher = UNSIGNED,
 ) -> tuple[list[Outcome], bool]:
-    """Remove what a policy names of some packages, or of all; ``locks`` are those whose pins stay, by their files.
+    """Remove what a policy names of some packages, or of all.
 
     Return what became of each version, and whether the store keeps bytes of it: a registry may delete nothing.
     """
@@ -96,7 +87,7 @@ def gc(
         for package in map(index.named, names) if names else index.packages():
             removed.update(entry.key for entry in package.removed)
             for entry, why in policy.named(package):
-                kept = _protected(index, package, entry, locks or {})
+                kept = _protected(index, package, entry)
                 gone = "goes" if is_trial else "removed"
                 outcomes.append(Outcome(entry, "kept" if kept else gone, kept or why))
         outcomes.sort(key=lambda each: (each.entry.name, reference.order(each.entry.version)))
@@ -113,12 +104,8 @@ def gc(
     return outcomes, not is_gone
 
 
-def _protected(index: Index, package: Package, entry: IndexEntry, locks: Mapping[str, Lock]) -> str:
-    """Return why a version stays, or nothing."""
-    for file, lock in locks.items():
-        pin = lock.packages.get(entry.name)
-        if pin and (reference.same(pin.version, entry.version) or pin.tar == entry.tar):
-            return f"{file} pins it"
+def _protected(index: Index, package: Package, entry: IndexEntry) -> str:
+    """Say why a version stays, or nothing."""
     if package.latest == entry:
         return "it is the latest version"
     return "" if index.is_closed(entry.version) else f"the release {entry.version} is open"

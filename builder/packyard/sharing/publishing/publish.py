@@ -113,9 +113,9 @@ class Upload:
                     raise
         if not self.is_listed:
             self._check_provenance(store, entry, provenance.among(attested, entry), trusted)
-        if registry := as_registry(store):  # what it has is published once it has its tag
-            registry.tag(entry.key)
         if not self.has_bundle:
+            if registry := as_registry(store):  # what it has is published once it has its tag
+                registry.tag(entry.key)
             return entry, "published"
         return entry, "unchanged" if self.is_listed and not missing else "completed"
 

@@ -14,25 +14,25 @@ from obstore.store import AzureStore
 
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
-from packyard.sharing.stores.bucket import BucketStore, Identity
-from packyard.sharing.stores.bucket_address import BucketAddress
+from packyard.sharing.stores.bucket import BucketStore
 from packyard.sharing.stores.store import PATIENCE
 
 _SHORT = {"AZURE_STORAGE_ACCOUNT": "account_name", "AZURE_STORAGE_KEY": "account_key"}
 _FIELDS = {"AccountName": "account_name", "AccountKey": "account_key", "SharedAccessSignature": "sas_key"}
 
 
-def open_azure(text: str, *, patience: float = PATIENCE) -> BucketStore:
+def open_azure(address: str, *, patience: float = PATIENCE) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet. Azure promises all."""
-    address = BucketAddress.parse(text, "write az://container/path")
-    endpoint, fields, identity = endpoints.azure(), endpoints.connection(), Identity()
+    container, prefix = bucket.parse(address)
+    fields = endpoints.connection()
     settings: dict[str, Any] = {name: os.environ[each] for each, name in _SHORT.items() if os.environ.get(each)}
     settings |= {name: fields[each] for each, name in _FIELDS.items() if each in fields}
-    if credentials := address.secrets(endpoint):
-        identity = Identity(used="the account in the address")
-        settings["account_name"], settings["account_key"] = credentials
-    settings |= {**bucket.client(patience, endpoint), "prefix": address.prefix or None}
-    made = bucket.opened(partial(AzureStore, address.bucket, **settings), str(address))
+    settings |= {**bucket.client(patience, endpoints.azure()), "prefix": prefix or None}
+    made = bucket.opened(partial(AzureStore, container, **settings), address)
     return BucketStore(
-        address=str(address), is_conditional=True, open=lambda: made, identity=identity, patience=patience
+        address=address.rstrip("/"),
+        is_conditional=True,
+        open=lambda: made,
+        look=f"see what you may do there: az storage blob list -c {container}",
+        patience=patience,
     )

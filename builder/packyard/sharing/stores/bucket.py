@@ -15,7 +15,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -42,7 +42,7 @@ from packyard.sharing.stores.store import (
     check_listed,
     check_removable,
     check_same,
-    check_swapped,
+    is_key,
     too_long,
 )
 
@@ -59,10 +59,12 @@ _STATUS = re.compile(r"status code: (\d{3})\b")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
 _CREDENTIALS = "set them as for the cloud's own tools, then run again"
 _NO_LONGER = ("ExpiredToken", "InvalidToken", "TokenRefreshRequired")  # HTTP 400
+_BUCKET = re.compile(r"[A-Za-z0-9$][A-Za-z0-9._-]*")
 #: Of a bucket that another region has, and of a server that has each bucket at a host of its own.
 _ELSEWHERE = ("AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect")
 _REGION = re.compile(r"<Region>([a-z0-9-]{1,40})</Region>")
 _HOST_ALONE = ("SecondLevelDomainForbidden", "PathStyleRequestNotAllowed")
+_NOBODY = (exceptions.UnauthenticatedError, exceptions.PermissionDeniedError)
 _NO_OBJECT = ("", "NoSuchKey", "BlobNotFound")
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "InvalidBucketName")
 #: Where clouds give credentials to their machines: what is asked last.
@@ -82,29 +84,20 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """What says who we are, in words, such as a profile's name, and how to see what that may do; never a secret.
-
-    ``region`` is the one that is asked, and ``home`` finds out which one the bucket is in, where a server has regions.
-    """
-
-    used: str = "the credentials of the environment"
-    look: str = "check the credentials and what they may do"
-    region: str = ""
-    home: Callable[[], str] = lambda: ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BucketStore:
     """The store below a prefix of a bucket. ``patience``: the seconds that a call may take.
 
-    ``open`` returns obstore's bucket, ready to be asked; it may have to ask for credentials first.
+    ``open`` returns obstore's bucket, ready to be asked; it may have to ask for credentials first. ``look`` says how to
+    see what these may do. ``region`` is the one that is asked, and ``home`` finds out which one the bucket is in, where
+    a server has regions.
     """
 
     address: str
     is_conditional: bool
     open: Callable[[], ObjectStore] = field(repr=False)
-    identity: Identity = Identity()
+    look: str
+    region: str = ""
+    home: Callable[[], str] = lambda: ""
     patience: float = PATIENCE
 
     def relying(self) -> BucketStore:
@@ -122,7 +115,7 @@ class BucketStore:
         def write(mode: Any, at_once: bool = False) -> bool:
             if at_once:
                 together.wait()
-            return self._write(key, os.urandom(8), mode, time.monotonic() + self.patience)
+            return self._write(key, os.urandom(8), mode)
 
         def wins(mode: Any) -> int:
             return sum(pool.map(write, [mode] * _WRITERS, [True] * _WRITERS))
@@ -141,9 +134,8 @@ class BucketStore:
         check_key(key)
         if not self.is_conditional and self._is_there(key, data):
             return
-        end = time.monotonic() + self.patience
         for attempt in range(ATTEMPTS):
-            created = self._write(key, data, "create", end)
+            created = self._write(key, data, "create")
             # What the server refused may be a creation that was never answered, or one under way that may fail yet.
             if created and self.is_conditional:
                 return
@@ -173,19 +165,15 @@ class BucketStore:
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`."""
         check_key(key)
-        end, place, skip = time.monotonic() + self.patience, self._place(key), 0
+        end, place = time.monotonic() + self.patience, self._place(key)
         options: Any = {"range": {"offset": offset}} if offset else None
         try:
             answer = self._ask(place, lambda bucket: obstore.get(bucket, key, options=options), end)
         except _BeyondError:
             return
-        except _NoRangesError:
-            answer, skip = self._ask(place, lambda bucket: obstore.get(bucket, key), end), offset
         pieces = iter(answer.stream(min_chunk_size=_PIECE))
         while piece := self._ask(place, lambda _: next(pieces, None), end):
-            if skip < len(piece):
-                yield bytes(piece)[skip:]
-            skip = max(0, skip - len(piece))
+            yield bytes(piece)
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
@@ -216,11 +204,9 @@ class BucketStore:
         check_key(key)
         current, version = self._found(key)
         check_expected(self._place(key), current, expected)
-        written = self._write(key, data, version or "create", time.monotonic() + self.patience)
-        if not (written and self.is_conditional):
+        if not (self._write(key, data, version or "create") and self.is_conditional):
             # Not written: maybe it was, and the answer was lost. Written, and not promised: maybe by two at once.
-            current, _ = self._found(key)
-            check_swapped(self._place(key), current, Digest.of(data), Digest.of(data) if written else expected)
+            check_expected(self._place(key), self._found(key)[0], Digest.of(data))
 
     def remove(self, key: str, *, is_published: bool = False) -> bool:
         """Remove an object; see `Store.remove`."""
@@ -244,7 +230,7 @@ class BucketStore:
             check_same(self._place(key), current, Digest.of(data))
         return current is not None
 
-    def _write(self, key: str, data: bytes, mode: Any, end: float) -> bool:
+    def _write(self, key: str, data: bytes, mode: Any) -> bool:
         """Write an object, and return False if the server refuses that because of what is there."""
         attributes: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
 
@@ -252,23 +238,68 @@ class BucketStore:
             obstore.put(bucket, key, data, use_multipart=False, attributes=attributes, mode=mode)
 
         try:
-            self._ask(self._place(key), partial(put, mode=mode), end)
+            self._ask(self._place(key), partial(put, mode=mode))
         except _RefusedError:
             return False
         except _NoConditionsError:
             if self.is_conditional:
                 raise
-            self._ask(self._place(key), put, end)
+            self._ask(self._place(key), put)
         return True
 
     def _ask(self, place: str, call: Callable[[ObjectStore], _T], end: float | None = None) -> _T:
         """Let obstore ask the server, until the end of a call's time; what it raises is told in our words."""
         left = self.patience if end is None else max(0.0, end - time.monotonic())
-        with _translated(place, self.identity):
-            try:
-                return within(left, lambda: call(self.open()))
-            except OverdueError:
-                raise late(place, self.patience) from None
+        try:
+            return within(left, lambda: call(self.open()))
+        except PackyardError:
+            raise
+        except OverdueError:
+            raise late(place, self.patience) from None
+        except (exceptions.AlreadyExistsError, exceptions.PreconditionError):
+            raise _RefusedError from None
+        except Exception as error:
+            raise self._refusal(place, error) from None
+
+    def _refusal(self, place: str, error: Exception) -> Exception:
+        """Return the error to raise for one of the library's."""
+        text = str(error)
+        detail = text.rpartition("inner:")[2]  # before it stands the address, which may have any words
+        status = match[1] if (match := _STATUS.search(text)) else "301" if "BareRedirect" in detail else ""
+        code = match[1] if (match := _CODE.search(text)) else ""
+        answer = f"HTTP {status}: {code}" if code else f"HTTP {status}"
+
+        def refused(problem: str, hint: str, kind: type[UnavailableError] = UnavailableError) -> UnavailableError:
+            return kind(Problem(problem, file=place, hint=hint))
+
+        if self.region and (code in _ELSEWHERE or status in ("301", "307")):
+            home = match[1] if (match := _REGION.search(text)) else self.home()
+            if home not in ("", self.region):
+                problem = f"the region is {self.region}, and the bucket is in {home} ({answer})"
+                return refused(problem, f"set AWS_REGION={home}, then run again")
+        if code in _HOST_ALONE:
+            hint = "set AWS_VIRTUAL_HOSTED_STYLE_REQUEST=true, then run again"
+            return refused(f"the server wants the bucket in the name of the host ({answer})", hint)
+        if status == "416" or "StartTooLarge" in text:
+            return _BeyondError()
+        if code in _NO_BUCKET:
+            return refused(f"there is no such bucket ({code})", "check the address", MissingStoreError)
+        if isinstance(error, FileNotFoundError) and code in _NO_OBJECT:
+            return NotFoundError(Problem("not found", file=place))
+        if status in ("401", "403") or code in _NO_LONGER:
+            return refused(f"access denied ({answer})", self.look, DeniedError)
+        if _METADATA.search(text) or isinstance(error, _NOBODY):
+            return refused("no credentials were found that can be used", _CREDENTIALS, DeniedError)
+        if status == "501":
+            return refused(f"the server cannot do that ({answer})", "use another one", _NoConditionsError)
+        if status:
+            is_ours = status[0] in "34" and status != "429"
+            hint = "check the address, the region and the endpoint of the bucket" if is_ours else "try again later"
+            return refused(f"the server answers {answer}", hint)
+        for pattern, reason in _REASONS:
+            if re.search(pattern, detail):
+                return refused(reason, LOOK)
+        return refused(f"the transfer failed ({type(error).__name__})", LOOK)
 
     def _place(self, key: str) -> str:
         return f"{self.address}/{key}"
@@ -286,8 +317,14 @@ class _BeyondError(Exception):
     """There is nothing from that offset on."""
 
 
-class _NoRangesError(Exception):
-    """The server sends all, whatever is asked for, as rclone does."""
+def parse(address: str) -> tuple[str, str]:
+    """Return the bucket, and the prefix in it, of ``scheme://bucket/prefix``, or refuse that without showing it."""
+    scheme, _, rest = address.partition("://")
+    bucket, _, prefix = rest.rstrip("/").partition("/")
+    if not _BUCKET.fullmatch(bucket) or (prefix and not is_key(prefix)):
+        hint = f"write {scheme}://bucket/path; keys and passwords are found as the cloud's own tools find them"
+        raise InputError(Problem("this must be the address of a channel in a bucket", hint=hint))
+    return bucket, prefix
 
 
 def client(patience: float, endpoint: str, trusted: str | None = None) -> dict[str, Any]:
@@ -330,69 +367,3 @@ def opened(make: Callable[[], ObjectStore], address: str) -> ObjectStore:
         raise InputError(
             Problem("its settings or credentials are incomplete or wrong", file=address, hint=hint)
         ) from None
-
-
-@contextmanager
-def _translated(place: str, identity: Identity) -> Iterator[None]:
-    try:
-        yield
-    except PackyardError:
-        raise
-    except (exceptions.AlreadyExistsError, exceptions.PreconditionError):
-        raise _RefusedError from None
-    except Exception as error:
-        raise _refusal(place, error, identity) from None
-
-
-def _refusal(place: str, error: Exception, identity: Identity) -> Exception:
-    """Return the error to raise for one of the library's."""
-    text = str(error)
-    detail = text.rpartition("inner:")[2]  # before it stands the address, which may have any words
-    status = match[1] if (match := _STATUS.search(text)) else "301" if "BareRedirect" in detail else ""
-    code = match[1] if (match := _CODE.search(text)) else ""
-    answer = f"HTTP {status}: {code}" if code else f"HTTP {status}"
-
-    def unavailable(problem: str, hint: str = LOOK) -> UnavailableError:
-        return UnavailableError(Problem(problem, file=place, hint=hint))
-
-    def denied(problem: str, hint: str) -> DeniedError:
-        return DeniedError(Problem(problem, file=place, hint=hint))
-
-    if identity.region and (code in _ELSEWHERE or status in ("301", "307")):
-        home = match[1] if (match := _REGION.search(text)) else identity.home()
-        if home not in ("", identity.region):
-            problem = f"the region is {identity.region}, and the bucket is in {home} ({answer})"
-            return unavailable(problem, f"set AWS_REGION={home}, then run again")
-    if code in _HOST_ALONE:
-        hint = "set AWS_VIRTUAL_HOSTED_STYLE_REQUEST=true, then run again"
-        return unavailable(f"the server wants the bucket in the name of the host ({answer})", hint)
-    if status == "416" or "StartTooLarge" in text:
-        return _BeyondError()
-    if "NotPartial" in text:
-        return _NoRangesError()
-    if code in _NO_BUCKET:
-        return MissingStoreError(Problem(f"there is no such bucket ({code})", file=place, hint="check the address"))
-    if _METADATA.search(text):
-        return denied("no credentials were found", _CREDENTIALS)
-    if isinstance(error, FileNotFoundError) and code in _NO_OBJECT:
-        return NotFoundError(Problem("not found", file=place))
-    if code == "RequestTimeTooSkewed":
-        return denied(f"access denied ({answer})", "is the clock of this machine right? See: date")
-    if status in ("401", "403"):
-        return denied(f"access denied ({answer}) to {identity.used}", identity.look)
-    if code in _NO_LONGER:
-        return denied(f"access denied ({answer}) to {identity.used}", "log in again, then run again")
-    if isinstance(error, exceptions.UnauthenticatedError | exceptions.PermissionDeniedError):
-        return denied("no credentials were found that can be used", _CREDENTIALS)
-    if status in ("429", "503"):
-        return unavailable(f"the server is busy ({answer})", "try again later")
-    if status.startswith("3"):
-        return unavailable(f"the server redirects ({answer})", "check the region and the endpoint of the bucket")
-    if status == "501":
-        return _NoConditionsError(Problem(f"the server cannot do that ({answer})", file=place, hint="use another one"))
-    if status:
-        return unavailable(f"the server answers {answer}", "try again later")
-    for pattern, reason in _REASONS:
-        if re.search(pattern, detail):
-            return unavailable(reason)
-    return unavailable(f"the transfer failed ({type(error).__name__})")

@@ -33,36 +33,31 @@ from packyard.core.errors import PackyardError, Problem, UnavailableError
 from packyard.sharing.stores.network import LOOK, OverdueError, authorities, late, within
 from packyard.sharing.stores.store import PATIENCE, DeniedError, too_long
 
-_CONNECT, _LONGEST_WAIT = 10.0, 60.0  # seconds
+_CONNECT, _LONGEST_WAIT = 10.0, 20.0  # seconds
 _CONNECTIONS, _REDIRECTIONS = 32, 10
 _PIECE = 64 * 1024  # bytes that are read at a time, and of what a server says of an error
 _PORTS = {"http": 80, "https": 443}
 
 _TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to trust, those of a company too"
-_CLOCK = "is the clock of this machine right? See: date; otherwise its certificate has to be renewed"
-_NOT_NOW = (9, 10)  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
-_EARLY = "the server closed the connection early"
 _PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
 _WHO = "is the address right? A user and password go into ~/.netrc, for the machine"
 #: What failed, in our words: the libraries' messages may show the address with its password. And what to check.
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, str], ...] = (
-    ((requests.exceptions.ProxyError,), "the proxy cannot be reached, or refuses", _PROXY),
-    ((requests.exceptions.InvalidProxyURL,), "the address of the proxy is invalid", _PROXY),
-    ((requests.exceptions.InvalidURL,), "the request cannot be made", "check the address"),
+    (
+        (requests.exceptions.ProxyError, requests.exceptions.InvalidProxyURL),
+        "the proxy cannot be reached, or refuses",
+        _PROXY,
+    ),
     ((ConnectionRefusedError, socket.gaierror), "the server cannot be reached", LOOK),
     ((TimeoutError, urllib3.exceptions.TimeoutError), "the server did not answer in time", LOOK),
     ((ssl.SSLCertVerificationError,), "the server's certificate is not trusted", _TRUST),
     ((ssl.SSLError,), "the server speaks no TLS, or TLS failed", LOOK),
-    ((ConnectionError, http.client.IncompleteRead), _EARLY, "run again"),
+    ((ConnectionError, http.client.IncompleteRead), "the server closed the connection early", "run again"),
     ((http.client.HTTPException, ValueError), "the server sent an invalid response", LOOK),
     ((OSError,), "the server cannot be reached", LOOK),
 )
 
 _T = TypeVar("_T")
-
-
-class BrokenOffError(UnavailableError):
-    """A server closed a connection before the end of what it said, or was told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +82,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The last answer of a server, from the address ``url``; the names of its headers are in lower case.
+    """The last answer of a server, from the address ``url``; its headers are found in any case.
 
     The body of an answer that is no success is what the server says of it, if that is short, or empty.
     """
@@ -109,11 +104,8 @@ class Answer:
             return self.denied("access denied", "check user and password" if self.request.authorization else who)
         if self.status == 407:
             return self.denied("the proxy wants a user and password", _PROXY)
-        if self.status in (429, 503):
-            seconds = self.headers.get("retry-after", "")
-            wait = f" in {seconds} seconds" if seconds.isdecimal() else " later"
-            return self.request.refusal(f"the server is busy (HTTP {self.status})", f"try again{wait}")
-        hint = "check the address" if 300 <= self.status < 500 else "try again later"
+        is_ours = 300 <= self.status < 500 and self.status != 429
+        hint = "check the address" if is_ours else "try again later"
         return self.request.refusal(f"the server answers HTTP {self.status}", hint)
 
 
@@ -143,18 +135,13 @@ def target(request: Request, url: str, location: str) -> str:
 
 
 class _Repetitions(urllib3.Retry):
-    """Repetitions where a server is busy, or breaks off before it answers; a wait that is too long is not begun."""
+    """Repetitions where a server is busy, or breaks off before it answers, when it asks for them, but soon."""
 
     def get_retry_after(self, response: Any) -> float | None:
         try:
-            return super().get_retry_after(response)
+            return min(super().get_retry_after(response) or 0, _LONGEST_WAIT)
         except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
             return None
-
-    def increment(self, method: Any = None, url: Any = None, response: Any = None, *more: Any, **named: Any) -> Any:
-        if response is not None and (self.get_retry_after(response) or 0) > _LONGEST_WAIT:
-            raise urllib3.exceptions.MaxRetryError(named["_pool"], url)
-        return super().increment(method, url, response, *more, **named)
 
 
 REPETITIONS = _Repetitions(
@@ -192,15 +179,13 @@ class Client:
         with self._in_time(request, end, lambda: self._opened(request, end)) as response:
             return self._whole(request, response, end)
 
-    def stream(self, request: Request, *, offset: int = 0, size: int | None = None) -> tuple[Answer, Iterator[bytes]]:
+    def stream(self, request: Request, *, offset: int = 0) -> tuple[Answer, Iterator[bytes]]:
         """Send a request, and return the answer and the pieces of its body from an offset, however long it is.
 
-        ``size`` is that of the whole, if it is known: some servers know no open ranges. An answer other than 200 or
-        206 has no pieces.
+        An answer other than 200 or 206 has no pieces.
         """
         if offset:
-            wanted = f"bytes={offset}-{'' if size is None else size - 1}"
-            request = replace(request, headers={**request.headers, "Range": wanted})
+            request = replace(request, headers={**request.headers, "Range": f"bytes={offset}-"})
         end = time.monotonic() + self._patience
         response = self._in_time(request, end, lambda: self._opened(request, end))
 
@@ -282,27 +267,22 @@ class Client:
         except PackyardError:
             raise
         except Exception as error:  # the libraries raise many kinds, which share no base, for what a server sends
-            reason, hint = _reason(error)
-            kind = BrokenOffError if reason == _EARLY else UnavailableError
-            raise kind(Problem(reason, file=request.place, hint=hint)) from error
+            raise _refusal(request, error) from error
 
 
 def _answer(request: Request, response: requests.Response, body: bytes = b"") -> Answer:
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    return Answer(request=request, status=response.status_code, url=response.url, headers=headers, body=body)
+    return Answer(request=request, status=response.status_code, url=response.url, headers=response.headers, body=body)
 
 
-def _reason(error: Exception) -> tuple[str, str]:
+def _refusal(request: Request, error: Exception) -> UnavailableError:
     """Say what failed, and what to check."""
     causes = list(_causes(error))
     for kinds, reason, hint in _REASONS:
-        cause = next((cause for cause in causes if isinstance(cause, kinds)), None)
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            reason += f": {cause.verify_message.rstrip('.')}" if cause.verify_message else ""
-            hint = _CLOCK if cause.verify_code in _NOT_NOW else hint
-        if cause is not None:
-            return reason, hint
-    return f"the transfer failed ({type(error).__name__})", LOOK
+        for cause in causes:
+            if isinstance(cause, kinds):
+                more = getattr(cause, "verify_message", "").rstrip(".")
+                return request.refusal(f"{reason}: {more}" if more else reason, hint)
+    return request.refusal(f"the transfer failed ({type(error).__name__})")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -125,9 +125,9 @@ class DirectoryStore:
                 with regular.opened(file) as opened:
                     yield opened
         except InputError as error:
-            if isinstance(error.__cause__, InputError) and isinstance(error.__cause__.__cause__, FileNotFoundError):
-                raise self._missing(file) from error  # removed meanwhile
-            raise NoFileError(*error.problems) from error
+            if os.path.lexists(self.root_dir / key):
+                raise NoFileError(*error.problems) from error
+            raise self._missing(self.root_dir / key) from error  # removed meanwhile
 
     @contextmanager
     def _readable(self) -> Iterator[None]:

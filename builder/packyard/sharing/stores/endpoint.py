@@ -6,7 +6,6 @@ import configparser
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import unquote
 
 from packyard.core.errors import InputError, Problem
 
@@ -19,18 +18,15 @@ _ACCOUNTS = ("AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME")
 
 def endpoint(address: str) -> str:
     """Return the URL of the server that an address needs the environment for; empty for AWS, Google and all others."""
-    scheme, _, rest = address.partition("://")
-    if scheme.lower() == "s3":
-        return s3(profile(os.environ))
-    if scheme.lower() == "gs":
-        return gcs()
-    if scheme.lower() not in ("az", "azure"):
-        return ""
-    before, at, _ = rest.partition("/")[0].rpartition("@")
-    if server := azure():
-        return server
-    account = unquote(before.partition(":")[0]) if at else connection().get("AccountName") or first(*_ACCOUNTS)
-    return f"https://{account}.blob.core.windows.net" if account else ""
+    match address.partition("://")[0].lower():
+        case "s3":
+            return s3(profile(os.environ))
+        case "gs":
+            return gcs()
+        case "az" | "azure":
+            account = connection().get("AccountName") or first(*_ACCOUNTS)
+            return azure() or (f"https://{account}.blob.core.windows.net" if account else "")
+    return ""
 
 
 def s3(profile: Mapping[str, str]) -> str:

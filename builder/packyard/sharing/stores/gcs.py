@@ -18,11 +18,10 @@ import google.auth.transport.requests
 import requests
 from obstore.store import GCSStore
 
-from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.errors import Problem, UnavailableError
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
-from packyard.sharing.stores.bucket import BucketStore, Identity
-from packyard.sharing.stores.bucket_address import BucketAddress
+from packyard.sharing.stores.bucket import BucketStore
 from packyard.sharing.stores.network import LOOK, authorities
 from packyard.sharing.stores.store import PATIENCE, DeniedError
 
@@ -34,24 +33,22 @@ _SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
 _LOGIN = "log in: gcloud auth application-default login, or GOOGLE_APPLICATION_CREDENTIALS"
 
 
-def open_gcs(text: str, *, patience: float = PATIENCE, host: str = _HOST) -> BucketStore:
+def open_gcs(address: str, *, patience: float = PATIENCE, host: str = _HOST) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet. Google promises all."""
-    address = BucketAddress.parse(text, "write gs://bucket/path")
-    if address.credentials:
-        raise InputError(Problem("an address of Google's buckets has no user and password", hint=_LOGIN))
+    name, prefix = bucket.parse(address)
     emulator = endpoints.gcs()
-    settings = {**bucket.client(patience, emulator or host), "prefix": address.prefix or None}
+    settings = {**bucket.client(patience, emulator or host), "prefix": prefix or None}
     place = settings.pop("endpoint")
 
     @cache  # when it is wanted first: to find credentials, google-auth may have to ask this machine
     def found() -> tuple[Any, ObjectStore]:
         own = None if emulator else _credentials()
         who: dict[str, Any] = {"base_url": place, "credential_provider": partial(_token, own)}
-        if not own:  # `skip_signature` alone asks this machine for credentials all the same
+        if not own:  # `skip_signature` alone asks this machine for credentials all the same, to write
             nobody = {"gcs_base_url": place, "disable_oauth": True}
             nobody |= dict.fromkeys(("client_email", "private_key", "private_key_id"), "")
             who = {"service_account_key": json.dumps(nobody)}
-        return own, bucket.opened(lambda: GCSStore(address.bucket, **settings, **who), str(address))
+        return own, bucket.opened(partial(GCSStore, name, **settings, **who), address)
 
     def opened() -> ObjectStore:
         own, made = found()
@@ -59,8 +56,7 @@ def open_gcs(text: str, *, patience: float = PATIENCE, host: str = _HOST) -> Buc
             _renew(own)
         return made
 
-    identity = Identity(used="Google's default credentials", look=_LOGIN)
-    return BucketStore(address=str(address), is_conditional=True, open=opened, identity=identity, patience=patience)
+    return BucketStore(address=address.rstrip("/"), is_conditional=True, open=opened, look=_LOGIN, patience=patience)
 
 
 def _token(credentials: Any) -> Any:

@@ -49,8 +49,11 @@ def check_authorities(path: str, name: str) -> None:
 
 def may_have_secrets(url: str) -> bool:
     """Return whether passwords, and tokens, may be sent there: over TLS, or on this machine."""
-    parts = urlsplit(url)
-    return parts.scheme == "https" or is_loopback(parts.hostname or "")
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.hostname is not None and (parts.scheme == "https" or is_loopback(parts.hostname))
 
 
 def is_loopback(host: str) -> bool:

@@ -163,9 +163,14 @@ def digest_in(key: str) -> Digest | None:
     return Digest(f"sha256:{match[1]}") if match else None
 
 
+def is_key(text: str) -> bool:
+    """Say whether a text is a key."""
+    return bool(_KEY.fullmatch(text))
+
+
 def check_key(key: str) -> None:
     """Refuse a text that is not a key, so that no key leads out of a store."""
-    if not _KEY.fullmatch(key):
+    if not is_key(key):
         raise InputError(f"{key!r} is not a key for a store")
 
 
@@ -194,10 +199,3 @@ def check_expected(place: str, found: Digest | None, expected: Digest | None) ->
     if found != expected:
         problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {found or 'nothing'}"
         raise ConflictError(Problem(problem, file=place))
-
-
-def check_swapped(place: str, found: Digest | None, wanted: Digest, expected: Digest | None) -> None:
-    """Refuse, after a swap, what has other bytes than were written."""
-    if found != wanted:
-        check_expected(place, found, expected)
-        raise ConflictError(Problem("was changed meanwhile, and changed back", file=place))

@@ -20,7 +20,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from packyard.core import extras
-from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.sharing.trust.keys import Identity
@@ -50,12 +49,6 @@ def check(bundle: bytes, identity: Identity, *, file: str) -> bytes:
     except (Error, ValueError, OSError) as error:
         problem = f"does not prove that {identity.name} signed it: {error}"
         raise IntegrityError(Problem(" ".join(problem.split()), file=file)) from error
-
-
-def verify(digest: Digest, bundle: bytes, identity: Identity, *, file: str) -> None:
-    """Raise `IntegrityError` unless an identity signed a statement with the file of a digest as a subject."""
-    if digest.hex not in _subjects(check(bundle, identity, file=file)):
-        raise IntegrityError(Problem(f"is about another file than {digest}", file=file))
 
 
 @dataclass(slots=True)
@@ -156,10 +149,3 @@ def _verifier(root: str) -> Verifier:
         problem = f"Sigstore's public service does not say which keys it has: {error}"
         hint = "try again, or name a file that has them: --trusted-root FILE"
         raise UnavailableError(Problem(" ".join(problem.split()), hint=hint)) from error
-
-
-def _subjects(payload: bytes) -> list[str]:
-    """Return the digests of a statement's subjects."""
-    with suppress(ValueError, LookupError, TypeError, AttributeError):
-        return [each["digest"].get("sha256") for each in json.loads(payload)["subject"]]
-    return []

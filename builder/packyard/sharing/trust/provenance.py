@@ -30,12 +30,11 @@ from packyard.sharing.stores.oci.manifest import MANIFEST_TYPE
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.envelope import Opened
-from packyard.sharing.trust.keys import Signing, SigningKey, Trust
+from packyard.sharing.trust.keys import Signing, Trust
 
 if TYPE_CHECKING:
     from packyard.core.files.git import Revision
 
-PAYLOAD_TYPE = "application/vnd.in-toto+json"
 #: The size of the largest statement, signed or not, in bytes.
 LIMIT = 8 * 1024 * 1024
 #: How the keys of both files end; where there are both, the first one counts.
@@ -128,11 +127,7 @@ class Statement:
 
     def to_bytes(self, by: Signing | None = None) -> bytes:
         """Return the statement, as a Sigstore bundle where somebody signs it."""
-        if by is None:
-            return self.payload()
-        if isinstance(by, SigningKey):
-            return envelope.sign_bundle(self.payload(), PAYLOAD_TYPE, by)
-        return by.sign(self.payload())
+        return envelope.sign(self.payload(), by) if by else self.payload()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,12 +204,7 @@ def installed_libraries() -> dict[str, str]:
 
 def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, Opened]:
     """Read a statement, signed or not; signatures are treated as `envelope.open` does."""
-    if envelope.is_bundle(data):
-        opened = envelope.open(data, PAYLOAD_TYPE, trusted, file=file)
-    elif trusted.is_required:
-        raise envelope.refusal((), trusted, file)
-    else:
-        opened = Opened(payload=data)
+    opened = envelope.open(data, trusted, file=file)
     return Provenance.parse(opened.payload, file=file), opened
 
 

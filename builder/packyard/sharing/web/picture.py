@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
+from statistics import fmean
 from typing import NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
-from packyard.core.kubernetes import pods
+from packyard.core.kubernetes import held, pods
 from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.core.kubernetes.selection import selects
@@ -32,6 +33,7 @@ _WORDS = {
     "serviceAccountName": "runs as",
     "subdomain": "is named by",
     "roleRef": "grants",
+    "subjects": "grants to",
     "runtimeRef": "runs by",
     "scaleTargetRef": "scales",
 }
@@ -56,9 +58,8 @@ class Place(NamedTuple):
     width: float
 
 
-#: Two objects between which an arrow leads; and an object, or where an arrow crosses a column.
+#: Two objects between which an arrow leads.
 Pair: TypeAlias = tuple[Thing, Thing]
-Point: TypeAlias = Thing | tuple[Pair, int]
 
 
 class Arrow(NamedTuple):
@@ -91,16 +92,12 @@ def _references(thing: Thing, value: object) -> Iterator[Arrow]:
         yield from _references(thing, item)
     for key, member in mapping(value).items():
         word = _WORDS.get(key, "reads")
-        if key in HOLDERS:
-            kind, keys = HOLDERS[key]
-            yield Arrow(thing, word, Thing(kind, next(filter(None, (text(mapping(member).get(k)) for k in keys)), "")))
-        elif key in NAMES:
+        for each in held.of({key: member}) if key in HOLDERS else ():
+            yield Arrow(thing, word, Thing(each.kind, each.name))
+        if key in NAMES:
             yield Arrow(thing, word, Thing(NAMES[key], text(member)))
-        elif key in TYPED:
-            yield Arrow(thing, word, Thing(text(mapping(member).get("kind")), text(mapping(member).get("name"))))
-        elif key == "subjects":
-            for subject in mappings(member):
-                yield Arrow(thing, "grants to", Thing(text(subject.get("kind")), text(subject.get("name"))))
+        for other in [member] if key in TYPED else mappings(member) if key == "subjects" else ():
+            yield Arrow(thing, word, Thing(text(mapping(other).get("kind")), text(mapping(other).get("name"))))
         yield from _references(thing, member)
 
 
@@ -141,121 +138,75 @@ def draw(things: Sequence[Thing], arrows: Sequence[Arrow]) -> Markup:
     every = list(dict.fromkeys([*things, *(arrow.end for arrow in arrows)]))
     if not 0 < len(every) <= _MOST:
         return Markup()
-    words: dict[tuple[Thing, Thing], list[str]] = defaultdict(list)
+    words: dict[Pair, list[str]] = defaultdict(list)
     for arrow in arrows:
         words[arrow.start, arrow.end].append(arrow.word)
-    columns, ways = _columns(every, list(words))
-    gap = max(60.0, *(40 + 6.4 * len(", ".join(each)) for each in words.values())) if words else 0.0
-    places, width, height = _places(columns, gap)
-    parts = [
-        _line(", ".join(words[pair]), [places[point] for point in ways[pair]], is_back=ways[pair][0] != pair[0])
-        for pair in words
-    ]
+    gap = max([60.0, *(40 + 6.4 * len(", ".join(each)) for each in words.values())])
+    places, width, height = _places(_columns(every, list(words)), gap)
+    parts = [_line(", ".join(said), places[start], places[end]) for (start, end), said in words.items()]
     parts += [_box(thing, places[thing], "" if thing in things else "outside") for thing in every]
     about = "; ".join(map(str, arrows or every))
     head = Markup('<svg viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img" aria-label="{2}">')
     return head.format(round(width), round(height), about) + Markup().join(parts) + Markup("</svg>")
 
 
-def _columns(every: Sequence[Thing], pairs: Sequence[Pair]) -> tuple[list[list[Point]], dict[Pair, list[Point]]]:
-    """Return what stands in each column, and the way of each arrow from the left to the right.
+def _columns(every: Sequence[Thing], pairs: Sequence[Pair]) -> list[list[Thing]]:
+    """Return what stands in each column: to the right of what leads there, in the order of that.
 
-    An arrow that closes a circle is drawn from its end to its start. One that crosses columns has a point in each.
+    An arrow that closes a circle leads to the left.
     """
-    ends: dict[Thing, set[Thing]] = {thing: set() for thing in every}
-    for start, end in pairs:
-        if not _leads(ends, end, start):
-            ends[start].add(end)
-    starts = {thing: [each for each in every if thing in ends[each]] for thing in every}
+    starts = {thing: [start for start, end in pairs if end == thing] for thing in every}
     rank: dict[Thing, int] = {}
-    for thing in TopologicalSorter(starts).static_order():
-        rank[thing] = max((rank[each] + 1 for each in starts[thing]), default=0)
-    for thing in every:
-        if not starts[thing] and ends[thing]:
-            rank[thing] = min(rank[each] for each in ends[thing]) - 1
-    columns: list[list[Point]] = [[] for _ in range(max(rank.values()) + 1)]
+    while not rank:
+        try:
+            for thing in TopologicalSorter(starts).static_order():
+                rank[thing] = max((rank[each] + 1 for each in starts[thing]), default=0)
+        except CycleError as error:
+            start, end = max(pairwise(error.args[1]), key=pairs.index)
+            starts[end].remove(start)
+    columns: list[list[Thing]] = [[] for _ in range(max(rank.values()) + 1)]
     for thing in every:
         columns[rank[thing]].append(thing)
-    ways: dict[Pair, list[Point]] = {}
-    for pair in pairs:
-        left, right = sorted(pair, key=lambda thing: rank[thing])
-        between: list[Point] = [(pair, at) for at in range(rank[left] + 1, rank[right])]
-        ways[pair] = [left, *between, right]
-        for at, point in enumerate(between, rank[left] + 1):
-            columns[at].append(point)
-    _untangle(columns, list(ways.values()))
-    return columns, ways
+    place: dict[Thing, float] = {}
+    for column in columns:
+        column.sort(key=lambda thing: fmean(place[each] for each in starts[thing]) if starts[thing] else 0)
+        place |= {thing: at - (len(column) - 1) / 2 for at, thing in enumerate(column)}
+    return columns
 
 
-def _leads(ends: Mapping[Thing, set[Thing]], start: Thing, goal: Thing) -> bool:
-    """Say whether arrows lead from one object to another."""
-    reached, todo = {start}, [start]
-    while todo:
-        new = ends[todo.pop()] - reached
-        reached |= new
-        todo += new
-    return goal in reached
-
-
-def _untangle(columns: list[list[Point]], ways: Sequence[Sequence[Point]]) -> None:
-    """Sort each column by the places of what its arrows come from, and then by those of where they lead."""
-    before, after = defaultdict(list), defaultdict(list)
-    for way in ways:
-        for left, right in pairwise(way):
-            before[right].append(left)
-            after[left].append(right)
-    for near, order in ((before, columns), (after, columns[::-1])) * 2:
-        place: dict[Point, float] = {}
-        for column in order:
-            own = {point: at for at, point in enumerate(column)}
-            means = {
-                point: sum(place[each] for each in near[point]) / len(near[point]) if near[point] else own[point]
-                for point in column
-            }
-            column.sort(key=means.__getitem__)
-            place |= {point: at - (len(column) - 1) / 2 for at, point in enumerate(column)}
-
-
-def _places(columns: Sequence[Sequence[Point]], gap: float) -> tuple[dict[Point, Place], float, float]:
-    """Return where each point stands, and the width and the height of all."""
-    heights = [sum(_height(point) + _GAP for point in column) - _GAP for column in columns]
-    places, x = {}, float(_MARGIN)
-    for column, height in zip(columns, heights, strict=True):
-        width, y = max(map(_width, column)), _MARGIN + (max(heights) - height) / 2
-        for point in column:
-            own = _width(point) or width
-            places[point] = Place(x + (width - own) / 2, y + _height(point) / 2, own)
-            y += _height(point) + _GAP
+def _places(columns: Sequence[Sequence[Thing]], gap: float) -> tuple[dict[Thing, Place], float, float]:
+    """Return where each object stands, and the width and the height of all."""
+    step = _HEIGHT + _GAP
+    places, x, tall = dict[Thing, Place](), float(_MARGIN), step * max(map(len, columns)) - _GAP
+    for column in columns:
+        width = max(map(_width, column))
+        top = _MARGIN + (tall - step * len(column) + step) / 2
+        for at, thing in enumerate(column):
+            own = _width(thing)
+            places[thing] = Place(x + (width - own) / 2, top + at * step, own)
         x += width + gap
-    return places, x - gap + _MARGIN, max(heights) + 2 * _MARGIN
+    return places, x - gap + _MARGIN, tall + 2 * _MARGIN
 
 
-def _width(point: Point) -> float:
-    return max(len(point.kind) * 6.6, len(_short(point.name)) * 7.6) + 24 if isinstance(point, Thing) else 0
-
-
-def _height(point: Point) -> float:
-    return _HEIGHT if isinstance(point, Thing) else 10
+def _width(thing: Thing) -> float:
+    return max(len(thing.kind) * 6.6, len(_short(thing.name)) * 7.6) + 24
 
 
 def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
-def _line(word: str, way: Sequence[Place], *, is_back: bool) -> Markup:
-    """Return an arrow that goes through some places, and its word between the first two of them."""
-    if is_back:  # below the one that leads the other way
-        way = [place._replace(y=place.y + 12) for place in way]
-    steps = [f"M{way[0].x + way[0].width:.1f},{way[0].y:.1f}"]
-    for left, right in pairwise(way):
-        middle = (left.x + left.width + right.x) / 2
-        steps.append(f"C{middle:.1f},{left.y:.1f} {middle:.1f},{right.y:.1f} {right.x:.1f},{right.y:.1f}")
-        steps += [f"H{right.x + right.width:.1f}"] if right is not way[-1] else []
-    x, y, side = (way[0].x + way[0].width, way[0].y, 8) if is_back else (way[-1].x, way[-1].y, -8)
-    tip = f"M{x + side:.1f},{y - 4:.1f} L{x:.1f},{y:.1f} L{x + side:.1f},{y + 4:.1f} z"
-    at_x, at_y = (way[0].x + way[0].width + way[1].x) / 2, (way[0].y + way[1].y) / 2 + (14 if is_back else -3)
-    text_ = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="middle" class="word">{}</text>').format(at_x, at_y, word)
-    return Markup('<path d="{}"/><path d="{}" class="tip"/>').format(" ".join(steps), tip) + text_
+def _line(word: str, start: Place, end: Place) -> Markup:
+    """Return an arrow between two boxes, and its word; below the one that leads to the right, where it leads back."""
+    is_back = end.x <= start.x
+    left, right = (start.x, end.x + end.width) if is_back else (start.x + start.width, end.x)
+    lower, side = (12, 8) if is_back else (0, -8)
+    y, at, middle = start.y + lower, end.y + lower, (left + right) / 2
+    way = f"M{left:.1f},{y:.1f} C{middle:.1f},{y:.1f} {middle:.1f},{at:.1f} {right:.1f},{at:.1f}"
+    tip = f"M{right + side:.1f},{at - 4:.1f} L{right:.1f},{at:.1f} L{right + side:.1f},{at + 4:.1f} z"
+    said = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="middle" class="word">{}</text>')
+    lines = Markup('<path d="{}"/><path d="{}" class="tip"/>').format(way, tip)
+    return lines + said.format(middle, (y + at) / 2 - 3, word)
 
 
 def _box(thing: Thing, place: Place, kind: str) -> Markup:

@@ -1,16 +1,13 @@
 """The KRM functions apply-setters, create-setters and list-setters: a ResourceList's bytes in, its bytes out.
 
-apply-setters knows both spellings of a comment: kpt's, and kustomize's, whose setters a Krmfile defines. Everything is
-decided before anything is returned, for an empty answer makes kpt delete the package. What fails gives the items as
-they came, with the errors as results; the caller has to exit with 1.
+They know kpt's comments. Everything is decided before anything is returned, for an empty answer makes kpt delete the
+package. What fails gives the items as they came, with the errors as results; the caller has to exit with 1.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 from packyard.core.errors import InputError, suggest
 from packyard.core.yaml.compare import Planned
@@ -18,9 +15,6 @@ from packyard.core.yaml.document import entries
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Collection, Node
 from packyard.core.yaml.splice import remove
-from packyard.using.functions import defined, listedpackages
-from packyard.using.functions.defined import Applied
-from packyard.using.functions.listedpackages import ListedPackage
 from packyard.using.functions.resourcelist import ID_ANNOTATIONS, NAME, ResourceItem, ResourceList, Result
 from packyard.using.setters import fields
 from packyard.using.setters.kpt import kptfile
@@ -33,11 +27,10 @@ from packyard.using.setters.packages import KPTFILE
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The edits of the list, what there is to say, the Krmfiles that are to have other bytes, and what is planned."""
+    """The edits of the list, what there is to say, and what is planned."""
 
     edits: Sequence[Edit] = ()
     results: Sequence[Result] = ()
-    krmfiles: Sequence[tuple[ListedPackage, bytes]] = field(default=())
     planned: Planned = ()
 
     @property
@@ -54,21 +47,18 @@ class FunctionOutput:
     failed: bool = False
 
 
-def run(name: str, data: bytes, directory: Path | None = None) -> FunctionOutput:
-    """Run a function of `FUNCTIONS` on a ResourceList; raises `InputError` for anything else.
-
-    ``directory`` is the folder that the paths of the objects begin at, where the caller knows it.
-    """
+def run(name: str, data: bytes) -> FunctionOutput:
+    """Run a function of `FUNCTIONS` on a ResourceList; raises `InputError` for anything else."""
     resources = ResourceList(data)
     function, prefix = FUNCTIONS[name]
     try:
-        answer = function(resources, directory)
+        answer = function(resources)
     except InputError as error:
         answer = _Answer(results=[Result(message=prefix + _told(error), severity="error")])
     if answer.failed:
         return FunctionOutput(resources.with_results([], answer.results), tuple(answer.results), failed=True)
     output = resources.with_results(answer.edits, answer.results, answer.planned)
-    return FunctionOutput(listedpackages.with_krmfiles(output, answer.krmfiles), tuple(answer.results))
+    return FunctionOutput(output, tuple(answer.results))
 
 
 def _told(error: InputError) -> str:
@@ -77,42 +67,23 @@ def _told(error: InputError) -> str:
     return first.message if first.file == NAME else str(first)
 
 
-def _apply_setters(resources: ResourceList, directory: Path | None) -> _Answer:
+def _apply_setters(resources: ResourceList) -> _Answer:
     values = resources.values()
-    packages = listedpackages.find(resources, directory)
-    tagged = {name for item in resources.items for field in find(item.root) for name in field.pattern.names}
-    unknown = _unknown(values, {*tagged, *defined.names(packages)})
-    if unknown or not values:
-        return _Answer(results=[*(unknown or [_error("there are no values to set")]), *_blind(resources)])
-    by_comments = _apply_tagged(resources, {name: text for name, text in values.items() if name in tagged})
-    applied = [defined.apply(package, values, packages) for package in packages]
-    return _Answer(
-        [*by_comments.edits, *(edit for each in applied for edit in each.edits)],
-        [*by_comments.results, *(result for each in applied for result in each.results), *_without_fields(applied)],
-        [(each.package, each.krmfile) for each in applied if each.krmfile is not None],
-        [*by_comments.planned, *(plan for each in applied for plan in each.planned)],
-    )
-
-
-def _unknown(values: Iterable[str], known: set[str]) -> list[Result]:
-    """Return what is to be said of values for setters that neither a comment nor a Krmfile knows."""
-    hints = ((name, suggest(name, known) or "packyard fn list-setters lists the names") for name in values)
-    return [_error(f'setter "{name}" is not found ({hint})') for name, hint in hints if name not in known]
-
-
-def _without_fields(applied: Iterable[Applied]) -> list[Result]:
-    """Return what is to be said of values that are recorded in Krmfiles, and that no field shows."""
-    counts: Counter[str] = Counter()
-    for each in applied:
-        counts.update(each.counts)
-    return [_error(f"{name} reaches no field of these objects") for name, count in counts.items() if not count]
+    known = {name for item in resources.items for field in find(item.root) for name in field.pattern.names}
+    if values and values.keys() <= known:
+        return _set(resources, values)
+    is_defined = any(fields.find(item.document) for item in resources.items)
+    other = "packyard set DIR sets those of a Krmfile" if is_defined else "packyard fn list-setters lists the names"
+    hints = ((name, suggest(name, known) or other) for name in values if name not in known)
+    errors = [_error(f'setter "{name}" is not found ({hint})') for name, hint in hints]
+    return _Answer(results=[*(errors or [_error("there are no values to set")]), *_blind(resources)])
 
 
 def _error(message: str) -> Result:
     return Result(message="failed to apply setters: " + message, severity="error")
 
 
-def _apply_tagged(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
+def _set(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
     """Set the fields that kpt's comments tag."""
     edits: list[Edit] = []
     planned: list[tuple[Node, str | Node | Sequence[str]]] = []
@@ -126,7 +97,7 @@ def _apply_tagged(resources: ResourceList, values: Mapping[str, str]) -> _Answer
             comment_edits = _let_comments_go(item)
             edits += comment_edits
             results += [_let_go(item)] if comment_edits else []
-    return _Answer(edits, results, planned=planned)
+    return _Answer(edits, results, planned)
 
 
 def _let_comments_go(item: ResourceItem) -> list[Edit]:
@@ -152,7 +123,7 @@ def _blind(resources: ResourceList) -> list[Result]:
     return [Result(message=message, severity="warning")]
 
 
-def _create_setters(resources: ResourceList, _: Path | None) -> _Answer:
+def _create_setters(resources: ResourceList) -> _Answer:
     wishes = read_wanted(resources.values())
     edits: list[Edit] = []
     results: list[Result] = []
@@ -180,7 +151,7 @@ def _is_config(resources: ResourceList, item: ResourceItem) -> bool:
     return (config.reference, config.path) == (item.reference, item.path)
 
 
-def _list_setters(resources: ResourceList, _: Path | None) -> _Answer:
+def _list_setters(resources: ResourceList) -> _Answer:
     setters = derive((item.root for item in resources.items), _given(resources.items))
     results = [Result(message=setter.text) for setter in setters]
     if not results:
@@ -205,7 +176,7 @@ def _given(items: Iterable[ResourceItem]) -> dict[str, str]:
 
 
 #: Each function, and what its errors begin with.
-FUNCTIONS: Mapping[str, tuple[Callable[[ResourceList, Path | None], _Answer], str]] = {
+FUNCTIONS: Mapping[str, tuple[Callable[[ResourceList], _Answer], str]] = {
     "apply-setters": (_apply_setters, "failed to apply setters: "),
     "create-setters": (_create_setters, "failed to create setters: "),
     "list-setters": (_list_setters, "failed to list setters: "),

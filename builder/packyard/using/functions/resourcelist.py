@@ -24,10 +24,9 @@ from packyard.using.setters.kpt.apply import config_text
 NAME = "ResourceList"
 #: The annotations that pair an output item with its input, so that comments are copied.
 ID_ANNOTATIONS = ("internal.config.kubernetes.io/id", "config.k8s.io/id")
-#: Those that say where an object is from: the file, its place there, and the folder of kpt that the path begins at.
+#: Those that say where an object is from: the file, and its place there.
 PATH_ANNOTATIONS = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
 INDEX_ANNOTATIONS = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
-BASE_ANNOTATION = "internal.config.kubernetes.io/package-path"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,6 @@ class Result:
     item: ResourceItem | None = None
     field_path: str = ""
     values: Mapping[str, str] = field(default_factory=dict)  # currentValue, proposedValue
-    file: str = ""  # where no item is meant
 
     @classmethod
     def of_field(cls, item: ResourceItem, path: str, old: str, new: str) -> Result:
@@ -56,8 +54,6 @@ class Result:
             fields["field"] = {"path": self.field_path, **self.values}
         if self.item and self.item.path:
             fields["file"] = {"path": self.item.path, "index": self.item.index}
-        elif self.file:
-            fields["file"] = {"path": self.file, "index": 0}
         return fields
 
 
@@ -80,11 +76,6 @@ class ResourceItem:
         return self._annotation(PATH_ANNOTATIONS)
 
     @property
-    def base(self) -> str:
-        """The folder that its path begins at, which only ``kpt fn render`` says."""
-        return self._annotation((BASE_ANNOTATION,))
-
-    @property
     def document(self) -> Document:
         """The object as a document of its own, with its place in the list's text."""
         document = Document(self.root.source, self.root.start)
@@ -104,11 +95,6 @@ class ResourceItem:
         names = {key: metadata.text(key) if metadata else "" for key in ("name", "namespace")}
         reference = {"apiVersion": self.root.text("apiVersion"), "kind": self.root.text("kind"), "name": names["name"]}
         return {**reference, "namespace": names["namespace"]} if names["namespace"] else reference
-
-    def annotated(self, names: Iterable[str]) -> list[str]:
-        """Return which of these annotations it has."""
-        annotations = self.annotations
-        return [name for name in names if annotations and annotations.text(name)]
 
     def _annotation(self, names: Iterable[str]) -> str:
         annotations = self.annotations

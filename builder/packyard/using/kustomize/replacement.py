@@ -115,11 +115,6 @@ def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
     return parts[0].value
 
 
-def find_fields(root: MappingNode, path: str) -> list[Node]:
-    """Return the values that a path leads to in an object."""
-    return [part.value for part in _follow(Working().owned(root), _steps(path), Working())]
-
-
 def replace(root: MappingNode, target: Target, value: Node, working: Working) -> None:
     """Put a value into the fields of an object, of which all but its root is shared."""
     for path in target.paths:

@@ -6,12 +6,12 @@ A value stands once in a package: it holds for every use case that has the optio
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from packyard.core.bundle import address, shipped
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import Problem
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder as folders
 from packyard.using.options.enabled import EnabledOptions
@@ -87,21 +87,6 @@ def list_choices(directory: Path) -> dict[str, list[str]]:
 def enabled(directory: Path, folder: Folder) -> Collection[str]:
     """Return the names of the options that a use case has enabled."""
     return EnabledOptions.read(Tree(directory), folder).options if has_components(directory) else ()
-
-
-def holders(folder: Folder, names: Iterable[str]) -> Iterator[str]:
-    """Yield the use cases that have any of some options enabled, as paths below the folder that holds `options/`."""
-    option_names, top = set(names), os.path.dirname(folder.real)
-    for use_case in folders.use_cases(top):
-        if not has_components(Path(use_case)):
-            continue
-        own = Folder(Path(use_case), folder.real, folder.package)
-        try:
-            here = EnabledOptions.read(Tree(Path(use_case)), own)
-        except InputError:  # another use case that cannot be read
-            continue
-        if option_names & here.options.keys():
-            yield os.path.relpath(use_case, top)
 
 
 def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Collection[str] = ()) -> Beside | None:

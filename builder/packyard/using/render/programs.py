@@ -61,12 +61,6 @@ class Program:
         return outcome.output
 
 
-def offline(env: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which a program fetches nothing: not by git, and not from an address of the web."""
-    nowhere = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
-    return {**env, **nowhere, "NO_PROXY": "", "no_proxy": "", "GIT_ALLOW_PROTOCOL": ""}
-
-
 def _said(text: str) -> str:
     """Return what a program says, without the frame that the log of kubectl puts around it."""
     logged = _LOGGED.search(text)

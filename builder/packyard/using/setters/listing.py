@@ -11,23 +11,13 @@ from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.node import Scalar, SequenceNode
-from packyard.using.setters import comment, patterns
+from packyard.using.setters import comment
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.using.setters.fields import defined_in, path_text
-from packyard.using.setters.numbers import is_number, without_limit
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
 if TYPE_CHECKING:
     from packyard.using.setters.rules.rule import Rule
-
-
-#: The kinds of values that formats stand for.
-_FORMATS = {
-    "quantity": patterns.QUANTITY,
-    "absolute-path": patterns.PATH,
-    "port": patterns.WHOLE,
-    "uid": patterns.WHOLE,
-}
 
 
 class ListedSetter(NamedTuple):
@@ -172,35 +162,3 @@ def choices(setter: Setter) -> list[str]:
     listed = setter.schema.get("enum")
     enum = map(str, listed) if isinstance(listed, list) else ()
     return [*setter.enum_values, *enum, *(("true", "false") if full_type(setter.type) == "boolean" else ())]
-
-
-def kind(setter: Setter) -> str:
-    """Name the kind of value that a setter takes: ``whole number``, ``choice``, ``path``, or ``text``."""
-    if setter.is_list:
-        return "list"
-    if choices(setter) or patterns.choices(setter.schema):
-        return patterns.CHOICE
-    form, declared = str(setter.schema.get("format", "")), full_type(setter.type)
-    if declared in ("integer", "number"):
-        return patterns.WHOLE if declared == "integer" else patterns.NUMBER
-    words = patterns.words(setter.schema)
-    return words.kind if words else _FORMATS.get(form, patterns.TEXT)
-
-
-def constraint(setter: Setter) -> str:
-    """Say in short what the definition allows: ``1 to 8``, ``small|large``; patterns are for ``schema``."""
-    listed = choices(setter) or patterns.choices(setter.schema)
-    if listed:
-        return "|".join(listed)
-    schema = without_limit(setter.schema)
-    parts = []
-    low, high = (bound if is_number(bound) else None for bound in (schema.get("minimum"), schema.get("maximum")))
-    if low is not None and high is not None:
-        parts.append(f"{low} to {high}")
-    elif low is not None:
-        parts.append(f"at least {low}")
-    elif high is not None:
-        parts.append(f"at most {high}")
-    if "format" in schema and schema["format"] not in _FORMATS:
-        parts.append(str(schema["format"]))
-    return ", ".join(parts)

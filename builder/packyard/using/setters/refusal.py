@@ -24,7 +24,6 @@ from packyard.using.setters.numbers import LIMIT, is_number, without_limit
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 _MOST_ITEMS = 10  # shown in a message
-_MOST_LETTERS = 5  # named in a message
 _LONGEST_NAME = 256
 _NOTHING: Mapping[str, Setter] = {}
 _LARGEST = (1 << 63) - 1  # whole number of 64 bits
@@ -62,22 +61,11 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
     if not any(texts) and not (texts and setter.is_list):
         return f"{setter.name} needs a value: {describe(setter)}"
     values = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
-    wrong = _wrong_letters(setter, texts)
-    takes = describe(setter, texts, ends=not wrong)
+    takes = describe(setter, texts)
     large = any(map(numbers.is_too_large, texts)) and "maximum" not in setter.schema
     form = " in decimal digits" if keywords == {"decimal"} else ""
     form += f" of at most {_LARGEST}" if large and "integer" in check.types_of(setter.schema) else ""
-    return f"{setter.name} takes {takes}{form}, not {', '.join(values)}{wrong}"
-
-
-def _wrong_letters(setter: Setter, texts: Sequence[str]) -> str:
-    """Name the characters of a value that its definition admits nowhere: ``, which has 'M' and '_'``."""
-    words = None if setter.is_list or setter.enum_values else patterns.words(setter.schema)
-    if words is None or not words.letters:
-        return ""
-    wrong = dict.fromkeys(re.sub(words.letters, "", "".join(texts)))
-    letters = [shown(letter, quoted=True) if letter != " " else "a blank" for letter in wrong][:_MOST_LETTERS]
-    return f", which has {' and '.join(filter(None, (', '.join(letters[:-1]), letters[-1])))}" if letters else ""
+    return f"{setter.name} takes {takes}{form}, not {', '.join(values)}"
 
 
 def _hint(setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str, Setter], typed: str) -> str:
@@ -162,23 +150,20 @@ def _examples(setter: Setter) -> Iterator[str | None]:
     yield from (str(setter.schema[key]) for key in ("minimum", "maximum") if key in setter.schema)
 
 
-def describe(setter: Setter, texts: Sequence[str] = (), *, ends: bool = True) -> str:
-    """Say what a definition admits; that Kubernetes has a limit, to those whose values are beyond it alone.
-
-    Without ``ends`` it is not said how a name has to begin and end.
-    """
+def describe(setter: Setter, texts: Sequence[str] = ()) -> str:
+    """Say what a definition admits; that Kubernetes has a limit, to those whose values are beyond it alone."""
     if setter.enum_values:
         return _one_of(list(setter.enum_values))
     if not setter.is_list:
         is_beyond = any(len(text) >= len(str(LIMIT)) for text in texts)
-        return _describe(setter.schema if is_beyond else without_limit(setter.schema), ends=ends)
+        return _describe(setter.schema if is_beyond else without_limit(setter.schema))
     schema, items = setter.schema, check.items_of(setter.schema)
     size = _range(schema.get("minItems"), schema.get("maxItems"), "item")
     parts = [f"of {size}" if size else "", "without duplicates" if schema.get("uniqueItems") is True else ""]
     return " ".join(["a list", *filter(None, parts)]) + (f", each {_describe(items)}" if items else "")
 
 
-def _describe(schema: Mapping[str, object], *, ends: bool = True) -> str:
+def _describe(schema: Mapping[str, object]) -> str:
     if chosen := patterns.choices(schema):
         return _one_of(chosen)
     choices = schema.get("enum")
@@ -189,7 +174,7 @@ def _describe(schema: Mapping[str, object], *, ends: bool = True) -> str:
     size = _range(schema.get("minLength"), schema.get("maxLength"), "character")
     pattern_words = patterns.words(schema)
     if pattern_words:
-        return "".join((pattern_words.takes, pattern_words.ends * ends, f", {size}" * bool(size)))
+        return pattern_words.takes + f", {size}" * bool(size)
     words = " or ".join(_WORDS.get(kind, kind) for kind in check.types_of(schema)) or "a text"
     clauses = " and ".join(f"that {clause}" for clause in _clauses(schema))
     return " ".join(filter(None, [words, f"of {size}" if size else "", *_bounds(schema), clauses]))

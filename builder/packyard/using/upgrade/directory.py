@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import quote
 
 from packyard.core.bundle import manifest
 from packyard.core.bundle.bundle import Bundle
@@ -18,7 +16,6 @@ from packyard.core.errors import (
     InputError,
     IntegrityError,
     Problem,
-    UnavailableError,
     refuse,
 )
 from packyard.core.files.paths import RECEIPT
@@ -34,23 +31,18 @@ _DECIDE = "--conflicts ours keeps yours, theirs takes the new version's, markers
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """What was done to a package, or would be: its files as they were, and what was merged.
-
-    ``executable`` are files that were there and are executable now, or no longer.
-    """
+    """What was done to a package, or would be: its files as they were, and what was merged."""
 
     ours: Files
     merged: Merged
-    executable: Mapping[str, bool]
 
     @property
     def changes(self) -> Mapping[str, str]:
         """The files that differ now, each ``added``, ``changed`` or ``removed``."""
-        changes = {
+        return {
             path: "removed" if data is None else "changed" if path in self.ours else "added"
             for path, data in self.merged.files.items()
         }
-        return {**dict.fromkeys(self.executable, "changed"), **changes}
 
 
 def upgrade(
@@ -66,8 +58,7 @@ def upgrade(
     """Move a package, which came from ``base``, to the version of another bundle.
 
     Raises `ConflictError` with every conflict, and changes nothing, unless a ``decision`` is given (`merge.merge`), or
-    nothing is to be written (``dry_run``). Files become executable, or no longer, as the new version has them, unless
-    the user has changed that. Files that no bundle has stay as they are. The change goes into ``log``.
+    nothing is to be written (``dry_run``). Files that no bundle has stay as they are. The change goes into ``log``.
     ``receipt`` says where the new version is from, in a file beside those of the bundle.
     """
     tree = Tree(folder)
@@ -83,42 +74,16 @@ def upgrade(
         placed = tuple(each._replace(file=tree.prefix + each.file) for each in merged.conflicts)
         if placed and not (decision or dry_run):
             raise undecided(placed)
-        bits = dict(_bits(tree, base, theirs, merged))
         if not dry_run:
             executable = [member.path for member in theirs.members if member.executable]
             tree.write({**merged.files, **_receipt(tree, receipt)}, executable=executable)
-            _set_bits(tree, bits)
-    return Upgrade(ours, replace(merged, conflicts=placed), bits)
+    return Upgrade(ours, replace(merged, conflicts=placed))
 
 
 def undecided(conflicts: Sequence[Problem]) -> ConflictError:
     """Return the error that lists conflicts which nobody has decided."""
     number = f"{len(conflicts)} conflict{'s' * (len(conflicts) > 1)}; nothing was changed"
     return ConflictError(*conflicts, Problem(number, hint=_DECIDE))
-
-
-def _bits(tree: Tree, base: Bundle, theirs: Bundle, merged: Merged) -> Iterator[tuple[str, bool]]:
-    """Yield the files that stay, and are executable in one of the bundles alone; here they are as in the base."""
-    new = {member.path: member.executable for member in theirs.members}
-    for member in base.members:
-        wanted = new.get(member.path, member.executable)
-        if wanted == member.executable or merged.files.get(member.path, b"") is None or not tree.has_file(member.path):
-            continue
-        if bool(Path(tree.prefix + member.path).stat().st_mode & stat.S_IXUSR) == member.executable:
-            yield member.path, wanted
-
-
-def _set_bits(tree: Tree, bits: Mapping[str, bool]) -> None:
-    """Make files executable for those who may read them, or no longer."""
-    for path, wanted in bits.items():
-        file = Path(tree.prefix + path)
-        mode = stat.S_IMODE(file.stat().st_mode)
-        try:
-            file.chmod(mode | (mode & 0o444) >> 2 if wanted else mode & ~0o111)
-        except OSError as error:
-            hint = f"its owner may do that: chmod {'+x' if wanted else '-x'} {quote(str(file))}"
-            problem = f"is upgraded, but cannot be made {'' if wanted else 'not '}executable: {error.strerror}"
-            raise UnavailableError(Problem(problem, file=str(file), hint=hint)) from error
 
 
 def _added(tree: Tree, folders: Collection[str]) -> set[str]:

@@ -8,15 +8,13 @@ Values are set by the engine of `set`, which leaves the very bytes that it left 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import groupby
 from posixpath import basename, dirname
 
 from packyard.core.errors import InputError, Problem
-from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.listing import count_fields
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, plan
 from packyard.using.upgrade.difference import Files
@@ -58,28 +56,6 @@ def with_values(files: Files, values: Mapping[Key, Setter]) -> tuple[Files, dict
     return changed, refused
 
 
-def new_defaults(
-    before: Mapping[str, Definitions],
-    after: Mapping[str, Definitions],
-    target: Mapping[str, Definitions],
-    moved: Mapping[str, str],
-) -> dict[Key, tuple[str, str]]:
-    """Return the old and the new value of setters that nobody set, and that ``target`` has with another one."""
-    unset = {
-        (where, name): setter
-        for where in before.keys() & after.keys() & target.keys()
-        for name, setter in after[where].setters.items()
-        if not setter.is_set and setter.default is None and name in before[where].setters
-        if _state(setter) == _state(before[where].setters[name])
-    }
-    new = {key: target[where].setters.get(name) for key, (where, name) in renamed(unset, moved, target).items()}
-    return {
-        key: (unset[key].shown, setter.shown)
-        for key, setter in new.items()
-        if setter and not setter.is_set and _state(setter) != _state(unset[key])
-    }
-
-
 def renamed(
     values: Mapping[Key, Setter], moved: Mapping[str, str], target: Mapping[str, Definitions]
 ) -> dict[Key, Key]:
@@ -90,24 +66,6 @@ def renamed(
         is_moved = name not in there and new[1] in there and new not in values
         names[where, name] = new if is_moved else (where, name)
     return names
-
-
-def without_field(before: Files, after: Files, names: Mapping[Key, Key]) -> Iterator[Key]:
-    """Yield the setters that fields of ``before`` show and none of ``after`` does, by their names there.
-
-    What an option shows counts, enabled or not.
-    """
-    there = definitions(after)
-    in_options = {name for where, each in there.items() if basename(where) == OPTIONS for name in each.setters}
-    counts = {where: _count(after, where) for where, _ in names.values()}
-    lacking = {old: new for old, new in names.items() if not counts[new[0]][new[1]] and new[1] not in in_options}
-    shown = {where: _count(before, where) for where, _ in lacking}
-    yield from (new for (where, name), new in lacking.items() if shown[where][name])
-
-
-def _count(files: Files, where: str) -> Mapping[str, int]:
-    package = _package(files, where)
-    return count_fields(package, read_krmfile(package).definitions)
 
 
 def _state(setter: Setter) -> tuple[object, ...]:

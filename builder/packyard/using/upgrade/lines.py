@@ -106,36 +106,19 @@ def changes(old: Lines, new: Lines) -> Iterator[Change]:
     if sum(counts[line] for line in after) > _MOST_WORK:
         yield Change(begin, begin + len(before), after)
         return
+    # Lines added or removed beside others like them are the last of these, as in git: two sides that add or remove the
+    # same line do it at the same place.
     found: list[Change] = []
     for tag, start, end, first, last in reversed(SequenceMatcher(None, before, after, autojunk=False).get_opcodes()):
-        if tag != "equal":
-            _add(found, Change(begin + start, begin + end, after[first:last]), old)
+        if tag == "equal":
+            continue
+        at, to, turning = begin + start, begin + end, deque(after[first:last] or before[start:end])
+        limit = found[-1].start if found else len(old)
+        while tag != "replace" and to < limit and old[to] == turning[0]:
+            at, to = at + 1, to + 1
+            turning.rotate(-1)
+        found.append(Change(at, to, [] if tag == "delete" else list(turning)))
     yield from reversed(found)
-
-
-def _add(changes: list[Change], change: Change, old: Lines) -> None:
-    """Put a change before those found; lines added or removed beside others like them are the last of these, as in git.
-
-    So two sides that add or remove the same line do it at the same place.
-    """
-    while True:
-        start, end, new = change.start, change.end, change.new
-        limit, moved = changes[-1].start if changes else len(old), 0
-        is_pure = start == end or not new
-        while is_pure and end + moved < limit and old[end + moved] == _first(old, change, moved):
-            moved += 1
-        turned = moved % len(new) if new else 0
-        change = Change(start + moved, end + moved, [*new[turned:], *new[:turned]])
-        if not changes or change.end < limit:
-            changes.append(change)
-            return
-        later = changes.pop()
-        change = Change(change.start, later.end, [*change.new, *later.new])
-
-
-def _first(old: Lines, change: Change, moved: int) -> bytes:
-    """Return the first of the lines that a change adds, or else removes, once it was moved down."""
-    return change.new[moved % len(change.new)] if change.new else old[change.start + moved]
 
 
 def _next(mine: deque[Change], yours: deque[Change]) -> tuple[list[Change], list[Change], int, int]:

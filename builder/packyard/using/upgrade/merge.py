@@ -48,20 +48,17 @@ class Versions:
 class Merged:
     """Files that get other bytes than they have, None for one that goes, and what conflicts.
 
-    ``values`` were kept, each with its setter in the new version; those that no field shows any more are ``unshown``.
-    ``options`` were kept, by use case; ``edited`` are files that keep edits by hand. ``to_set`` are setters that need a
-    value now and did not before; ``defaults`` are the old and the new default of setters that nobody set.
+    ``values`` were kept, each with its setter in the new version. ``options`` were kept, by use case; ``edited`` are
+    files that keep edits by hand. ``to_set`` are setters that need a value now and did not before.
     ``use_cases`` have another name now: the old directory with the new one, which all the rest names.
     """
 
     files: Mapping[str, bytes | None]
     conflicts: tuple[Problem, ...]
     values: Mapping[Key, Key]
-    unshown: tuple[Key, ...]
     options: tuple[Key, ...]
     edited: tuple[str, ...]
     to_set: tuple[Key, ...]
-    defaults: Mapping[Key, tuple[str, str]]
     use_cases: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -74,7 +71,6 @@ class _Carried:
     values: Mapping[Key, Key]
     options: tuple[Key, ...]
     conflicts: tuple[Problem, ...]
-    defaults: Mapping[Key, tuple[str, str]]
 
 
 def merge(versions: Versions, decision: str = "") -> Merged:
@@ -124,11 +120,9 @@ def _merge(versions: Versions, decision: str, given_up: frozenset[Key] = frozens
         files={path: data for path, data in result.items() if data != versions.ours.get(path)},
         conflicts=(*conflicts, *broken),
         values=carried.values,
-        unshown=tuple(sorted(kept_values.without_field(versions.base, versions.theirs, carried.values))),
         options=tuple(key for key in carried.options if decision != "theirs" or key[0] not in removed),
         edited=tuple(path for path, data in result.items() if data not in (None, carried.theirs.get(path))),
         to_set=tuple(_to_set(versions.ours, result)),
-        defaults=carried.defaults,
     )
 
 
@@ -161,7 +155,6 @@ def _carry(versions: Versions, decision: str, given_up: frozenset[Key]) -> _Carr
         values={key: names[key] for key in values if key not in lost and key not in given_up},
         options=tuple((dirname(each.file), name) for each in there for name in each.enabled),
         conflicts=tuple(conflicts),
-        defaults=kept_values.new_defaults(before, after, target, moved),
     )
 
 

@@ -31,16 +31,15 @@ from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft, inputs
 from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.packing import Packing
-from packyard.writing.checks import collisions, exception, given_values
+from packyard.writing.checks import collisions, exception
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.enabled import Option, Trial, TriedOptions
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
-from packyard.writing.source import crds, library, package, parts, preset, tried_parts
+from packyard.writing.source import crds, library, package, parts, tried_parts
 from packyard.writing.source.origin import Stack
 from packyard.writing.source.package import Package
-from packyard.writing.source.preset import Preset
 from packyard.writing.source.traced import Traced
 from packyard.writing.source.tried_parts import Tried
 from packyard.writing.source.workspace import OPTIONS as KIND
@@ -107,9 +106,7 @@ class Linting:
         described, packages = package.read(here, name), package_files(draft)
         parsed, findings = self._judged(packages, draft.options, tried=set() if self.is_quick else None)
         findings = silence.mounted(here, described, parsed, findings)
-        presets = preset.read_all(here.sources, described)
         findings += [
-            *self._with_presets(presets, list(zip(packages, parsed, strict=True)), findings),
             *silence.check(here, described, draft, parsed),
             *fragments.check(here, described, draft, parsed),
         ]
@@ -172,21 +169,6 @@ class Linting:
         trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=chosen, tried=tried)
         used = [each for each in parsed if not each.where.endswith(below)]
         return parsed, [*findings, *(found for each in used for found in trial.find(each, findings))]
-
-    def _with_presets(
-        self,
-        presets: Sequence[Preset],
-        packages: Sequence[tuple[PackageFiles, Parsed]],
-        findings: Sequence[Finding],
-    ) -> Iterator[Finding]:
-        """Yield what is wrong with the use cases of a package with each of its presets alone."""
-        judges, memo = self._judges(), self.packing.memo
-        for values in (each.values.by_name for each in presets):
-            tried = set[object]()
-            for pair in packages:
-                if not self.is_quick:
-                    tried.clear()
-                yield from given_values.check(*pair, findings, values, tried, judges=judges, memo=memo)
 
     def find(self, name: str) -> Linted | None:
         """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes.kinds import CORE, INFERENCE, NETWORKING, called, is_kind, kind_of
+from packyard.core.kubernetes.kinds import CORE, NETWORKING, is_kind, kind_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings, walk
 from packyard.core.yaml.node import MappingNode, Node, Scalar
@@ -29,12 +29,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield from _service(reference.get("name"), services, parsed)
             yield from _port(number, "port", services.get(reference.text("name")))
             yield from _port(name, "name", services.get(reference.text("name")))
-        if kind_of(root)[0] == GATEWAY:
-            for backend in _of_routes(root, "InferencePool"):
-                yield from _of_pool(backend, parsed)
-        elif is_kind(root, INFERENCE, "InferencePool"):
-            yield from _pool(root, found_pods)
-        elif is_kind(root, NETWORKING, "NetworkPolicy"):
+        if is_kind(root, NETWORKING, "NetworkPolicy"):
             yield from _policy(root, found_pods, parsed)
 
 
@@ -44,19 +39,10 @@ def _references(root: MappingNode) -> Iterator[tuple[MappingNode, Node | None, N
         for service in (held for node in walk(root.get("spec")) if (held := node.mapping("service"))):
             yield service, service.find("port", "number"), service.find("port", "name")
     elif kind_of(root)[0] == GATEWAY:
-        yield from ((backend, backend.get("port"), None) for backend in _of_routes(root, "Service"))
-    elif is_kind(root, INFERENCE, "InferencePool"):
-        picker = root.mapping("spec", "endpointPickerRef")
-        if picker and picker.text("kind", "Service") == "Service":
-            yield picker, picker.find("port", "number"), None
-
-
-def _of_routes(root: MappingNode, kind: str) -> Iterator[MappingNode]:
-    """Yield the backends of a kind in the namespace of a route."""
-    for rule in mappings(root.find("spec", "rules")):
-        for backend in mappings(rule.get("backendRefs")):
-            if backend.text("kind", "Service") == kind and not backend.get("namespace"):
-                yield backend
+        for rule in mappings(root.find("spec", "rules")):
+            for backend in mappings(rule.get("backendRefs")):
+                if backend.text("kind", "Service") == "Service" and not backend.get("namespace"):
+                    yield backend, backend.get("port"), None
 
 
 def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
@@ -66,31 +52,6 @@ def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parse
     if name.value not in services and not name.value.endswith(_MADE) and (near or not parsed.is_loose):
         hint = near or f"there is {', '.join(sorted(services))}"
         yield breach("dangling-reference", name, f"Service {name.value!r} is not in the package", hint)
-
-
-def _of_pool(backend: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    """Find a route to a pool that the package has in another group, or under nearly that name."""
-    groups = {called(root): kind_of(root)[0] for root in parsed.objects if kind_of(root)[1] == "InferencePool"}
-    name, group = backend.text("name"), groups.get(backend.text("name"))
-    if group is not None and group != backend.text("group"):
-        message = f"InferencePool {name!r} is of the group {group}"
-        yield breach("dangling-reference", backend.get("group") or backend, message, f"group: {group}")
-    elif group is None and (near := suggest(name, groups)):
-        message = f"InferencePool {name!r} is not in the package"
-        yield breach("dangling-reference", backend.get("name") or backend, message, near)
-
-
-def _pool(root: MappingNode, found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
-    """Find a port that no pod of a pool declares."""
-    selector = root.mapping("spec", "selector", "matchLabels")
-    chosen = selectors.selected(selector, found_pods) if selector else []
-    ports = [each for pod in chosen for container in pod.containers for each in mappings(container.get("ports"))]
-    declared = {each.text("containerPort") for each in ports} - {""}
-    for target in mappings(root.find("spec", "targetPorts")):
-        number = target.scalar("number")
-        if number and declared and number.value not in declared:
-            message = f"no container of the pool's pods declares port {number.value}"
-            yield breach("no-such-port", number, message, f"they declare {_listed(declared)}")
 
 
 def _port(port: Node | None, field: str, ports: list[MappingNode] | None) -> Iterator[Finding]:

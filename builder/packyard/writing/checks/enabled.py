@@ -1,4 +1,4 @@
-"""A use case with options enabled: what is wrong with its objects then, and was not before.
+"""A use case with an option enabled: what is wrong with its objects then, and was not before.
 
     bases/job/job.yaml                  volumes: [{name: data, …}]
     overlays/options/cache/job.yaml     volumeMounts: [{name: cach, mountPath: /cache}]
@@ -55,68 +55,55 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Enabled:
-    """A build of a use case with options: its objects before, those that are new have none, and now."""
+    """A use case with an option: its objects before, those that are new have none, and now."""
 
-    build: Build
-    options: Sequence[Option]
+    option: Option
     roots: Sequence[tuple[MappingNode | None, MappingNode]]
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of the objects that the options change."""
+        """The kinds of the objects that the option changes."""
         return tuple(new.text("kind") for old, new in self.roots if old is not new)
 
 
-def enable(parsed: Parsed, build: Build, options: Sequence[Option]) -> Enabled | None:
-    """Enable options in a build of a package; None where they do not fit, or change nothing."""
+def enable(parsed: Parsed, build: Build, option: Option) -> Enabled | None:
+    """Enable an option in a build of a package; None where it does not fit, or changes nothing."""
     own = _own(parsed, build)
-    beside = [
-        root
-        for name in {name for each in options for name in each.beside}
-        for root in _roots(parsed, name)
-        if root not in own
-    ]
+    beside = [root for name in option.beside for root in _roots(parsed, name) if root not in own]
     begun = [SourceObject(root, "") for root in (*own, *beside)]
     objects = list(begun)
     try:
-        for option in options:
-            accumulate(option.part, objects)
+        accumulate(option.part, objects)
     except InputError:
         return None
     before = {id(item): root for item, root in zip(begun, own, strict=False)}
     roots = [(before.get(id(item)), item.root) for item in objects if not item.is_local]
     is_idle = len(roots) >= len(own) and all(old is new for old, new in roots)
-    return None if is_idle else Enabled(build, options, roots)
+    return None if is_idle else Enabled(option, roots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """How options are tried: those that are ``on`` together, then each other one beside them.
+    """How options are tried, one at a time; ``defined`` are the definitions that their fields have.
 
-    ``defined`` are the definitions that the fields of options have. With ``tried`` an option that is not ``on``
-    is tried once for each kind of object that it changes, otherwise in each use case.
+    With ``tried`` an option is tried once for each kind of object that it changes, otherwise in each use case.
     """
 
     options: Sequence[Option]
     defined: Definitions
     judges: Sequence[Judge]
-    on: Sequence[Option] = ()
-    shipped: bool | None = True
     tried: TriedOptions | None = None
 
     def find(self, parsed: Parsed, baseline: Iterable[Finding]) -> Iterator[Finding]:
         """Find what is wrong with a package where an option is enabled; ``baseline`` is what is wrong without one."""
         keys = {_key(each) for each in baseline}
-        others = [each for each in self.options if each not in self.on]
         for build in (each for each in parsed.builds if each.kustomizations):
-            together = enable(parsed, build, self.on) if self.on else None
-            for finding in self._new(parsed, together, keys) if together else ():
-                yield _placed(finding, together)
-                keys.add(_key(finding))
-            for other in others:
-                enabled = enable(parsed, build, [*self.on, other])
-                if enabled and self._is_first(other, enabled.kinds):
-                    yield from (_placed(each, enabled) for each in self._new(parsed, enabled, keys))
+            for option in self.options:
+                enabled = enable(parsed, build, option)
+                if enabled and self._is_first(option, enabled.kinds):
+                    revised = parsed.revised(build, enabled.roots, self.defined, frozenset(option.files))
+                    findings = find_built(revised, judges=self.judges)
+                    yield from (_placed(each, enabled) for each in findings if _key(each) not in keys)
 
     def _is_first(self, option: Option, kinds: Iterable[str]) -> bool:
         """Say whether an option was not tried on one of these kinds, and note that it was."""
@@ -126,12 +113,6 @@ class Trial:
         is_new = not keys <= self.tried
         self.tried.update(keys)
         return is_new
-
-    def _new(self, parsed: Parsed, enabled: Enabled, keys: Collection[object]) -> list[Finding]:
-        files = frozenset(file for each in enabled.options for file in each.files)
-        revised = parsed.revised(enabled.build, enabled.roots, self.defined, files)
-        findings = find_built(revised, judges=self.judges, shipped=self.shipped)
-        return [each for each in findings if _key(each) not in keys]
 
 
 def _key(finding: Finding) -> tuple[str, int, int, str]:
@@ -152,12 +133,11 @@ def _roots(parsed: Parsed, path: str) -> Iterator[MappingNode]:
             yield from mappings(root.get("items"))
 
 
-def _placed(finding: Finding, enabled: Enabled | None) -> Finding:
+def _placed(finding: Finding, enabled: Enabled) -> Finding:
     """Return a finding at its option: where its place is not there, at the patch for the object that has it."""
-    assert enabled is not None
-    if any(finding.file in option.files for option in enabled.options):
+    option = enabled.option
+    if finding.file in option.files:
         return finding
-    option = enabled.options[-1]
     having = [new for _, new in enabled.roots if new.source.name == finding.file]
     file, line, column = next(_places(option.part, having), (finding.file, finding.line, finding.column))
     message = f"with the option {option.name}, {finding.message}"

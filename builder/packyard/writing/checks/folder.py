@@ -35,7 +35,6 @@ from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.pages import Folder
 from packyard.writing.checks.parsed import Parsed, parse
-from packyard.writing.checks.shipped_options import ShippedOptions
 
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
@@ -129,10 +128,6 @@ def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
         of_others = () if folder else opened.packages
         prefix = opened.tree.prefix
         findings += (each for each in there if not _is_of_package(each.file.removeprefix(prefix), of_others))
-    options = ShippedOptions(opened.memo)
-    for folder, package in opened.packages.items():
-        shipped = opened.shipped[folder]
-        findings += options.find(package, opened.parsed[folder], findings, judges=judges, shipped=shipped)
     return findings
 
 

@@ -87,13 +87,13 @@ def find(
     return in_order([*findings, *_by_schema(parsed, judges, findings, shipped=shipped)])
 
 
-def find_built(parsed: Parsed, *, judges: Sequence[Judge], shipped: bool | None = True) -> list[Finding]:
+def find_built(parsed: Parsed, *, judges: Sequence[Judge]) -> list[Finding]:
     """Return what is wrong with the objects of a package alone, whatever they could leave out.
 
     What an object shows by itself is looked for in those that are `fresh`, as others were judged before.
     """
-    findings = _of_builds(parsed, shipped=bool(shipped))
-    return [*findings, *_by_schema(parsed, judges, findings, shipped=shipped)]
+    findings = _of_builds(parsed, shipped=True)
+    return [*findings, *_by_schema(parsed, judges, findings, shipped=True)]
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:

@@ -15,7 +15,7 @@ from packyard.core.yaml.node import Node, Scalar
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.writing.checks import setter_rules
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.longest import Length, limited, longest
+from packyard.writing.checks.longest import limited, longest
 from packyard.writing.checks.parsed import Parsed
 
 _OPEN = re.compile(r"\$\{|^\$\w")
@@ -56,17 +56,19 @@ def _faults(
             message = f"{text + after!r} is not a valid name for {name.what}"
             yield breach("no-name", node, message, form.description)
             break
-    length = longest(definition, definitions) if definition else Length(len(node.value))
+    most, unlimited = longest(definition, definitions) if definition else (len(node.value), [])
     left = form.most - len(after)
-    if length.most > left:
-        shown = f" ({length}{f' + {len(after)}' if after else ''})" if definition else ""
-        message = f"{what}may have {form.most} characters, and this may make it {length.most + len(after)}{shown}"
-        hint = "lower the maxLength of a setter" if definition else "shorten it"
+    if most > left:
+        message = f"{what}may have {form.most} characters, and this may make it {most + len(after)}"
+        hint = (
+            f"lower a maxLength: {', '.join(sorted(definitions.setters_of(definition)))}"
+            if definition
+            else "shorten it"
+        )
         yield breach("name-too-long", node, message, hint)
-    elif length.unlimited and form.most < SUBDOMAIN.most:
-        names = ", ".join(dict.fromkeys(length.unlimited))
-        message = f"{what}may have {form.most} characters, and nothing limits {names}"
-        hint = f"give it a maxLength: {left - length.most} characters are left"
+    elif unlimited and form.most < SUBDOMAIN.most:
+        message = f"{what}may have {form.most} characters, and nothing limits {', '.join(unlimited)}"
+        hint = f"give it a maxLength: {left - most} characters are left"
         yield breach("name-without-limit", node, message, hint)
 
 

@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from packyard.core.kubernetes import images, pods
-from packyard.core.kubernetes.kinds import CORE, KUBEFLOW, LASTING, RAY, RBAC, is_kind, kind_of, names, of
+from packyard.core.kubernetes.kinds import CORE, LASTING, RAY, RBAC, is_kind, kind_of, names, of
 from packyard.core.kubernetes.lifetimes import is_endless
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
-from packyard.using.setters.definition import Setter
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.mounts import confinement
@@ -48,7 +47,6 @@ class _Package:
     def __init__(self, parsed: Parsed, shipped: bool) -> None:
         self.shipped = shipped
         self.parsed = parsed
-        self._bound = {id(each.node): parsed.definitions.resolve(each.reference) for each in parsed.bound}
         self.silent: set[str] = set()  # accounts that mount no token by themselves
         self.trusted: set[str] = set()  # accounts with rights, which are of no use without a token
         for name, root in parsed.named(CORE, "ServiceAccount").items():
@@ -57,11 +55,6 @@ class _Package:
         for root in parsed.objects:
             if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"):
                 self.trusted |= {name.value for name in names(root.get("subjects"))}
-
-    def setter(self, node: Node | None) -> Setter | None:
-        """Return the setter whose value a field is."""
-        definition = self._bound.get(id(node))
-        return definition if isinstance(definition, Setter) else None
 
 
 def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Finding]:
@@ -116,8 +109,6 @@ def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterato
     # Pods of Argo report through the API server, and who makes those of an unknown kind gives them an account.
     if not pod.is_argo and (pods.knows(kind_of(root)) or pod.spec.get("serviceAccountName")):
         yield from _token(pod.spec, package)
-    if is_kind(root, KUBEFLOW, "MPIJob"):
-        yield from _root_with_group(pod, package)
     for container in pod.containers:
         label = f"container {container.text('name')!r}" if container.text("name") else "the container"
         yield from _image(container, label, package)
@@ -133,24 +124,6 @@ def _token(spec: MappingNode, package: _Package) -> Iterator[Finding]:
     message = "a token for the API server is mounted into the pod, and its account has no rights that need one"
     hint = "automountServiceAccountToken: false"
     yield breach("token-mounted", place or spec, message, hint)
-
-
-def _root_with_group(pod: Pod[MappingNode], package: _Package) -> Iterator[Finding]:
-    """Find user 0 with an fsGroup, or a setter that admits 0: ssh as root ignores a key that a group can read."""
-    if pod.spec.find("securityContext", "fsGroup") is None:
-        return
-    for user in (each.scalar("securityContext", "runAsUser") for each in (pod.spec, *pod.containers)):
-        if user is None:
-            continue
-        setter = package.setter(user)
-        least = setter.schema.get("minimum") if setter else None
-        hint = "remove fsGroup, or run as another user"
-        if user.value == "0":
-            message = "user 0 with fsGroup: ssh ignores a key that the group can read, so no worker can be reached"
-            yield breach("root-with-fs-group", user, message, hint)
-        elif setter and not (isinstance(least, int | float) and least > 0):
-            message = f"{setter.name} may be 0, and with fsGroup ssh then ignores its key"
-            yield breach("root-with-fs-group", user, message, f"give {setter.name} minimum: 1", severity="warning")
 
 
 def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Finding]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
-from itertools import islice
 
-from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.errors import InputError
 from packyard.core.yaml.document import entries, items, mappings, scalars
 from packyard.core.yaml.node import Comment, Entry, MappingNode, Scalar, Source
 from packyard.core.yaml.values import double_quoted, implicit_type
@@ -20,15 +19,13 @@ from packyard.using.setters.comment import (
     parse_key,
     parse_ref,
 )
-from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
+from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding, sets
 from packyard.using.setters.handedits import expected
 from packyard.using.setters.refusal import refusal, review
-from packyard.writing.checks.definitions import TYPES
 from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
 from packyard.writing.checks.parsed import Parsed
 
-_MOST_BROKEN = 100  # the most substitutions that are checked
 #: What was to be a setter comment.
 _BROKEN = re.compile(
     r"""#+\s*\{?\s*["']?\$?(?:open-?api|openap|opneapi|kpt-set)["']?\s*:\s*["']?(\w+)""", re.IGNORECASE
@@ -44,7 +41,6 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
         return
     definitions = parsed.krmfile.definitions
     reached: set[str] = set()
-    broken = _broken(definitions)
     fields = [each for bound in parsed.bound for each in _field(bound, definitions, reached)]
     yield from fields
     # What a broken comment stood for, or a file that is empty or cannot be read uses, must not be taken for dead.
@@ -63,8 +59,6 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
             yield from _setter(entry, definitions.setters[name], shipped=shipped)
         elif kind == "substitution":
             yield from _substitution(entry, definitions.substitutions[name], definitions)
-            if name in broken:
-                yield breach(broken[name][0], entry, *broken[name][1:])
 
 
 # Fields and their comments.
@@ -143,8 +137,8 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
             message = f"{value.value} of setter {setter.name} is not a string, and kustomize then refuses every set"
             fix = double_quoted(value.value)
             yield breach("unquoted-value", value, message, "put it in quotes", fix)
-    if wrong_word := _crossed(entry, setter) or _untyped(entry, setter):
-        yield wrong_word
+    if crossed := _crossed(entry, setter):
+        yield crossed
         return
     wrong = list(review(entry, setter, shipped=bool(shipped)))
     yield from (finding(rule, problem) for rule, problem in wrong)
@@ -166,13 +160,6 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
         else:
             message = f"{ships} the value {setter.value!r}: users are not asked for one"
             yield breach("required-with-value", place, message, 'ship value: "", or remove required')
-
-
-def _untyped(entry: Entry, setter: Setter) -> Finding | None:
-    """Find a type that is none, told by its likeness to one."""
-    near = suggest(setter.type, TYPES) if setter.type and full_type(setter.type) not in TYPES else ""
-    message = f"setter {setter.name} takes no value: there is no type {setter.type!r}"
-    return breach("invalid-keyword", entry.value.get("type") or entry, message, near) if near else None
 
 
 def _crossed(entry: Entry, setter: Setter) -> Finding | None:
@@ -203,9 +190,6 @@ def _values(body: MappingNode) -> Iterator[Scalar]:
 
 def _substitution(entry: Entry, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
     name, body = substitution.name, _body(entry, "substitution")
-    if name in definitions.setters:
-        message = f"{name} is a setter and a substitution: a comment that names it means the setter"
-        yield breach("ambiguous-name", entry, message, "rename one of them")
     for item in mappings(body.get("values")):
         yield from _marker(item, substitution, definitions)
     pattern = body.get("pattern")
@@ -213,6 +197,18 @@ def _substitution(entry: Entry, substitution: Substitution, definitions: Definit
     for marker in unlisted if pattern else ():
         message = f"{marker.group()} in the pattern of {name} has no entry in values and stays as it is"
         yield breach("unlisted-marker", pattern or body, message, "add it to values")
+    yield from _unexpanded(entry, substitution, definitions)
+
+
+def _unexpanded(entry: Entry, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
+    """Find why a substitution yields no text, but for markers, of which `_marker` tells."""
+    try:
+        definitions.expand(substitution)
+    except InputError as error:
+        problem = error.problems[0]
+        are_known = all(reference and definitions.resolve(reference) for _, reference in substitution.markers)
+        if problem.line == substitution.line and are_known:
+            yield breach("broken-substitution", entry, problem.message, problem.hint)
 
 
 def _is_listed(match: re.Match[str], substitution: Substitution) -> bool:
@@ -237,34 +233,6 @@ def _marker(item: MappingNode, substitution: Substitution, definitions: Definiti
         other = definitions.resolve(DefinitionRef("", named.group(1))) is not None
         hint = f"{named.group(1)} is defined too" if other else f"rename it to ${{{reference.name}}}"
         yield breach("marker-disagrees", ref or item, message, hint, severity="error" if other else "warning")
-
-
-def _broken(definitions: Definitions) -> dict[str, tuple[str, str, str]]:
-    """Return why substitutions yield no value, by name: rule, message and hint; not what a marker's finding says."""
-    reasons: dict[str, tuple[str, str, str]] = {}
-    for substitution, problem in islice(_unexpanded(definitions), _MOST_BROKEN):
-        inside: set[str] = set()
-        for _, reference in substitution.markers:
-            target = definitions.resolve(reference) if reference else None
-            if target is not None:
-                _reach(target, definitions, inside)
-        if SUBSTITUTION_PREFIX + substitution.name in inside:
-            reasons[substitution.name] = "cyclic-substitution", f"substitution {substitution.name} contains itself", ""
-        elif problem.line == substitution.line and all(_resolves(item, definitions) for item in substitution.markers):
-            reasons[substitution.name] = "substitution-too-large", problem.message, problem.hint
-    return reasons
-
-
-def _unexpanded(definitions: Definitions) -> Iterator[tuple[Substitution, Problem]]:
-    for substitution in definitions.substitutions.values():
-        try:
-            definitions.expand(substitution)
-        except InputError as error:
-            yield substitution, error.problems[0]
-
-
-def _resolves(marker: tuple[str, DefinitionRef | None], definitions: Definitions) -> bool:
-    return marker[1] is not None and definitions.resolve(marker[1]) is not None
 
 
 def _name(entry: Entry) -> tuple[str, str]:

@@ -6,19 +6,19 @@ A registry is asked over TLS, one on this machine over plain HTTP; ``oci+http://
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from urllib.parse import SplitResult, unquote, urlsplit
+from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from packyard.core.errors import InputError, Problem
 from packyard.sharing.stores.network import is_loopback, may_have_secrets
 
-SCHEMES = ("oci", "oci+http", "oci+https")
-
 # OCI distribution specification 1.1, "Pulling manifests": names and tags.
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_NAME = re.compile(f"{_PART}(?:/{_PART})*")
+_HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]"
+_ADDRESS = re.compile(
+    rf"(?i:oci(?:\+(?P<scheme>https?))?)://(?P<host>{_HOST})(?P<port>:[0-9]{{1,5}})?(?:/+(?P<path>{_PART}(?:/{_PART})*)?/*)?"
+)
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
-_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]")
 _LONGEST = 255  # host, slash and name: a limit of many clients
 _PORTS = {"https": ":443", "http": ":80"}
 _HUB = ("docker.io", "index.docker.io", "registry-1.docker.io")
@@ -26,32 +26,24 @@ _HUB = ("docker.io", "index.docker.io", "registry-1.docker.io")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """A place in a registry; ``path`` is the beginning of the names of its repositories, or empty.
-
-    ``credentials`` are the user and password of the address, if it has any.
-    """
+    """A place in a registry; ``path`` is the beginning of the names of its repositories, or empty."""
 
     scheme: str
     host: str
     path: str
-    credentials: tuple[str, str] | None = field(default=None, repr=False)
 
     @classmethod
     def parse(cls, text: str) -> Address:
         """Read the address of a channel, or refuse it without showing it: it may hold a password."""
-        parts = _split(text)
-        host = parts.netloc.rpartition("@")[2].lower()
-        path = parts.path.strip("/")
-        if (path and not _NAME.fullmatch(path)) or len(host) + len(path) >= _LONGEST:
-            raise _refusal("a path in a registry is lower case letters and digits, joined by '.', '_', '-' and '/'")
-        scheme = parts.scheme.partition("+")[2] or ("http" if is_loopback(parts.hostname or "") else "https")
-        host = host.removesuffix(_PORTS[scheme])
-        user, password = unquote(parts.username or ""), unquote(parts.password or "")
-        credentials = (user, password) if user or password else None
-        address = cls(scheme=scheme, host=host, path=path, credentials=credentials)
-        if credentials and not address.secret:
-            raise _refusal("a user and password need TLS, or a registry on this machine")
-        return address
+        match = _ADDRESS.fullmatch(text)
+        if match is None or len(text) > _LONGEST or int((match["port"] or ":1")[1:]) not in range(1, 65536):
+            hint = "write oci://host/path; a path is lower case letters and digits, joined by '.', '_', '-' and '/'; "
+            hint += "a user and password are those of docker login"
+            raise InputError(Problem("this must be the address of a channel in a registry", hint=hint))
+        host = (match["host"] + (match["port"] or "")).lower()
+        is_local = is_loopback(urlsplit(f"//{host}").hostname or "")
+        scheme = (match["scheme"] or ("http" if is_local else "https")).lower()
+        return cls(scheme=scheme, host=host.removesuffix(_PORTS[scheme]), path=match["path"] or "")
 
     def __str__(self) -> str:
         return f"oci://{self.host}/{self.path}".rstrip("/")
@@ -69,12 +61,12 @@ class Address:
         return (self.host,) if re.search(r":[0-9]+$", self.host) else (self.host, self.host + _PORTS[self.scheme])
 
     @property
-    def helped(self) -> tuple[str, ...]:
-        """What credential helpers may call the registry."""
-        return ("https://index.docker.io/v1/",) if self.host in _HUB else self.names
+    def helped(self) -> str:
+        """What credential helpers call the registry."""
+        return "https://index.docker.io/v1/" if self.host in _HUB else self.host
 
     @property
-    def secret(self) -> bool:
+    def is_secret(self) -> bool:
         """Whether nobody reads along on the way."""
         return may_have_secrets(self.url)
 
@@ -95,26 +87,3 @@ def tag_of(version: str) -> str:
 def version_of(tag: str) -> str:
     """Return the version of a tag."""
     return tag.replace("_-", "+")
-
-
-def _split(text: str) -> SplitResult:
-    try:
-        parts = urlsplit(text)
-        host, _ = parts.hostname, parts.port
-        usable = (
-            text.isprintable()
-            and parts.scheme in SCHEMES
-            and host
-            and not (parts.query or parts.fragment)
-            and parts.port != 0
-        )
-        usable = usable and bool(_HOST.fullmatch(f"[{host}]" if ":" in (host or "") else host or ""))
-    except ValueError:
-        usable = False
-    if not usable:
-        raise _refusal("write oci://host/path")
-    return parts
-
-
-def _refusal(hint: str) -> InputError:
-    return InputError(Problem("this must be the address of a channel in a registry", hint=hint))

@@ -50,12 +50,13 @@ _MOST = 50  # referrers of one bundle
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The repository, tag and file of a bundle; ``end`` is that of what was published with it."""
+    """The repository and tag of a bundle, and what messages call it; ``file`` is it, or was published with it."""
 
     repository: str
     tag: str
+    shown: str
     file: str
-    end: str = ""
+    end: str
 
 
 class OCIStore:
@@ -68,14 +69,13 @@ class OCIStore:
     is_conditional = False
 
     def __init__(
-        self, address: str | Address, *, patience: float = PATIENCE, tell: Callable[[str], object] = lambda _: None
+        self, address: str, *, patience: float = PATIENCE, tell: Callable[[str], object] = lambda _: None
     ) -> None:
-        self._address = Address.parse(address) if isinstance(address, str) else address
+        self._address = Address.parse(address)
         self.address = str(self._address)
         self._registry = Registry(self._address, patience, tell)
-        self._manifests: dict[_Place, Manifest] = {}  # those that were read, or pushed: bundles do not change
-        self._untagged: dict[_Place, bytes] = {}
-        self._referrers: dict[Digest, list[tuple[str, Descriptor]]] = {}
+        self._bundles: dict[tuple[str, str], Manifest] = {}  # those that were read, or pushed: they do not change
+        self._referrers: dict[Digest, list[tuple[str, Digest]]] = {}
 
     def __repr__(self) -> str:
         return f"OCIStore({self.address!r})"
@@ -85,47 +85,42 @@ class OCIStore:
     def put(self, key: str, data: bytes) -> None:
         """Create a bundle, or what is known of it; see `Store.put`."""
         self.push(key, data)
-        self.tag(key)
+        if self._place(key).end == "":
+            self.tag(key)
 
     def push(self, key: str, data: bytes, facts: str = "") -> None:
         """Write what `put` does, but for the tag of a bundle, of which an index would list ``facts``."""
-        place = self._place(key)
-        bundle = _Place(place.repository, place.tag, place.file)
-        there = None
+        place, bundle = self._place(key), None
         with suppress(MissingStoreError):  # many hide what is not there yet
-            there = self._manifests.get(bundle) or self._read(bundle)
-        if place.end == "":
-            if there is None:
-                self._registry.upload(place.repository, data)
-                manifest = manifests.bundle(key, (Digest.of(data), len(data)), facts)
-                self._registry.write_manifest(place.repository, Digest.of(manifest), manifest)
-                self._untagged[bundle], there = manifest, Manifest.parse(manifest, what=key)
-            self._manifests[bundle] = there
-            check_same(self._shown(place), there.layer.digest, Digest.of(data))
-        elif there is None:
+            bundle = self._bundle(place)
+        if place.end == "" and bundle is None:
+            self._registry.upload(place.repository, data)
+            manifest = manifests.bundle(key, (Digest.of(data), len(data)), facts)
+            self._registry.write_manifest(place.repository, Digest.of(manifest), manifest)
+            self._bundles[place.repository, place.tag] = Manifest.parse(manifest, what=place.shown)
+            return
+        if bundle is None:
             raise NotFoundError(Problem("the bundle that it belongs to is not there", file=key, hint="publish again"))
-        elif place.end == CHECKSUM:
-            check_same(self._shown(place), Digest.of(_line(there, place)), Digest.of(data))
-        elif (before := self._beside(place, there)) and before.annotations.get(TITLE) == place.file + place.end:
-            check_same(self._shown(place), before.layer.digest, Digest.of(data))
+        if place.end in ("", CHECKSUM):
+            there = bundle.layer.digest if place.end == "" else Digest.of(_line(bundle, place))
+            check_same(place.shown, there, Digest.of(data))
+        elif (before := self._beside(place, bundle)) and before.annotations.get(TITLE) == place.file:
+            check_same(place.shown, before.layer.digest, Digest.of(data))
         else:
             self._registry.upload(place.repository, data)
-            self._refer(place, there, manifests.referrer(place.end, place.file + place.end, data, there.own))
+            self._refer(place, bundle, manifests.referrer(place.end, place.file, data, bundle.own))
 
     def tag(self, key: str) -> None:
         """Publish a bundle that was pushed, unless somebody else was faster."""
         place = self._place(key)
-        manifest = self._untagged.pop(place, None)
-        if manifest is None:
-            return
-        with suppress(MissingStoreError):
-            if there := self._read(place):
-                check_same(self._shown(place), there.own.digest, Digest.of(manifest))
-        self._registry.write_manifest(place.repository, place.tag, manifest)
-        there = self._read(place)
+        pushed = self._bundles[place.repository, place.tag]
+        there = self._tagged(place)
         if there is None:
-            raise UnavailableError(Problem("was written, and is not there", file=self._shown(place), hint="run again"))
-        check_same(self._shown(place), there.layer.digest, self._manifests[place].layer.digest)
+            self._registry.write_manifest(place.repository, place.tag, pushed.data)
+            there = self._tagged(place)
+        if there is None:
+            raise UnavailableError(Problem("was written, and is not there", file=place.shown, hint="run again"))
+        check_same(place.shown, there.layer.digest, pushed.layer.digest)
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`. Raises `IntegrityError` for bytes without the right digest."""
@@ -133,7 +128,7 @@ class OCIStore:
         if place.end == CHECKSUM:
             return _line(found, place)
         if found.layer.size > limit:
-            raise too_long(self._shown(place), limit)
+            raise too_long(place.shown, limit)
         return self._registry.blob(place.repository, found.layer)
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
@@ -143,21 +138,20 @@ class OCIStore:
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``: those of all packages that the index has."""
-        names = [name for name in self.names if not prefix or f"/{name}.tar.gz".startswith(prefix[prefix.find("/") :])]
-        keys = [f"{version}/{name}.tar.gz" for name in names for version in self.versions(name)]
+        keys = [bundle_key(name, version) for name in self.names for version in self.versions(name)]
         check_listed(len(keys), self.address)
-        return sorted(self.files([key for key in keys if key.startswith(prefix)]))
+        return sorted(key for key in self.files(keys) if key.startswith(prefix))
 
     def files(self, bundles: Collection[str]) -> set[str]:
         """Return which of these bundles are there, and what was published with each."""
         return {key for keys in parallel.each(self._files, list(bundles), _AT_ONCE) for key in keys}
 
-    def _files(self, bundle: str) -> Sequence[str]:
-        place = self._place(bundle)
+    def _files(self, key: str) -> Sequence[str]:
+        place = self._place(key)
         with suppress(MissingStoreError):
-            if (there := self._read(place)) and there.type != manifests.REMOVED_TYPE:
-                types = {kind for kind, _ in self._refer_to(place, there)}
-                return [bundle, bundle + CHECKSUM, *(bundle + end for end in REFERRERS if REFERRERS[end][0] in types)]
+            if (bundle := self._bundle(place)) and bundle.type != manifests.REMOVED_TYPE:
+                types = {kind for kind, _ in self._refer_to(place, bundle)}
+                return [key, key + CHECKSUM, *(key + end for end in REFERRERS if REFERRERS[end][0] in types)]
         return []
 
     def remove(self, key: str, *, is_published: bool = False) -> bool:
@@ -168,13 +162,12 @@ class OCIStore:
         if not is_published:
             raise InputError(f"{key!r} is published, and never removed")
         place = self._place(key)
-        there = self._manifest(place)
-        former = there.annotations.get(FORMER) if there and there.type == manifests.REMOVED_TYPE else None
-        if place.end or former is None:
+        tombstone = self._bundle(place)
+        if tombstone is None or FORMER not in tombstone.annotations:
             return True
-        digest = Digest.parse(former)
-        known = [each.digest for each in self._registry.referrers(place.repository, digest)]
-        done = [self._registry.delete(place.repository, each) for each in (*known, digest)]
+        former = Digest.parse(tombstone.annotations[FORMER])
+        known = [each.digest for each in self._registry.referrers(place.repository, former)]
+        done = [self._registry.delete(place.repository, each) for each in (*known, former)]
         return all(done)
 
     def older(self, prefix: str, seconds: float) -> Sequence[str]:  # noqa: ARG002  # as `Store` has it
@@ -207,7 +200,7 @@ class OCIStore:
     def mark(self, tag: str) -> None:
         """Write something into the index that says something by being there: a name, or that a release is closed."""
         if tag not in self.marks(tag):
-            manifest = manifests.note(manifests.MARK_TYPE, {})
+            manifest = manifests.note(manifests.MARK_TYPE, {TITLE: tag})  # two may not write the same
             self._registry.write_manifest(self._address.repository(INDEX), tag, manifest)
             with suppress(MissingStoreError):
                 self._marks.add(tag)
@@ -215,107 +208,95 @@ class OCIStore:
     def versions(self, name: str) -> dict[str, bool]:
         """Return what may be versions of a package, tags that are spelled so; and whether any of them may be yanked."""
         tags = self._registry.tags(self._address.repository(name))
-        if not tags:
-            self._check_there()
         return {each: _YANKED in tags for each in map(version_of, tags) if reference.is_version(each)}
 
     def version(self, name: str, version: str, *, may_be_yanked: bool = True) -> IndexEntry | None:
         """Return what is there under a version, None for what packyard did not write under that tag."""
         place = self._place(bundle_key(name, version))
-        there = self._manifest(place)
-        facts = there.annotations.get(FACTS) if there else None
-        if there is None or facts is None:
+        bundle = self._bundle(place)
+        if bundle is None or FACTS not in bundle.annotations:
             return None
-        what = self._shown(place)
-        entry = record.parse_any(facts.encode(), lambda fields: IndexEntry.parse(fields.rest()), file=what)
+        facts = bundle.annotations[FACTS].encode()
+        entry = record.parse_any(facts, lambda fields: IndexEntry.parse(fields.rest()), file=place.shown)
         if (entry.name, entry.version) != (name, version):  # a tag of somebody's own beside that of the version
             return None
-        if there.type == manifests.REMOVED_TYPE:
-            return replace(entry, removed=there.annotations.get(REASON, "no reason is given"))
-        reasons = self._of_type(place, there, manifests.YANKED_TYPE) if may_be_yanked else []
-        return replace(entry, yanked=next((each.annotations.get(REASON, "") for each in reasons), ""))
+        if bundle.type == manifests.REMOVED_TYPE:
+            return replace(entry, removed=bundle.annotations.get(REASON, "no reason is given"))
+        notes = self._of_type(place, bundle, manifests.YANKED_TYPE) if may_be_yanked else ()
+        return replace(entry, yanked=next((each.annotations.get(REASON, "") for each in notes), ""))
 
-    def yank(self, bundle: str, reason: str) -> None:
+    def yank(self, key: str, reason: str) -> None:
         """Say of a bundle that nobody should use it any more, and why."""
-        place, there = self._find(bundle)
-        note = manifests.note(manifests.YANKED_TYPE, {REASON: reason}, there.own)
+        place, bundle = self._find(key)
+        note = manifests.note(manifests.YANKED_TYPE, {REASON: reason}, bundle.own)
         if self._registry.manifest(place.repository, _YANKED) is None:  # first, as who crashes writes the rest later
             self._registry.write_manifest(place.repository, _YANKED, note)
-        if not self._of_type(place, there, manifests.YANKED_TYPE):
-            self._refer(place, there, note)
+        if not self._of_type(place, bundle, manifests.YANKED_TYPE):
+            self._refer(place, bundle, note)
 
-    def bury(self, bundle: str, reason: str) -> None:
+    def bury(self, key: str, reason: str) -> None:
         """Put an artifact in place of a bundle that says that it was removed, and why; `remove` then removes its bytes.
 
         A registry that changes no tags lets it be deleted first, or refuses.
         """
-        place, there = self._find(bundle)
-        about = {REASON: reason, FORMER: there.own.digest, FACTS: there.annotations.get(FACTS, "")}
+        place, bundle = self._find(key)
+        about = {REASON: reason, FORMER: bundle.own.digest, FACTS: bundle.annotations.get(FACTS, "")}
         self._registry.write_manifest(place.repository, place.tag, manifests.note(manifests.REMOVED_TYPE, about))
-        self._manifests.pop(place, None)
+        del self._bundles[place.repository, place.tag]
 
     # Manifests.
 
     def _find(self, key: str) -> tuple[_Place, Manifest]:
         """Return what has the bytes of a key; for a checksum that is the bundle."""
         place = self._place(key)
-        there = self._bundle(place)
-        found = there if place.end in ("", CHECKSUM) else self._beside(place, there)
+        found = self._bundle(place)
+        if found and found.type == manifests.REMOVED_TYPE:
+            found = None
+        if found and place.end not in ("", CHECKSUM):
+            found = self._beside(place, found)
         if found is None:
-            raise NotFoundError(Problem("not found", file=self._shown(place)))
+            raise NotFoundError(Problem("not found", file=place.shown))
         return place, found
 
-    def _bundle(self, place: _Place) -> Manifest:
-        there = self._manifest(place)
-        if there is None or there.type == manifests.REMOVED_TYPE:
-            self._check_there()
-            raise NotFoundError(Problem("not found", file=self._shown(place)))
-        return there
+    def _bundle(self, place: _Place) -> Manifest | None:
+        """Return the manifest of a bundle, or of what says that it was removed, as it was read before."""
+        at = (place.repository, place.tag)
+        if at not in self._bundles and (there := self._tagged(place)):
+            self._bundles[at] = there
+        return self._bundles.get(at)
 
-    def _check_there(self) -> None:
-        if not self._registry.is_there:
-            raise MissingStoreError(Problem("is no registry", file=self.address, hint="check the address"))
-
-    def _manifest(self, place: _Place) -> Manifest | None:
-        """Return the manifest of a bundle, as it was read before."""
-        bundle = _Place(place.repository, place.tag, place.file)
-        if bundle not in self._manifests and (read := self._read(bundle)):
-            self._manifests[bundle] = read
-        return self._manifests.get(bundle)
-
-    def _read(self, place: _Place) -> Manifest | None:
+    def _tagged(self, place: _Place) -> Manifest | None:
         data = self._registry.manifest(place.repository, place.tag)
-        return None if data is None else Manifest.parse(data, what=self._shown(place))
+        return None if data is None else Manifest.parse(data, what=place.shown)
 
-    def _beside(self, place: _Place, there: Manifest) -> Manifest | None:
+    def _beside(self, place: _Place, bundle: Manifest) -> Manifest | None:
         """Return what refers to a bundle and has the type of an end; what we wrote goes before what others did."""
-        found = self._of_type(place, there, REFERRERS[place.end][0]) if place.end in REFERRERS else []
-        own = (each for each in found if each.annotations.get(TITLE) == place.file + place.end)
-        return next(own, next(iter(found), None))
+        found = self._of_type(place, bundle, REFERRERS[place.end][0])
+        return next((each for each in found if each.annotations.get(TITLE) == place.file), next(iter(found), None))
 
-    def _of_type(self, place: _Place, there: Manifest, kind: str) -> Sequence[Manifest]:
-        own = [each for each_kind, each in self._refer_to(place, there) if each_kind == kind]
-        read = (self._registry.manifest(place.repository, each.digest) for each in own)
-        return [Manifest.parse(data, what=self._shown(place)) for data in read if data]
+    def _of_type(self, place: _Place, bundle: Manifest, kind: str) -> Sequence[Manifest]:
+        own = [digest for type_, digest in self._refer_to(place, bundle) if type_ == kind]
+        read = (self._registry.manifest(place.repository, digest) for digest in own)
+        return [Manifest.parse(data, what=place.shown) for data in read if data]
 
-    def _refer_to(self, place: _Place, there: Manifest) -> Sequence[tuple[str, Descriptor]]:
+    def _refer_to(self, place: _Place, bundle: Manifest) -> Sequence[tuple[str, Digest]]:
         """Return what refers to a bundle, each with its type; some registries list other types, or none."""
-        subject = there.own.digest
+        subject = bundle.own.digest
         if subject not in self._referrers:
             listed = self._registry.referrers(place.repository, subject)[:_MOST]
-            self._referrers[subject] = [(self._type(place, each), each) for each in listed]
+            self._referrers[subject] = [(self._type(place, each), each.digest) for each in listed]
         return self._referrers[subject]
 
     def _type(self, place: _Place, listed: Descriptor) -> str:
-        kind = listed.extra.get("artifactType")
+        kind = listed.document.get("artifactType")
         if isinstance(kind, str) and kind != manifests.EMPTY_TYPE:
             return kind
         data = self._registry.manifest(place.repository, listed.digest)
-        return str(manifests.parse_json(data, what=self._shown(place)).get("artifactType")) if data else ""
+        return str(manifests.parse_json(data, what=place.shown).get("artifactType")) if data else ""
 
-    def _refer(self, place: _Place, subject: Manifest, data: bytes) -> None:
-        self._registry.refer(place.repository, subject.own.digest, data)
-        self._referrers.pop(subject.own.digest, None)
+    def _refer(self, place: _Place, bundle: Manifest, data: bytes) -> None:
+        self._registry.refer(place.repository, bundle.own.digest, data)
+        self._referrers.pop(bundle.own.digest, None)
 
     def _place(self, key: str) -> _Place:
         check_key(key)
@@ -323,12 +304,11 @@ class OCIStore:
         if match is None or match[2] == INDEX or match[3] not in ("", CHECKSUM, *REFERRERS):
             problem = Problem(f"a registry has no place for {key!r}", hint="it has bundles, and what is known of them")
             raise InputError(problem)
-        return _Place(self._address.repository(match[2]), tag_of(match[1]), f"{match[2]}.tar.gz", match[3])
-
-    def _shown(self, place: _Place) -> str:
-        return self._registry.place(place.repository, place.tag) + (f" ({place.end})" if place.end else "")
+        repository, tag, end = self._address.repository(match[2]), tag_of(match[1]), match[3]
+        shown = self._registry.place(repository, tag) + (f" ({end})" if end else "")
+        return _Place(repository, tag, shown, f"{match[2]}.tar.gz{end}", end)
 
 
 def _line(bundle: Manifest, place: _Place) -> bytes:
     """Return the checksum file of a bundle, which the digest of its layer says."""
-    return f"{bundle.layer.digest.hex}  {place.file}\n".encode()
+    return f"{bundle.layer.digest.hex}  {place.file.removesuffix(CHECKSUM)}\n".encode()

@@ -16,13 +16,13 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import regular
@@ -35,8 +35,9 @@ _HELPER_SECONDS = 60  # it may ask the user
 _HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _UNKNOWN = "credentials not found"  # what helpers say, with more words behind
 _TOKEN_USER = "<token>"
-# RFC 9110, section 11: a scheme, or a parameter of the scheme before.
-_WORD = re.compile(r'[\s,]*([A-Za-z0-9!#$%&\'*+.^_`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+)))?')
+# RFC 9110, section 11: a parameter, and the schemes that we know, each with its parameters.
+_PARAMETER = r'[\s,]*([a-z]+)\s*=\s*(?:"([^"]*)"|([^\s",]+))'
+_CHALLENGE = re.compile(rf"\b(basic|bearer)\b((?:{_PARAMETER})*)", re.IGNORECASE)
 _TOKEN = re.compile(r"[\x21-\x7e]{1,65536}")
 
 
@@ -58,7 +59,8 @@ class Login:
     def __init__(self, address: Address, client: Client, tell: Callable[[str], object]) -> None:
         self._address, self._client, self._tell = address, client, cache(tell)  # each thing once
         self._headers: dict[str, str] = {}
-        self._more, self._known, self._lock = self._accounts(), list[Account](), Lock()
+        self._more = accounts(address, os.environ, self._tell) if address.is_secret else iter(())
+        self._known, self._lock = list[Account](), Lock()
 
     def header(self, repository: str) -> str:
         """Return what to send for a repository, empty at first."""
@@ -87,13 +89,6 @@ class Login:
                 self._known.append(next(self._more, NOBODY))
             return self._known[number]
 
-    def _accounts(self) -> Iterator[Account]:
-        if self._address.credentials:
-            user, password = self._address.credentials
-            yield Account(user=user, password=password)
-        elif self._address.secret:
-            yield from accounts(self._address, os.environ, self._tell)
-
     def _token(self, account: Account, wanted: Mapping[str, str], repository: str) -> str:
         """Return the header with a token of the server that the registry names; nothing where it refuses an account."""
         answer = self._client.ask(_token_request(account, wanted, repository))
@@ -115,7 +110,7 @@ def _token_request(account: Account, wanted: Mapping[str, str], repository: str)
     """Return the request for a token: with an identity token, with a password, or as nobody."""
     realm = wanted.get("realm", "")
     request = Request(url=realm, place=realm.partition("?")[0][:200], limit=_LARGEST_ANSWER)
-    if not _is_web_address(realm) or not may_have_secrets(realm):
+    if not may_have_secrets(realm):
         raise request.refusal("the registry names a token server without TLS", "ask whoever runs the registry")
     named = {"service": wanted.get("service", ""), "scope": wanted.get("scope") or f"repository:{repository}:pull"}
     parameters = {name: value for name, value in named.items() if value}
@@ -196,24 +191,22 @@ def _of_entry(entry: Mapping[str, Any], name: str, file: Path) -> Account | None
     return account if account != NOBODY else None
 
 
-def _by_helper(helper: str, servers: Sequence[str], file: Path) -> Account | None:
+def _by_helper(helper: str, server: str, file: Path) -> Account | None:
     """Ask a helper, by the protocol of docker-credential-helpers: a registry on stdin, JSON on stdout."""
     program = f"docker-credential-{helper}"
     if not _HELPER.fullmatch(helper):
         raise InputError(Problem(f"{helper[:80]!r} is not the name of a credential helper", file=str(file)))
-    for server in servers:
-        try:
-            done = subprocess.run([program, "get"], input=server.encode(), capture_output=True, timeout=_HELPER_SECONDS)
-            if done.returncode and done.stdout.decode(errors="replace").strip().startswith(_UNKNOWN):
-                continue
-            done.check_returncode()
-            answer = _mapping(json.loads(done.stdout[:_LARGEST_FILE]))
-        except (OSError, ValueError, RecursionError, subprocess.SubprocessError) as error:
-            hint = f"{file} names it: take it out there, or try it with: echo {server} | {program} get"
-            raise UnavailableError(Problem("the credential helper does not work", file=program, hint=hint)) from error
-        user, secret = str(answer.get("Username", "")), str(answer.get("Secret", ""))
-        return Account(identity=secret) if user == _TOKEN_USER else Account(user=user, password=secret)
-    return None
+    try:
+        done = subprocess.run([program, "get"], input=server.encode(), capture_output=True, timeout=_HELPER_SECONDS)
+        if done.returncode and done.stdout.decode(errors="replace").strip().startswith(_UNKNOWN):
+            return None
+        done.check_returncode()
+        answer = _mapping(json.loads(done.stdout[:_LARGEST_FILE]))
+    except (OSError, ValueError, RecursionError, subprocess.SubprocessError) as error:
+        hint = f"{file} names it: take it out there, or try it with: echo {server} | {program} get"
+        raise UnavailableError(Problem("the credential helper does not work", file=program, hint=hint)) from error
+    user, secret = str(answer.get("Username", "")), str(answer.get("Secret", ""))
+    return Account(identity=secret) if user == _TOKEN_USER else Account(user=user, password=secret)
 
 
 def _json(data: bytes, file: Path | None = None) -> dict[str, Any]:
@@ -226,27 +219,11 @@ def _json(data: bytes, file: Path | None = None) -> dict[str, Any]:
         raise InputError(Problem("is not JSON", file=str(file), hint="log in again")) from error
 
 
-def _is_web_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        return bool(known) and "@" not in parts.netloc
-    except ValueError:
-        return False
-
-
 def challenges(header: str) -> dict[str, dict[str, str]]:
-    """Read ``WWW-Authenticate``: by the scheme in lower case, its parameters; the first of each scheme counts."""
-    schemes: dict[str, dict[str, str]] = {}
-    current: dict[str, str] = {}
-    at, header = 0, header[:_LONGEST_HEADER]
-    while word := _WORD.match(header, at):
-        at = word.end()
-        name, quoted, plain = word.groups()
-        if quoted is None and plain is None:
-            current = {}
-            schemes.setdefault(name.lower(), current)
-        else:
-            value = plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
-            current.setdefault(name.lower(), value)
-    return schemes
+    """Read ``WWW-Authenticate``: by the scheme in lower case, its parameters."""
+    return {
+        scheme.lower(): {
+            name.lower(): quoted or plain for name, quoted, plain in re.findall(_PARAMETER, parameters, re.IGNORECASE)
+        }
+        for scheme, parameters, *_ in _CHALLENGE.findall(header[:_LONGEST_HEADER])
+    }

@@ -7,9 +7,8 @@ which Flux and Argo CD unpack; its title is the file that oras writes. The same 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from packyard.core.digest import Digest
@@ -39,32 +38,44 @@ _LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+gzip"
 TITLE, _VERSION = "org.opencontainers.image.title", "org.opencontainers.image.version"
 
 _SIZE = 10**15
-_MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*(;.*)?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Descriptor:
-    """What names a manifest or blob, with what a list says of it beside."""
+    """What names a manifest or blob: its digest and size, among what the document says that names it."""
 
+    document: Mapping[str, object]
     digest: Digest
     size: int
-    media_type: str = MANIFEST_TYPE
-    extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: bytes, media_type: str = MANIFEST_TYPE, **extra: object) -> Descriptor:
+    def of(cls, data: bytes, media_type: str = MANIFEST_TYPE, **more: object) -> Descriptor:
         """Describe some bytes."""
-        return cls(digest=Digest.of(data), size=len(data), media_type=media_type, extra=extra)
+        return cls.named(Digest.of(data), len(data), media_type, **more)
 
-    def document(self) -> dict[str, object]:
-        """Return it as JSON has it."""
-        return {**self.extra, "mediaType": self.media_type, "digest": self.digest, "size": self.size}
+    @classmethod
+    def named(cls, digest: Digest, size: int, media_type: str, **more: object) -> Descriptor:
+        """Describe what has a digest and a size."""
+        return cls({**more, "mediaType": media_type, "digest": digest, "size": size}, digest, size)
+
+    @classmethod
+    def parse(cls, value: object, *, what: str) -> Descriptor:
+        """Read what a document names, or raise `IntegrityError`."""
+        fields = value if isinstance(value, dict) else {}
+        size = fields.get("size")
+        if type(size) is not int or not 0 <= size < _SIZE:
+            raise _refusal(what, "names something of an impossible size")
+        try:
+            return cls(fields, Digest.parse(str(fields.get("digest"))), size)
+        except InputError as error:
+            raise _refusal(what, "names something by another digest than SHA-256") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The manifest of an artifact of one layer, as it is read."""
+    """The manifest of an artifact of one layer; ``own`` is how others name it."""
 
+    data: bytes
     own: Descriptor
     layer: Descriptor
     type: str
@@ -74,18 +85,17 @@ class Manifest:
     def parse(cls, data: bytes, *, what: str) -> Manifest:
         """Read a manifest, or raise `IntegrityError`."""
         document = parse_json(data, what=what)
-        kind, layers = document.get("mediaType", MANIFEST_TYPE), document.get("layers")
-        if isinstance(document.get("manifests"), list) or kind == INDEX_TYPE:
-            raise _refusal(what, "is a list of artifacts, and not one")
-        if document.get("schemaVersion") != 2 or not isinstance(kind, str) or not isinstance(layers, list):
+        kind, layers, notes = (document.get(name) for name in ("mediaType", "layers", "annotations"))
+        if "manifests" in document or document.get("schemaVersion") != 2 or not isinstance(layers, list):
             raise _refusal(what, "is not the manifest of an artifact")
         if len(layers) != 1:
             raise _refusal(what, f"has {len(layers)} layers instead of one")
         return cls(
-            own=Descriptor.of(data, kind),
-            layer=_descriptor(layers[0], what=what),
+            data=data,
+            own=Descriptor.of(data, kind if isinstance(kind, str) else MANIFEST_TYPE),
+            layer=Descriptor.parse(layers[0], what=what),
             type=str(document.get("artifactType", "")),
-            annotations=_texts(document.get("annotations")),
+            annotations={name: str(text) for name, text in (notes if isinstance(notes, dict) else {}).items()},
         )
 
 
@@ -97,7 +107,7 @@ def bundle_digest(entry: IndexEntry) -> Digest:
 def bundle(key: str, layer: tuple[Digest, int], facts: str) -> bytes:
     """Return the manifest of a bundle by its key, the digest and size of its file, and what is listed of it."""
     version, _, file = key.partition("/")
-    described = Descriptor(digest=layer[0], size=layer[1], media_type=_LAYER_TYPE, extra={"annotations": {TITLE: file}})
+    described = Descriptor.named(*layer, _LAYER_TYPE, annotations={TITLE: file})
     about = {TITLE: file.removesuffix(".tar.gz"), _VERSION: version, FACTS: facts}
     return _to_bytes(BUNDLE_TYPE, described, {name: text for name, text in about.items() if text})
 
@@ -126,12 +136,12 @@ def parse_list(data: bytes, *, what: str) -> list[Descriptor]:
     manifests = document.get("manifests")
     if document.get("schemaVersion") != 2 or not isinstance(manifests, list):
         raise _refusal(what, "is not a list of artifacts")
-    return [_descriptor(item, what=what) for item in manifests]
+    return [Descriptor.parse(item, what=what) for item in manifests]
 
 
 def compose_list(descriptors: Sequence[Descriptor]) -> bytes:
     """Return a list of artifacts."""
-    manifests = [each.document() for each in descriptors]
+    manifests = [each.document for each in descriptors]
     return json.dumps({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": manifests}, sort_keys=True).encode()
 
 
@@ -151,32 +161,12 @@ def _to_bytes(kind: str, layer: Descriptor, annotations: Mapping[str, str], subj
         "schemaVersion": 2,
         "mediaType": MANIFEST_TYPE,
         "artifactType": kind,
-        "config": {**Descriptor.of(EMPTY, EMPTY_TYPE).document(), "data": "e30="},
-        "layers": [layer.document()],
+        "config": {**Descriptor.of(EMPTY, EMPTY_TYPE).document, "data": "e30="},
+        "layers": [layer.document],
         "annotations": annotations,
-        **({"subject": subject.document()} if subject else {}),
+        **({"subject": subject.document} if subject else {}),
     }
     return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
-
-
-def _texts(value: object) -> Mapping[str, str]:
-    pairs = value.items() if isinstance(value, dict) else ()
-    return {name: text for name, text in pairs if isinstance(text, str)}
-
-
-def _descriptor(item: object, *, what: str) -> Descriptor:
-    """Read what a manifest names, or raise `IntegrityError`."""
-    fields = item if isinstance(item, dict) else {}
-    kind, digest, size = fields.get("mediaType"), fields.get("digest"), fields.get("size")
-    if not isinstance(kind, str) or not _MEDIA_TYPE.fullmatch(kind) or not isinstance(digest, str):
-        raise _refusal(what, "names something without a type or digest")
-    if type(size) is not int or not 0 <= size < _SIZE:
-        raise _refusal(what, "names something of an impossible size")
-    extra = {name: value for name, value in fields.items() if name not in ("mediaType", "digest", "size")}
-    try:
-        return Descriptor(digest=Digest.parse(digest), size=size, media_type=kind, extra=extra)
-    except InputError as error:
-        raise _refusal(what, "names something by another digest than SHA-256") from error
 
 
 def _refusal(what: str, message: str) -> IntegrityError:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import random
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from urllib.parse import quote, urlencode
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, PackyardError, Problem, UnavailableError, on_one_line, shown
-from packyard.sharing.stores.client import Answer, BrokenOffError, Client, Request, origin, target
+from packyard.sharing.stores.client import Answer, Client, Request, origin, target
 from packyard.sharing.stores.network import may_have_secrets
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.login import Login
 from packyard.sharing.stores.oci.manifest import EMPTY, INDEX_TYPE, MANIFEST_TYPE, Descriptor
-from packyard.sharing.stores.store import DeniedError, NotFoundError, UnmadeStoreError, check_listed
+from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, UnmadeStoreError, check_listed
 
 _PAGES, _LONGEST_PAGE = 10_000, 32 * 1024 * 1024
 _UPLOADS, _LISTINGS = 3, 20  # attempts
 _SMALL = 64 * 1024
-_AGAIN, _PAUSES = (400, 404, 409), (0.05, 0.2)  # seconds
 _NOT_DELETED = (400, 403, 404, 405, 501)  # where tags, or manifests, cannot be deleted, or are not there
 _NO_API = (400, 404, 405, 501)
 _DENIED = (401, 403)
@@ -50,10 +46,10 @@ class Registry:
         mark = "" if not reference else "@" if ":" in reference else ":"
         return f"oci://{self._address.host}/{repository}{mark}{reference}"
 
-    @cached_property
-    def is_there(self) -> bool:
-        """Whether this is a registry, whether or not it knows us."""
-        return self._client.ask(self._request("GET", "", "")).status in (200, *_DENIED)
+    def check_there(self) -> None:
+        """Refuse a server that is no registry, whether or not it knows us."""
+        if self._client.ask(self._request("GET", "", "")).status not in (200, *_DENIED):
+            raise MissingStoreError(Problem("is no registry", file=str(self._address), hint="check the address"))
 
     # Manifests.
 
@@ -69,21 +65,12 @@ class Registry:
         return answer.body
 
     def write_manifest(self, repository: str, reference: str, data: bytes, kind: str = MANIFEST_TYPE) -> Answer:
-        """Write a manifest, or raise where it is not taken.
-
-        Registries refuse some of those that write the same at the same moment: they try again.
-        """
+        """Write a manifest, or raise where it is not taken."""
         if repository not in self._prepared:
             self.upload(repository, EMPTY)
             self._prepared.add(repository)
         request = self._request("PUT", repository, f"manifests/{reference}", reference)
-        request = replace(request, headers={"Content-Type": kind}, body=data)
-        for pause in (*_PAUSES, 0.0):
-            answer = self._ask(repository, request)
-            if answer.status not in _AGAIN:
-                break
-            time.sleep(random.uniform(pause / 2, pause))
-        return self._check(answer, 201)
+        return self._check(self._ask(repository, replace(request, headers={"Content-Type": kind}, body=data)), 201)
 
     def delete(self, repository: str, reference: str) -> bool:
         """Delete what a tag, or a digest, names; return whether the registry lets that be done."""
@@ -129,9 +116,7 @@ class Registry:
         if offset >= layer.size:
             return
         request = self._request("GET", repository, f"blobs/{layer.digest}", layer.digest)
-        answer, pieces = self._authorized(
-            repository, request, lambda each: self._client.stream(each, offset=offset, size=layer.size)
-        )
+        answer, pieces = self._authorized(repository, request, lambda each: self._client.stream(each, offset=offset))
         self._check(answer, 200, 206 if offset else 200)
         for piece in pieces:
             offset += len(piece)
@@ -149,16 +134,11 @@ class Registry:
                 look = self._request("HEAD", repository, f"blobs/{digest}", digest)
                 if self._ask(repository, look).status == 200:
                     return
-            try:
-                answer = self._upload(repository, digest, data)
-            except BrokenOffError:
-                if not left:
-                    raise
-            else:
-                if answer.status == 201:  # also at once, where it has the blob in another repository
-                    return
-                if not left or answer.status in (*_DENIED, 413):
-                    raise self._refusal(answer)
+            answer = self._upload(repository, digest, data)
+            if answer.status == 201:  # also at once, where it has the blob in another repository
+                return
+            if not left or answer.status in (*_DENIED, 413):
+                raise self._refusal(answer)
 
     def _upload(self, repository: str, digest: Digest, data: bytes) -> Answer:
         begin = self._request("POST", repository, f"blobs/uploads/?mount={digest}", digest)
@@ -181,6 +161,7 @@ class Registry:
         for _ in range(_PAGES):
             answer = self._ask(repository, request)
             if answer.status == 404:
+                self.check_there()
                 break
             self._check(answer, 200)
             before = len(tags)
