@@ -47,22 +47,13 @@ _VARIABLE = re.compile(r"\$[({]?([A-Z][A-Z0-9_]*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UseCase:
-    """What a use case is made of; ``setters`` are its own values."""
-
-    base: str
-    storage: Sequence[str] = ()
-    programs: Sequence[str] = ()
-    setters: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What the author of a package was asked; ``setters`` are the values of all use cases."""
+    """What the author of a package was asked: the bases of its use cases, and what all of them have."""
 
     name: str
-    model: Mapping[str, str]
-    use_cases: Mapping[str, UseCase]
+    bases: Mapping[str, str]
+    storage: Sequence[str] = ()
+    programs: Sequence[str] = ()
     setters: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
 
@@ -91,12 +82,6 @@ WORK: Mapping[str, Sequence[str]] = {
 }
 #: Those of them whose model is not trained.
 _SERVING = ("deployment", "model-server")
-
-
-def model_of(name: str, use_cases: Iterable[UseCase]) -> dict[str, str]:
-    """Return what package.yaml says of the model until its author says more."""
-    mode = "inference" if all(each.base in _SERVING for each in use_cases) else "training"
-    return {"name": name, "framework": "none", "category": "none", "precision": "none", "mode": mode}
 
 
 def fault_of_part(kind: str, name: str, parts: Sequence[Offered]) -> str:
@@ -133,10 +118,10 @@ def cure(answers: Answers, parts: Sequence[Offered]) -> str:
     """Say what to choose or to define where no chosen part defines what others need."""
     chosen = {*_chosen(answers)}
     here = [part for part in parts if (part.kind, part.name) in chosen]
-    given = {*answers.setters, *(name for each in answers.use_cases.values() for name in each.setters)}
-    missing = {name for part in here for name in part.needs} - {name for part in here for name in part.defines} - given
+    missing = {name for part in here for name in part.needs} - {name for part in here for name in part.defines}
+    missing -= answers.setters.keys()
     if not missing:
-        return "leave a storage out by --storage USECASE=, name use cases by --base USECASE=BASE, give values by --set"
+        return "leave the storage out, name use cases by --base USECASE=BASE, give values by --set"
     kinds = (STORAGE, PROGRAMS)
     defining = (each for each in parts if each.kind in kinds and missing & {*each.defines} and not each.internal)
     flags = [f"--{each.kind} {each.name}" for each in defining]
@@ -147,19 +132,18 @@ def cure(answers: Answers, parts: Sequence[Offered]) -> str:
 
 
 def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:
-    for each in answers.use_cases.values():
-        yield from ((BASE, each.base), *((STORAGE, name) for name in each.storage))
-        yield from ((PROGRAMS, name) for name in each.programs)
+    kinds = (BASE, answers.bases.values()), (STORAGE, answers.storage), (PROGRAMS, answers.programs)
+    yield from ((kind, name) for kind, names in kinds for name in names)
 
 
-def setters(workspace: Workspace, use_case: UseCase) -> Mapping[str, Setter]:
-    """Return what users of a use case can set."""
-    return _Started.of(workspace, use_case, {}).setters
+def setters(workspace: Workspace, answers: Answers) -> Mapping[str, Setter]:
+    """Return what users of the first use case can set."""
+    return _Started.of(workspace, next(iter(answers.bases.values())), answers).setters
 
 
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
     """Return the files of the package by their paths in its folder."""
-    started = {name: _Started.of(workspace, each, answers.setters) for name, each in answers.use_cases.items()}
+    started = {name: _Started.of(workspace, base, answers) for name, base in answers.bases.items()}
     patches = {name: list(_patches(name, each)) for name, each in started.items()}
     values = {name: value for each in started.values() for name, value in each.missing.items()}
     answers = replace(answers, setters={**values, **answers.setters})
@@ -187,25 +171,19 @@ def _escaped(text: str) -> str:
 
 def _package(answers: Answers, patches: Mapping[str, Sequence[_Patch]]) -> Tree:
     tree: dict[str, Tree] = {"apiVersion": "packyard/v1", "kind": "Package"}
-    tree["model"] = in_brackets({key: Text(text) for key, text in answers.model.items()})
+    mode = "inference" if all(base in _SERVING for base in answers.bases.values()) else "training"
+    model = {"name": answers.name, **dict.fromkeys(("framework", "category", "precision"), "none"), "mode": mode}
+    tree["model"] = in_brackets({key: Text(text) for key, text in model.items()})
     if answers.setters:
         tree["setters"] = {name: Text(value) for name, value in answers.setters.items()}
-    tree["useCases"] = {name: _use_case(each, patches[name]) for name, each in answers.use_cases.items()}
+    tree["useCases"] = {name: _use_case(base, answers, patches[name]) for name, base in answers.bases.items()}
     return tree
 
 
-def _use_case(use_case: UseCase, patches: Sequence[_Patch]) -> Tree:
-    lists = {"storage": _texts(use_case.storage), "programs": _texts(use_case.programs)}
-    lists["patches"] = [Text(patch.file) for patch in patches]
-    tree: dict[str, Tree] = {"base": Text(use_case.base)}
-    tree |= {key: in_brackets(listed) for key, listed in lists.items() if listed}
-    if use_case.setters:
-        tree["setters"] = in_brackets({name: Text(value) for name, value in use_case.setters.items()})
-    return tree
-
-
-def _texts(names: Sequence[str]) -> list[Tree]:
-    return [Text(name) for name in names]
+def _use_case(base: str, answers: Answers, patches: Sequence[_Patch]) -> Tree:
+    lists = {"storage": answers.storage, "programs": answers.programs, "patches": [each.file for each in patches]}
+    listed = {key: in_brackets([Text(name) for name in names]) for key, names in lists.items() if names}
+    return {"base": Text(base), **listed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,18 +200,18 @@ class _Started:
     setters: Mapping[str, Setter]
 
     @classmethod
-    def of(cls, workspace: Workspace, use_case: UseCase, setters: Mapping[str, str]) -> _Started:
-        part = parts.read(workspace.sources, workspace.base_dir(use_case.base), "Kustomization")
-        dirs = [workspace.overlay_dir(PROGRAMS, name) for name in use_case.programs]
+    def of(cls, workspace: Workspace, base: str, answers: Answers) -> _Started:
+        part = parts.read(workspace.sources, workspace.base_dir(base), "Kustomization")
+        dirs = [workspace.overlay_dir(PROGRAMS, name) for name in answers.programs]
         programs = tuple(parts.read(workspace.sources, folder, "Component") for folder in dirs)
         objects = accumulate.accumulate(Part(part.folder, resources=(part,), components=programs))
         named = zip(accumulate.file_names(objects), objects, strict=True)
         started = {file: patch for file, item in named if (patch := _patch(item))}
         variables = {name for patch in started.values() for text in patch.texts for name in _VARIABLE.findall(text)}
         runs = {file: patch for file, patch in started.items() if patch.is_open}
-        defined, own_values = _defined(workspace, (part, *programs)), {**setters, **use_case.setters}
-        values = {**{name: setter.value for name, setter in defined.items()}, **own_values}
-        free = {name: setter for name, setter in defined.items() if "${" not in own_values.get(name, "")}
+        defined = _defined(workspace, (part, *programs))
+        values = {**{name: setter.value for name, setter in defined.items()}, **answers.setters}
+        free = {name: setter for name, setter in defined.items() if "${" not in answers.setters.get(name, "")}
         missing = (variables & values.keys()) - {name for item in objects for name in _variables(item)}
         is_read = any(item.identity[1:] == ("ConfigMap", "", accumulate.RUN) for item in objects)
         kind = next((each for each in objects if pods.find(each.root)), objects[0]).identity[1]

@@ -170,18 +170,12 @@ def _after(use_case: UseCase, names: Sequence[str], cases: Sequence[UseCase]) ->
 
 
 def _check_after(name: str, fields: Fields, names: Sequence[str], cases: Sequence[UseCase]) -> None:
-    """Note names that are not there, and those that share no storage with the use case that they run before."""
-    storages: dict[str, set[str]] = {}
-    for each in cases:
-        storages.setdefault(each.name, set()).add(each.storage)
+    """Note names that are not there."""
+    others = {each.name for each in cases} - {name}
     for other in names if cases else ():
-        if other == name or other not in storages:
-            hint = suggest(other, [each for each in storages if each != name])
+        if other not in others:
+            hint = suggest(other, others)
             fields.fault(_place(fields, "after", other), "after", f"there is no other use case {other!r}", hint)
-        elif name in storages and not storages[other] & {"", *storages[name]}:
-            has = f"{other} has the storages {', '.join(sorted(storages[other]))}"
-            hint = "give both the same storage"
-            fields.fault(_place(fields, "after", other), "after", f"{has}, and {name} none of them", hint)
 
 
 def _entry(
