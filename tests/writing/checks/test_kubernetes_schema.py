@@ -97,12 +97,8 @@ def place(text: str, of: str) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_sound_object_has_no_findings(judged: Judged, kind: str) -> None:
+def test_finds_an_unknown_field_of_a_pod_wherever_it_sits_and_nothing_in_a_sound_one(judged: Judged, kind: str) -> None:
     assert judged(manifest(kind)) == []
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_finds_an_unknown_field_of_a_pod_wherever_it_sits(judged: Judged, kind: str) -> None:
     text = manifest(kind, POD + "  comand: [a]\n")
     assert judged(text) == [
         f"{place(text, 'comand')} unknown-field: containers[0] has no field 'comand' in {ALL}{OPERATORS.get(kind, '')} "
@@ -122,9 +118,6 @@ def test_names_the_versions_that_lack_a_kind(judged: Judged) -> None:
     ("kind", "known"),
     [
         ("gateway.networking.k8s.io/v1 GRPCRoute", "gateway.networking.k8s.io/v1 HTPRoute"),
-        ("gateway.networking.k8s.io/v1 GatewayClass", "gateway.networking.k8s.io/v1 Gatway"),
-        ("keda.sh/v1alpha1 ClusterTriggerAuthentication", "keda.sh/v1alpha1 TriggerAuthentications"),
-        ("kubeflow.org/v1 JAXJob", "kubeflow.org/v1 TFJobs"),
         ("monitoring.coreos.com/v1 ServiceMonitor", "monitoring.coreos.com/v1 PodMonitr"),
         ("trainer.kubeflow.org/v1alpha1 Trainer", "trainer.kubeflow.org/v1alpha1 TrianJob"),
     ],
@@ -155,10 +148,7 @@ WORKFLOW = tiny.text("checks/workflow-of-every-kind.yaml")
     ("old", "new", "found"),
     [
         ("      mirror", "      volumes: []\n      mirror", "initContainers[0] has no field 'volumes'"),
-        ("      volumeMounts", "      fsGroup: 1\n      volumeMounts", "container has no field 'fsGroup'"),
-        ("      source", "      env: [{value: a}]\n      source", "env[0] lacks 'name'"),
         ("        dependencies", "        ports: [{}]\n        dependencies", "ports[0] lacks 'containerPort'"),
-        ("    emptyDir: {}", "    emptyDir: {size: 1}", "emptyDir has no field 'size'"),
     ],
 )
 def test_judges_the_parts_of_pods_in_a_workflow(judged: Judged, old: str, new: str, found: str) -> None:
