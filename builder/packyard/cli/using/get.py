@@ -5,14 +5,11 @@ packyard get NAME                          the catalogue of this packyard, if no
 packyard get NAME/USECASE                  the same, and which command is next
 packyard get NAME@VERSION --from CHANNEL   a directory, an http(s) address, a
                                            bucket or a registry
-packyard get oci://HOST/PATH/NAME:VERSION  one bundle by its address: also
-                                           …@sha256:…,
-                                           https://…/VERSION/NAME.tar.gz
 packyard get NAME --lock packyard.lock     pin what was fetched by its digests
 packyard get --locked                      fetch what packyard.lock pins, to the
                                            byte
 
-VERSION may be a range such as ^1.2 or ~1.2.0, latest, or a digest. Signatures, size and digest are verified before
+VERSION may be a range such as ^1.2 or ~1.2.0, or latest. Signatures, size and digest are verified before
 anything is unpacked. What was fetched is kept, and used where a channel cannot be reached; packyard config says where.
 """
 
@@ -20,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -66,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.reference is None:
         raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
     elif "://" in arguments.reference:
-        done = iter([_addressed(arguments, into)])
+        raise UsageError("packyard get: name the package and its channel: packyard get NAME@VERSION --from CHANNEL")
     else:
         package, _, wanted = arguments.reference.partition("/")
         source = preferences.source(arguments.channel)
@@ -113,17 +110,6 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
         yield _fetched(channel, Reference(name=name, version=pin.version), into, pin=pin)
 
 
-def _addressed(arguments: argparse.Namespace, into: Path) -> Row:
-    """Fetch the bundle at an address of its own."""
-    from packyard.sharing.fetching import bundle_address
-
-    address = bundle_address.parse(arguments.reference)
-    if arguments.channel is not None or address is None:
-        raise UsageError("packyard get: give the address of a bundle, or NAME --from CHANNEL")
-    channel, reference = address
-    return _fetched(preferences.Setting(channel, "its address"), reference, into, file=arguments.lock)
-
-
 def _fetched(
     channel: Setting, reference: Reference, into: Path, *, pin: Pin | None = None, file: str | None = None
 ) -> Row:
@@ -132,15 +118,13 @@ def _fetched(
         return _carried(reference, channel, into, pin=pin, file=file)
     from packyard.cli.channels import fetching, is_reached, open_to_read
     from packyard.sharing.configuration import normal
-    from packyard.sharing.fetching.fetch import opened
+    from packyard.sharing.fetching.fetch import fetch
 
     store = open_to_read(channel.value)
-    with ExitStack() as stack:
-        with progress.busy("fetching"):
-            how = fetching(channel.value, store)
-            fetched = stack.enter_context(opened(store, reference, how, pin=pin))
-        _tell(fetched, channel, store.address)
-        row = _unpacked(fetched.choice.entry, fetched.unpack, channel, normal(channel.value), into, file)
+    with progress.busy("fetching"):
+        fetched = fetch(store, reference, fetching(channel.value, store), pin=pin)
+    _tell(fetched, channel, store.address)
+    row = _unpacked(fetched.choice.entry, fetched.unpack, channel, normal(channel.value), into, file)
     preferences.note_used(channel.value)
     seen: dict[str, object] = {
         "channel": store.address,
@@ -206,6 +190,6 @@ def _carried(asked: Reference, source: Setting, into: Path, *, pin: Pin | None, 
         bundle = bundles.carried(asked, pin)
     row = _unpacked(bundle, bundle.unpack, source, CARRIED, into, file)
     if cache := bundle_cache():
-        with suppress(UnavailableError), cache.obtain(bundle.digest, lambda file: file.write(bundle.data)):
-            pass
+        with suppress(UnavailableError):
+            cache.put(bundle.digest, bundle.data)
     return row, f"{bundle.name}@{bundle.version} from {source}"
