@@ -22,8 +22,8 @@ from tiny import COMMAND, done, environment
 
 #: Those that call their objects as the base `staging` does.
 _PARTS_OF_STAGING = ("copy", "node-staging")
-#: These, and one whose pods mount no storage.
-_NOT_BESIDE_OTHERS = (*_PARTS_OF_STAGING, "smoke-test")
+#: These, one whose pods mount no storage, and one from which options cannot tell other Deployments.
+_NOT_BESIDE_OTHERS = (*_PARTS_OF_STAGING, "smoke-test", "deployment")
 CLAIM = ("--storage", "user-allocated-pvc")
 
 
@@ -78,7 +78,7 @@ def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: 
 def test_a_package_of_every_base_lints_without_an_edit(catalogue: Path, only: str) -> None:
     parts = [part.name for part in offered.find(workspace.read(real.REPOSITORY)) if part.kind == BASE]
     chosen = [only, "single-node"] if only else [name for name in parts if name not in _NOT_BESIDE_OTHERS]
-    assert only in parts or len(chosen) >= 21
+    assert only in parts or len(chosen) >= 20
     words = [*CLAIM, "--workspace", catalogue]
     words += ["--set", "PREPROCESS_IMAGE=${REGISTRY}/preprocess:1"] if "preprocess-and-test" in chosen else []
     code, _, said = tiny.run("new", "hello", *bases(chosen), *words)

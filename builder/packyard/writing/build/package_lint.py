@@ -14,6 +14,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
+from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS, needed
