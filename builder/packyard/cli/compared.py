@@ -66,7 +66,9 @@ def files(folder: Path) -> Files:
             folders.clear()
             continue
         start = f"{place}/" if place else ""
-        folders[:] = [name for name in folders if name[0] != "." or _is_above(start + name, listed)]
+        folders[:] = [
+            name for name in folders if name[0] != "." or any(path.startswith(f"{start}{name}/") for path in listed)
+        ]
         for path in [start + name for name in names if start + name in listed or not _is_ours(name)]:
             by_path[path] = tree.read(path)
             size += len(by_path[path])
@@ -74,10 +76,6 @@ def files(folder: Path) -> Files:
                 hint = "name the folder of one package, or of a library"
                 raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
     return by_path
-
-
-def _is_above(folder: str, listed: Collection[str]) -> bool:
-    return any(path.startswith(f"{folder}/") for path in listed)
 
 
 def _listed(folder: Path) -> Collection[str]:

@@ -24,7 +24,8 @@ _OF_WORKSPACE = ("build", "publish", "lint")
 
 def main(arguments: Sequence[str]) -> int:
     """Take the words after ``packyard``, the unfinished one last, and print its completions."""
-    *before, word = [os.path.expanduser(each.strip("'\"")) for each in arguments[arguments[:1] == ["--"] :] or [""]]
+    typed = [each.strip("'\"") for each in arguments[arguments[:1] == ["--"] :] or [""]]
+    *before, word = map(os.path.expanduser, typed)  # texts, of which the last may be no path
     try:
         offered = {candidate for candidate in _candidates(before, word) if candidate.startswith(word)}
     except (PackyardError, OSError):  # a package that cannot be read has no names to offer
