@@ -50,7 +50,6 @@ ROOMS = (
     "writing.build",
     "writing.judging",
     "sharing.entry",
-    "sharing.checksum",
     "sharing.stores",
     "sharing.configuration",
     "sharing.trust",

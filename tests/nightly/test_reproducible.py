@@ -91,7 +91,6 @@ def build(
             out_dir,
             "--output",
             "json",
-            "--no-cache",
         ],
         cwd=checkout,
         env={**clean, "PYTHONPATH": str(checkout / "builder"), **(env or {})},

@@ -412,16 +412,6 @@ def ray_fails(api: Api, namespace: str) -> None:
     api.merge({**RAY_JOB, "status": status}, namespace, subresource="status").expect_done()
 
 
-def ending(api: Api, namespace: str) -> None:
-    name = {
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "metadata": {"name": f"{namespace}-going", "finalizers": ["test.example/held"]},
-    }
-    api.create(name).expect_done()
-    api.delete(name).expect_done()
-
-
 def going_claim(api: Api, namespace: str) -> None:
     claims(bound=False, metadata={"finalizers": ["test.example/held"]})(api, namespace)
     deleted("PersistentVolumeClaim", "disk")(api, namespace)
@@ -432,13 +422,6 @@ def holder(api: Api, namespace: str) -> None:
     own = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "first"}, "spec": pod(**DISK)}
     api.create(own, namespace).expect_done()
     wait(lambda: [] if api.read(own, namespace).expect_done()["spec"].get("nodeName") else ["first"])
-
-
-def going_job(api: Api, namespace: str) -> None:
-    item = job(pod())
-    item["metadata"]["finalizers"] = ["test.example/held"]
-    api.create(item, namespace).expect_done()
-    deleted("Job", "run", "batch/v1")(api, namespace)
 
 
 @contextmanager

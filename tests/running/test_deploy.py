@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import re
 from collections.abc import Callable
@@ -11,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from controlplane import people
 from controlplane.api import Api, Object, await_quota, wait
 from packyard.core.bundle.record import FaultError
 from packyard.core.errors import PackyardError
-from packyard.running.runs import kubectl, look
+from packyard.running.runs import apply as applying
 from packyard.running.runs import plan as deploying
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
@@ -34,7 +32,7 @@ def made(client: Kubectl, *objects: Object, run: str = "first", who: str = "ann"
 def refused(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> str:
     """Return why objects are not deployed."""
     with pytest.raises(PackyardError) as caught:
-        deploying.plan(client, rendered(*objects, run=run), who="ann", when=WHEN, force=force, beside="BESIDE")
+        deploying.plan(client, rendered(*objects, run=run), who="ann", when=WHEN, force=force)
     return str(caught.value)
 
 
@@ -120,7 +118,7 @@ def test_a_job_that_is_there_is_not_changed_nor_what_its_pods_have_read(
     assert said.startswith(
         "ConfigMap settings changes, and the pods of Job work read it at their start (packyard undep"
     )
-    assert said.endswith("; BESIDE)")
+    assert said.endswith("; RUN_NAME=NAME deploys another run beside it)")
     assert cluster.read(config_map(), namespace).body["data"]["BATCH_SIZE"] == "64"
     settings = config_map(BATCH_SIZE="64", odd="\u2028\U0001f600")
     assert made(client, job(cpu="1"), settings, deployment(cpu="2")).number == 2  # a server beside it may change
@@ -136,7 +134,7 @@ def test_what_is_of_no_run_is_only_taken_over_by_force_and_what_is_of_another_ru
     cluster.create(config_map("taken", a="1"), namespace).expect_done()
     made(client, config_map("theirs", a="1"), run="other")
     said = refused(client, config_map("taken", a="2"), config_map("theirs", a="2"), force=force)
-    assert "ConfigMap theirs belongs to run other (BESIDE)" in said
+    assert "ConfigMap theirs belongs to run other (RUN_NAME=NAME deploys another run beside it)" in said
     assert ("ConfigMap taken is there, and belongs to no run (--force makes it the run's" in said) is not force
     assert cluster.read(config_map("taken"), namespace).body["data"] == {"a": "1"}
     assert cluster.read(config_map("theirs"), namespace).body["data"] == {"a": "1"}
@@ -269,49 +267,20 @@ def test_the_difference_is_what_would_change(client: Kubectl, cluster: Api, name
     assert deploying.difference(client, planned(client, config_map(a="1"))) == b""
 
 
-def test_objects_are_read_although_the_definition_of_another_is_gone(client: Kubectl) -> None:
-    made(client, config_map(a="1"))
-    gone, there = (
-        Reference("example.org/v1", "Engine", client.namespace, "x"),
-        Reference("v1", "ConfigMap", client.namespace, "settings"),
-    )
-    assert list(look.read(client, [there], [gone])) == [there]
-    listed = look.list_(client, {("v1", "ConfigMap"), ("example.org/v1", "Engine")}, look.selector({"first"}))
-    assert [each["metadata"]["name"] for each in listed.of("first")] == ["packyard.first.1", "settings"]
-    assert listed.unknown == {("example.org/v1", "Engine")}
-
-
-def test_the_account_of_a_pod_and_the_role_of_a_binding_come_before_them(
-    cluster: Api, namespace: str, tmp_path: Path
-) -> None:
+def test_an_account_comes_before_its_pod_and_a_role_before_its_binding() -> None:
     """For users who may only give rights that they have: the server compares, and so looks for the role."""
-    rbac, user = "rbac.authorization.k8s.io", f"ann-{namespace}"
-    own = {"apiGroups": [""], "resources": ["configmaps", "pods", "serviceaccounts"], "verbs": ["*"]}
-    roles = {"apiGroups": [rbac], "resources": ["roles", "rolebindings"], "verbs": ["get", "create", "patch"]}
-    cluster.create(item(f"{rbac}/v1", "Role", "user", rules=[own, roles]), namespace).expect_done()
-    made_of = {"roleRef": {"apiGroup": rbac, "kind": "Role"}, "subjects": [{"apiGroup": rbac, "kind": "User"}]}
-    cluster.create(binding("user", made_of, user), namespace).expect_done()
-    people.await_right(cluster, user, namespace, verb="patch", resource="roles", group=rbac)
-    ann = kubectl.find(os.environ["PATH"], kubeconfig=str(people.kubeconfig(cluster, user, namespace, tmp_path)))
-    pod = {**job()["spec"]["template"]["spec"], "serviceAccountName": "reader"}
-    objects = [
-        item("v1", "Pod", "inspector", spec=pod),
-        binding("reader", made_of, "somebody"),
-        item(f"{rbac}/v1", "Role", "reader", rules=[{**own, "verbs": ["get"]}]),
-        item("v1", "ServiceAccount", "reader"),
-    ]
-    plan = planned(ann, *objects)
-    assert [each.kind for each in plan.unseen] == ["Pod", "RoleBinding"]
-    applied: list[Reference] = []
-    deploying.carry_out(ann, plan, applied.append)
-    assert [each.kind for each in applied[2:]] == ["Pod", "RoleBinding"]
-    assert planned(ann, *objects).unseen == []
-
-
-def binding(role: str, made_of: Object, user: str) -> Object:
-    found = item("rbac.authorization.k8s.io/v1", "RoleBinding", role, **copy.deepcopy(made_of))
-    found["roleRef"]["name"], found["subjects"][0]["name"] = role, user
-    return found
+    pod, account, binding, role = (
+        Reference(version, kind, "", "a")
+        for version, kind in (
+            ("v1", "Pod"),
+            ("v1", "ServiceAccount"),
+            ("rbac.authorization.k8s.io/v1", "RoleBinding"),
+            ("rbac.authorization.k8s.io/v1", "Role"),
+        )
+    )
+    assert [applying.waits_for(each, [account, role]) for each in (pod, account, binding, role)] == [
+        True, False, True, False
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -42,14 +42,3 @@ def test_reads_each_krmfile_once_whatever_options_are_enabled(
     parsed.clear()
     build(directory, path="")
     assert parsed == {"claim": 1, "options": 1}
-
-
-def test_knows_the_values_and_the_names_of_its_own_setters_and_of_those_of_its_options(tmp_path: Path) -> None:
-    directory = optioned.package(tmp_path) / optioned.MULTI
-    done("enable", directory, "queue")
-    done("set", directory, "PVC_NAME=disk", "QUEUE_NAME=team-a")
-    rendered = Rendered.of(directory, {}, path="")
-    assert rendered.draft.options == ("queue",)
-    assert rendered.draft.values == {"PVC_NAME": "disk", "QUEUE_NAME": "team-a"}
-    assert rendered.setters >= {"IMAGE", "PVC_NAME", "RUN_NAME", "WORKERS", "QUEUE_NAME"}
-    assert "S3_BUCKET" not in rendered.setters

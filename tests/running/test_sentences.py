@@ -16,12 +16,11 @@ from pathlib import Path
 import pytest
 
 from controlplane import people
-from controlplane.api import Api, Object, wait
+from controlplane.api import Api, Object
 from packyard.running.doctor import facts
 from packyard.running.runs import kubectl, look, plan
 from packyard.running.runs.kubectl import Kubectl, listed, split
-from running.setups import define
-from running.wanted import config_map, deployment, item, job, secret
+from running.wanted import config_map, deployment, item, job
 
 _POD = ("create", "--dry-run=server", "--validate=ignore", "--filename=-")
 _APPLY = ("apply", "--server-side", "--validate=false", "--filename=-")
@@ -67,29 +66,17 @@ SENTENCES = {
     "may not list": Sentence(
         call=["get", "pods"], user="eve", pattern=kubectl.FORBIDDEN, gives=[("pods", "")]
     ),
-    "may not list of a group": Sentence(
-        call=["get", "jobs.batch"], user="eve", pattern=kubectl.FORBIDDEN, gives=[("jobs", "batch")]
-    ),
     "may not create": Sentence(
         call=_CREATE, objects=[config_map()], user="eve", pattern=kubectl._NO_RIGHT
     ),
     "may not read logs": Sentence(call=["logs", "a"], user="eve", pattern=r"\(Forbidden\)"),
     "no such resource": Sentence(call=["get", "dragons"], pattern=kubectl.UNKNOWN, gives=["dragons"]),
-    "no such resource of a group": Sentence(
-        call=["get", "Dragon.v1.nobody.example"], pattern=kubectl.UNKNOWN, gives=["Dragon"]
-    ),
     "no such kind": Sentence(
         call=["get", "--filename=-"], objects=[_ODD], pattern=look._UNSERVED, gives=[("Dragon", "nobody.example/v1")]
-    ),
-    "no such kind to apply": Sentence(
-        call=_APPLY, objects=[_ODD], pattern=look._UNSERVED, gives=[("Dragon", "nobody.example/v1")]
     ),
     "no such group": Sentence(call=["get", "--raw=/apis/nobody.example/v1"], pattern=r"\(NotFound\)"),
     "no namespace": Sentence(
         call=_CREATE, objects=[config_map()], namespace="none", pattern=kubectl.NO_NAMESPACE, gives=["none"]
-    ),
-    "no namespace for a pod": Sentence(
-        call=_POD, objects=[bare_pod()], namespace="none", pattern=kubectl.NO_NAMESPACE, gives=["none"]
     ),
     "there already": Sentence(
         call=_CREATE, there=[config_map()], objects=[config_map()], pattern=kubectl._CONFLICTS[0]
@@ -106,7 +93,6 @@ SENTENCES = {
     "a StatefulSet": changing(set_of(), set_of(serviceName="b")),
     "a RoleBinding": changing(binding("a"), binding("b")),
     "a ConfigMap": changing(_FIXED, {**_FIXED, "data": {"x": "2"}}),
-    "a Secret": changing(secret(), {**secret(), "type": "example/other"}),
 }  # fmt: skip
 
 
@@ -172,20 +158,3 @@ def test_each_line_of_an_error_begins_as_facts_expect(asked: Callable[..., str])
     for call, user in ((["get", "dragons"], ""), (["get", "pods"], "eve"), (["get", "--raw=/apis/none/v1"], "")):
         said = asked(call, (), user)
         assert all(line.startswith(facts._ERRORS) for line in said.splitlines()), said
-
-
-@pytest.mark.usefixtures("kubectl")
-def test_a_kind_that_kubectl_remembers_and_nobody_serves(api_server: Api, namespace_of_server: str) -> None:
-    group = f"{namespace_of_server}.example"
-    define(api_server, f"{group}/v1", "Thing")
-    client = found(api_server.folder / "kubeconfig", namespace_of_server)
-    wanted = f"Thing.v1.{group}"
-    wait(lambda: [] if not client.ask(("get", wanted), b"").code else [wanted])
-    definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
-    api_server.delete({**definition, "metadata": {"name": f"things.{group}"}}).expect_done()
-
-    def answered() -> list[str]:
-        said = client.ask(("get", wanted), b"").errors
-        return [] if look._NO_LONGER.findall(said) == [(f"{group}/v1", "things")] else [said]
-
-    wait(answered)

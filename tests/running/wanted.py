@@ -22,7 +22,7 @@ def rendered(*objects: Object, run: str = "first", values: Mapping[str, str] | N
         item["metadata"].setdefault("labels", {})[_INSTANCE] = run
     about = {"package": "mnist", "version": "1.0.0", "use_case": "first-run"}
     draft = RunRecord(run="", number=1, when="", values=values or {}, **about)
-    return Rendered(objects=objects, draft=draft)
+    return Rendered(objects=objects, draft=draft, setters=frozenset({"RUN_NAME"}))
 
 
 def deploy(client: Kubectl, run: Rendered, who: str = "ann") -> RunRecord:

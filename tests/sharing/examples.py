@@ -21,7 +21,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.fetch import Fetching, opened
+from packyard.sharing.fetching import fetch as fetching
+from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index
@@ -34,9 +35,8 @@ Result = TypeVar("Result")
 
 
 def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Bundle:
-    """Return what a reference such as ``NAME`` or ``NAME@^1.2`` chooses, in memory; see `opened`."""
-    with opened(store, Reference.parse(reference), Fetching(trusted=trusted, memory=memory)) as fetched:
-        return fetched.read()
+    """Return what a reference such as ``NAME`` or ``NAME@^1.2`` chooses, in memory."""
+    return fetching.fetch(store, Reference.parse(reference), Fetching(trusted=trusted, memory=memory)).read()
 
 
 def bundle(name: str = "bert", version: str = "1.0", text: str = "") -> Bundle:

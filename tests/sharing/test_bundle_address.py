@@ -11,7 +11,7 @@ import real
 from packyard.core.errors import InputError, IntegrityError
 from packyard.sharing.entry import SIGSTORE, IndexEntry
 from packyard.sharing.fetching import bundle_address
-from packyard.sharing.fetching.fetch import Fetching, opened
+from packyard.sharing.fetching.fetch import Fetching, fetch
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.oci.manifest import bundle_digest
@@ -33,9 +33,9 @@ def check(address: str, trusted: Trust = NOBODY) -> str:
     """Fetch what is at an address, and say why it was chosen."""
     asked = bundle_address.parse(address)
     assert asked
-    with opened(open_store(asked[0]), asked[1], Fetching(trusted=trusted)) as fetched:
-        assert fetched.read() == BERT
-        return fetched.choice.why
+    fetched = fetch(open_store(asked[0]), asked[1], Fetching(trusted=trusted))
+    assert fetched.read() == BERT
+    return fetched.choice.why
 
 
 def test_a_bundle_in_a_registry_is_got_by_tag_and_digest_and_proved_by_its_provenance(registry3: str) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import shutil
 from pathlib import Path
 
 import pytest
 
-from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
-from packyard.core.files import atomic
+from packyard.core.errors import ConflictError, InputError, IntegrityError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
@@ -63,18 +61,6 @@ def test_everything_is_there_afterwards_with_the_same_bytes(source: DirectorySto
     assert access.read(target).entries == access.read(source).entries
     assert fetch(target, "bert") == bundle("bert", "2.0")
     assert list(fsck.check(target)) == []
-
-
-def test_no_room_for_temporary_files_is_said_with_the_variable_that_names_them(
-    source: DirectoryStore, target: DirectoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object, **__: object) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    publish(target, [bundle("own", "1.0")])
-    monkeypatch.setattr(atomic, "create", full)
-    with pytest.raises(UnavailableError, match=r"No space left on device \(make room there, or set TMPDIR"):
-        copy(source, target, ["gpt"], how=Fetching(trusted=TRUST))
 
 
 @pytest.mark.parametrize("texts", [(), ("bert@1.0",)])

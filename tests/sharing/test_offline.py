@@ -11,8 +11,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.core.work.cache import Cache
-from packyard.sharing.fetching import cache
-from packyard.sharing.fetching.fetch import Fetching, opened
+from packyard.sharing.fetching import fetch as fetching
+from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.index import KEY
 from packyard.sharing.index.offline import RememberedStore
@@ -57,11 +57,11 @@ def remembered(channel: Store, tmp_path: Path, told: list[str] | None = None) ->
 
 
 def test_what_was_read_once_can_be_got_again_without_the_channel(channel: Switched, tmp_path: Path) -> None:
-    how = Fetching(cache=cache.Cache(tmp_path / "bundles"))
+    how = Fetching(cache=Cache(tmp_path / "bundles"))
     for turn in range(2):
         told: list[str] = []
-        with opened(remembered(channel, tmp_path, told), Reference.parse("bert"), how) as fetched:
-            assert fetched.read() == bundle("bert", "1.1")
+        fetched = fetching.fetch(remembered(channel, tmp_path, told), Reference.parse("bert"), how)
+        assert fetched.read() == bundle("bert", "1.1")
         assert told == (["the cable is cut"] if turn else []), "it is said once"
         cut(channel)
     with pytest.raises(UnavailableError, match="the cable is cut"):

@@ -52,21 +52,6 @@ def check_sound(store: DirectoryStore) -> None:
             assert store.get(key).decode().startswith(hex_digits)
 
 
-def test_publishes_files_of_bundles_as_it_does_bundles(tmp_path: Path) -> None:
-    file = tmp_path / "bert.tar.gz"
-    file.write_bytes(bundle().data)
-    stores = [DirectoryStore(tmp_path / name) for name in ("one", "other")]
-    done = [
-        publish(stores[0], [bundle()], by=Publisher(new_id=lambda: ID)),
-        publish(stores[1], [file], by=Publisher(new_id=lambda: ID)),
-    ]
-    assert done[0] == done[1]
-    assert state(stores[0]) == state(stores[1])
-    file.write_bytes(b"damaged")
-    with pytest.raises(IntegrityError, match=r"bert\.tar\.gz"):
-        publish(stores[1], [file])
-
-
 def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -> None:
     (done,) = publish(store, [bundle()])
     assert done == (IndexEntry.of(bundle()), "published")

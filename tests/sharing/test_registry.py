@@ -15,7 +15,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, UnavailableError
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.fetch import opened
+from packyard.sharing.fetching import fetch as fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
@@ -90,8 +90,8 @@ def test_publishes_lists_yanks_closes_copies_and_removes(odd: Registry, tmp_path
     assert yank(store, "bert@1.1", "diverges")[1]
     assert not yank(open_store(odd.address), "bert@1.1", "diverges")[1]
     assert fetch(open_store(odd.address), "bert") == bundle(version="1.0")
-    with opened(open_store(odd.address), Reference.parse("bert")) as fetched:
-        assert fetched.choice.why == "the latest version; 1.1 is yanked: diverges"
+    fetched = fetching.fetch(open_store(odd.address), Reference.parse("bert"))
+    assert fetched.choice.why == "the latest version; 1.1 is yanked: diverges"
 
     close(store, "1.0")
     close(store, "1.1")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packyard import __version__
-from packyard.cli import output, state
+from packyard.cli import output
 from packyard.cli.preferences import Setting
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
@@ -52,11 +52,8 @@ def packed(here: Workspace, name: str) -> Bundle:
     """Build a package of a workspace, with the version of this packyard."""
     from packyard.writing.build.packing import Packing, Settings
 
-    how = Settings(root_dir=here.root_dir, version=__version__, cache_dir=state.cache_dir(), libraries=here.libraries)
-    draft = Packing(how)(name)
-    if draft.fault:
-        output.warning(draft.fault)
-    return draft.bundle()
+    how = Settings(root_dir=here.root_dir, version=__version__, libraries=here.libraries)
+    return Packing(how)(name).bundle()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +95,13 @@ def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin:
 def chosen(asked: Reference, address: str, store: Store, pin: Pin | None = None) -> tuple[Offer, Choice]:
     """Return what a channel has of what is asked for, verified, and why it is that; nothing is told."""
     from packyard.cli.channels import fetching, is_reached
-    from packyard.sharing.fetching.fetch import opened
+    from packyard.sharing.fetching.fetch import fetch
 
-    with opened(store, asked, fetching(address, store), pin=pin) as fetched:
-        read, versions = fetched.read(), fetched.versions
-        reached = is_reached(store)
-        found = Offer(bundle=read, proof=fetched.proof, versions=versions, index=fetched.number, is_reached=reached)
-        return found, fetched.choice
+    fetched = fetch(store, asked, fetching(address, store), pin=pin)
+    read, versions = fetched.read(), fetched.versions
+    reached = is_reached(store)
+    found = Offer(bundle=read, proof=fetched.proof, versions=versions, index=fetched.number, is_reached=reached)
+    return found, fetched.choice
 
 
 def read(file: Path) -> Bundle:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
@@ -9,15 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from packyard.cli import output, preferences, progress, state
+from packyard.cli import output, preferences, state
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
 from packyard.sharing.configuration import identity
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.cache import LIMIT
-from packyard.sharing.fetching.cache import Cache as BundleCache
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
@@ -30,6 +29,8 @@ from packyard.sharing.trust.keys import Signing
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
 BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS")
+#: How many bytes of bundles are kept, unless the user says otherwise.
+BUNDLES_LIMIT = 2 * 1024**3
 #: The variable that says how many seconds a request may take.
 TIMEOUT = "PACKYARD_TIMEOUT"
 _MOST = 86_400.0
@@ -105,29 +106,20 @@ def fetching(address: str, store: Store | None = None) -> Fetching:
     ``store`` is the channel, if it is open.
     """
     cache = None if isinstance(store or open_channel(address), DirectoryStore) else bundle_cache()
-    if cache and not _is_writable(cache.folder):
-        output.note(f"{cache.folder}: cannot be written; what is fetched is not kept")
-        cache = None
     trusted, memory = preferences.trust(address), preferences.memory(address)
-    return Fetching(
-        trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=progress.arriving, warn=output.warning
-    )
+    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), warn=output.warning)
 
 
-def _is_writable(folder: Path) -> bool:
-    """Make a folder, and return whether it can be written to."""
-    with suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return os.access(folder, os.W_OK | os.X_OK)
+def bundle_cache() -> Cache | None:
+    """Return the bundles that were fetched, by their digests; None for a user without a home folder.
 
-
-def bundle_cache() -> BundleCache | None:
-    """Return the bundles that were fetched; None for a user without a home folder."""
+    They are verified again, as anybody may have written there.
+    """
     folder = state.cache_dir()
     if folder is None:
         return None
     limit = preferences.configured_values().cache_limit
-    return BundleCache(folder / "bundles", limit=LIMIT if limit is None else limit)
+    return Cache(folder / "bundles", limit=BUNDLES_LIMIT if limit is None else limit, age=math.inf)
 
 
 def index_cache() -> Cache | None:

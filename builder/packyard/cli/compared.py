@@ -16,7 +16,7 @@ from packyard.core.files.paths import RECEIPT, WORKSPACE, is_rendered
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
 from packyard.using.upgrade.difference import Files
-from packyard.writing.build.packing import Packing
+from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.source import library, package, workspace
 from packyard.writing.source.workspace import Workspace
 
@@ -48,10 +48,9 @@ def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
 
 
 def _composed(here: Workspace, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
-    packing = Packing(fanout.settings(arguments, here.root_dir, _VERSION, here.libraries))
+    packing = Packing(Settings(root_dir=here.root_dir, version=_VERSION, libraries=here.libraries))
     with progress.of(names) as done:
         drafts = executor.run(packing, names, jobs=fanout.jobs(arguments, names), done=done)
-    fanout.finish(packing.settings.cache_dir, (each.fault for each in drafts))
     return {each.name: files_of(each.bundle().members) for each in drafts}
 
 

@@ -19,6 +19,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.receipt import CARRIED, Receipt
 from packyard.core.bundle.reference import Reference, same
+from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, Problem
 from packyard.core.files import paths, regular
 from packyard.sharing.entry import Identified
@@ -71,14 +72,10 @@ class Untarred:
         from packyard.cli.channels import bundle_cache
 
         cache = bundle_cache()
-        file = cache.path(self.receipt.digest) if cache else None
-        if file is None or not file.exists():
+        data = cache.get(self.receipt.digest) if cache else None
+        if data is None or Digest.of(data) != self.receipt.digest:
             return None
-        try:
-            bundle = bundles.read(file)
-        except PackyardError as error:  # what is damaged was not it
-            output.detail(f"{file}: {error}")
-            return None
+        bundle = Bundle.open(data, what=self.name)
         return bundle if self._is_of(bundle) else None
 
 

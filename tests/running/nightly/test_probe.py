@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import copy
 import os
-import signal
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,16 +14,14 @@ from pathlib import Path
 import pytest
 
 from catalogue.nightly import test_runs
-from controlplane import fates, people
+from controlplane import fates
 from controlplane.api import Api, Object, wait
-from packyard.cli.running import doctor, interrupts
-from packyard.core.errors import UnavailableError
+from packyard.cli.running import interrupts
 from packyard.core.kubernetes import pods
 from packyard.running import probe as probes
-from packyard.running.runs import kubectl, status
+from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendered import Rendered
-from tiny import COMMAND, environment
 
 
 @pytest.fixture
@@ -84,43 +80,3 @@ def end(api: Api, namespace: str, pod: Object, message: str) -> None:
     status = {"phase": "Succeeded", "containerStatuses": statuses}
     named = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": pod["metadata"]["name"]}, "status": status}
     api.merge(named, namespace, subresource="status").expect_done()
-
-
-def test_who_may_not_create_a_probe_hears_of_that_first(
-    rendered: Rendered, cluster: Api, namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config = people.kubeconfig(cluster, namespace, namespace, tmp_path)
-    user = kubectl.find(os.environ["PATH"], kubeconfig=str(config))
-    with pytest.raises(UnavailableError, match='cannot create resource "jobs"'):
-        doctor.run_probe(user, rendered, seconds=1)
-    said = capsys.readouterr().err
-    assert "could not be deleted" in said
-    assert "delete job mnist-fp32-training-first-run-probe-" in said
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_whoever_interrupts_a_probe_leaves_nothing(
-    sent: signal.Signals,
-    untarred: Callable[[str], Path],
-    cluster: Api,
-    namespace: str,
-    client: Kubectl,
-    left: Callable[[], list[str]],
-) -> None:
-    directory = untarred("mnist-fp32-training-k8s") / "first-run/none"
-    file = directory / "job.yaml"
-    inject = 'sidecar.istio.io/inject: "false"\n'
-    text = file.read_text()
-    assert inject in text
-    file.write_text(text.replace(inject, f"{inject}        {fates.ANNOTATION}: run\n"))
-    words = [*COMMAND, "doctor", str(directory), "--probe", "-n", namespace, *client.flags[:1]]
-    with subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, start_new_session=True) as process:
-        wait(lambda: [] if running(cluster, namespace) else ["no pod"])
-        process.send_signal(sent)
-        process.wait()
-        assert process.stderr
-        stderr = process.stderr.read()
-    assert process.returncode == 130, stderr
-    assert b"could not be deleted" not in stderr
-    wait(left)

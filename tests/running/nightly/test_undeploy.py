@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from controlplane.api import Api, Object, wait
-from packyard.core.errors import InputError
 from packyard.running.runs import record as records
 from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
@@ -103,11 +100,3 @@ def test_claims_go_where_that_is_asked_also_those_that_a_stateful_set_made(
         "PersistentVolumeClaim disk",
         "StatefulSet db",
     ]
-
-
-def test_no_run_has_a_name_that_is_no_label(client: Kubectl) -> None:
-    made(client, "first", config_map("a", x="1"))
-    for name in ("First;x", "a,b", "first,packyard/run!=x", "x" * 64, "-n"):
-        assert records.read_all(client, name) == {}
-        with pytest.raises(InputError, match="there is no run"):
-            records.read_run(client, name)

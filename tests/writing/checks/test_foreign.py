@@ -170,12 +170,6 @@ def test_a_setter_is_not_unused_where_a_file_is_still_empty(found: Lint) -> None
     assert found({"Krmfile": KRMFILE, KUSTOMIZATION: listed, "p.yaml": "# nothing yet\n", "web.yaml": WEB}) == []
 
 
-def test_a_description_is_text(found: Lint) -> None:
-    files = {"Krmfile": KRMFILE.replace("How many.", "{how: many}"), "a.yaml": WEB}
-    message = "description of REPLICAS must be text: `kustomize cfg set` fails for all setters"
-    assert f"Krmfile:6 error wrong-type: {message}" in found(files)
-
-
 @pytest.mark.parametrize(
     ("types", "rules", "is_said"),
     [

@@ -27,10 +27,7 @@ from packyard.running.runs.results import Place
 from packyard.running.runs.run import Reference
 from packyard.running.runs.transfer import Copied
 
-ROWS = Rows(
-    "place",
-    "run, path, held, copy, to?, files?, bytes?, copied?, left (file, reason)",
-)
+ROWS = Rows("place", "run, path, held, copy")
 _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
 
 
@@ -54,19 +51,17 @@ def run(arguments: argparse.Namespace) -> int:
         declare.alone(arguments, "results", "without --to DIR", "timeout")
     elif unheld := [pair for pair in zip(places, ways, strict=True) if not pair[0].volume]:
         raise InputError(*(Problem(f"{each.path} is on no volume of the run's pods", hint=way) for each, way in unheld))
-    rows, code = list[tuple[object, ...]](), 0
+    code = 0
     for number, (place, way) in enumerate(zip(places, ways, strict=True)):
-        counts: tuple[object, ...] = (None, None, None, None, ())
         if arguments.to:  # several places are copied into numbered folders
             to = Path(arguments.to, str(number) if len(places) > 1 else "")
             copied = _copy(client, arguments, place, to)
             _tell(copied, to)
-            counts = (str(to), copied.files, copied.size, copied.copied, copied.left)
             code |= bool(copied.left)
         elif arguments.output == "text":
             output.line(str(place))
             output.note(f"to copy it, while a pod of the run is there: {way}" if place.is_fleeting else way)
-        rows.append((arguments.run, place.path, place.held, way, *counts))
+    rows = [(arguments.run, place.path, place.held, way) for place, way in zip(places, ways, strict=True)]
     ROWS.show(rows, arguments.output)
     return code
 

@@ -65,14 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[RunRecord]) -> RunRecord:
     """Return the record that is asked for: by its number, or the one before the last."""
     run, number = arguments.run, arguments.record
-    if number is None and len(before) == 1:
-        complete = client.packyard("rollback", run, str(before[0].number), *deploy.typed(arguments))
-        raise InputError(Problem(f"run {run} was deployed once: nothing is before", hint=f"{complete} completes it"))
     for record in before[-2:-1] if number is None else before:
         if number in (None, record.number):
             return record
     hint = f"{client.packyard('rollback', run, '--list')} lists them"
-    raise InputError(Problem(f"run {run} has no record {number}", hint=hint))
+    raise InputError(Problem(f"run {run} has no record {number or 'before the last'}", hint=hint))
 
 
 def _list(arguments: argparse.Namespace) -> int:

@@ -88,6 +88,6 @@ def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
 
 
 def _limit() -> Setting:
-    from packyard.sharing.fetching.cache import LIMIT
+    from packyard.cli.channels import BUNDLES_LIMIT
 
-    return Setting(str(LIMIT), _DEFAULT)
+    return Setting(str(BUNDLES_LIMIT), _DEFAULT)

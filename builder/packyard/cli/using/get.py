@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -132,15 +132,13 @@ def _fetched(
         return _carried(reference, channel, into, pin=pin, file=file)
     from packyard.cli.channels import fetching, is_reached, open_to_read
     from packyard.sharing.configuration import normal
-    from packyard.sharing.fetching.fetch import opened
+    from packyard.sharing.fetching.fetch import fetch
 
     store = open_to_read(channel.value)
-    with ExitStack() as stack:
-        with progress.busy("fetching"):
-            how = fetching(channel.value, store)
-            fetched = stack.enter_context(opened(store, reference, how, pin=pin))
-        _tell(fetched, channel, store.address)
-        row = _unpacked(fetched.choice.entry, fetched.unpack, channel, normal(channel.value), into, file)
+    with progress.busy("fetching"):
+        fetched = fetch(store, reference, fetching(channel.value, store), pin=pin)
+    _tell(fetched, channel, store.address)
+    row = _unpacked(fetched.choice.entry, fetched.unpack, channel, normal(channel.value), into, file)
     preferences.note_used(channel.value)
     seen: dict[str, object] = {
         "channel": store.address,
@@ -206,6 +204,6 @@ def _carried(asked: Reference, source: Setting, into: Path, *, pin: Pin | None, 
         bundle = bundles.carried(asked, pin)
     row = _unpacked(bundle, bundle.unpack, source, CARRIED, into, file)
     if cache := bundle_cache():
-        with suppress(UnavailableError), cache.obtain(bundle.digest, lambda file: file.write(bundle.data)):
-            pass
+        with suppress(UnavailableError):
+            cache.put(bundle.digest, bundle.data)
     return row, f"{bundle.name}@{bundle.version} from {source}"

@@ -23,12 +23,11 @@ from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
 from packyard.core.bundle import manifest
-from packyard.core.bundle.bundle import Bundle, inspect
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.sharing.entry import SBOM, IndexEntry
-from packyard.sharing.fetching.cache import digest_of
 from packyard.sharing.fetching.verify import Proof, changes, verify_bundle, with_sbom
 from packyard.sharing.trust import provenance
 from packyard.using.upgrade.merge import Merged, Versions, merge
@@ -60,18 +59,16 @@ def _file(file: Path, channel: str | None, form: str) -> int:
     if not file.exists():
         hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
         raise InputError(Problem("no such file", file=str(file), hint=hint))
-    with regular.opened(file) as opened:
-        described, tar = inspect(opened, what=str(file))
-        digest, size = digest_of(opened), opened.tell()
-    bundle = IndexEntry(name=described.name, version=described.version, tar=tar, digest=digest, size=size)
+    made = bundles.read(file)
+    bundle = IndexEntry.of(made)
     attested = next(filter(None, (_beside(file, end) for end in provenance.ENDS)), None)
     proof, offer = verify_bundle(bundle, attested, preferences.trusted_anywhere(), what=str(file)), None
     if (listing := _beside(file, SBOM)) is not None and proof.provenance is not None:
         proof = with_sbom(proof, listing, what=str(file))
     if channel:
         offer = bundles.offer(Reference.parse(f"{bundle.name}@{bundle.version}"), Setting(channel, "--from"))
-        if tar != offer.bundle.tar:
-            problem = f"is not what the channel has: its tar is {tar}, the published one {offer.bundle.tar}"
+        if made.tar != offer.bundle.tar:
+            problem = f"is not what the channel has: its tar is {made.tar}, the published one {offer.bundle.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
         proof = offer.proof or proof
     if ROWS.show([_row(bundle, proof, offer)], form):

@@ -28,16 +28,20 @@ _HEAD = 65  # a SHA-256 in hexadecimal digits, a line feed
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Entries in ``folder``, which is made with the first; not more than ``limit`` bytes stay after `prune`."""
+    """Entries in ``folder``, which is made with the first.
+
+    After `prune`, not more than ``limit`` bytes stay, and none that was not used for ``age`` seconds.
+    """
 
     folder: Path
     limit: int = field(default=LIMIT, kw_only=True)
+    age: float = field(default=MAX_AGE, kw_only=True)
 
     def get(self, key: Digest) -> bytes | None:
         """Return the bytes that are cached under a key, or None."""
         file = self._file(key)
         try:
-            entry = regular.read(file)
+            entry = regular.read(file, limit=self.limit + _HEAD)
             os.utime(file)  # used now: `prune` begins with what was not
         except (OSError, PackyardError):  # missing, or not readable: a miss
             return None
@@ -54,13 +58,13 @@ class Cache:
             raise UnavailableError(f"{self.folder}: results cannot be cached: {error.strerror or error}") from error
 
     def prune(self, now: float) -> None:
-        """Delete what was not used for a month, then the least recently used until the rest is within the limit."""
+        """Delete what was not used for long, then the least recently used until the rest is within the limit."""
         try:
             total = 0
             for last, size, file in sorted(self._entries(), reverse=True):
                 at_work = file.name.startswith(".")  # another process is writing it
                 total += size
-                if last < now - (_LEFT_BEHIND if at_work else MAX_AGE) or (total > self.limit and not at_work):
+                if last < now - (_LEFT_BEHIND if at_work else self.age) or (total > self.limit and not at_work):
                     file.unlink(missing_ok=True)
         except OSError as error:
             raise UnavailableError(f"{self.folder}: results cannot be deleted: {error.strerror or error}") from error

@@ -188,7 +188,7 @@ class Kubectl:
         is_unknown, is_deaf = _UNKNOWN_USER.search(stderr), _WEBHOOK not in stderr and _DEAF.search(stderr)
         if is_unknown or is_deaf:
             what = "does not accept your credentials" if is_unknown else "cannot be reached"
-            reason = "\n".join(dict.fromkeys(stderr.splitlines()))  # each request of a call says it
+            reason = stderr.partition("\n")[0].removeprefix("error: ")
             hint = f"{self.by_hand('auth', 'whoami')} shows whether it answers"
             raise UnavailableError(Problem(f"the cluster of context {self.context} {what}: {reason}", hint=hint))
         return answer

@@ -11,19 +11,18 @@ that is yanked. Interrupted, nothing is listed, and the next run uploads what is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from packyard.core.bundle import record
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, Problem
 from packyard.sharing.entry import SBOM, IndexEntry
-from packyard.sharing.fetching.fetch import Fetching, keep
+from packyard.sharing.fetching.fetch import Fetching, whole
 from packyard.sharing.fetching.verify import Proof, verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
@@ -31,13 +30,12 @@ from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import Package
 from packyard.sharing.publishing.gc import clear
-from packyard.sharing.publishing.publish import Attest, Packed, check_place, compare, upload
+from packyard.sharing.publishing.publish import Packed, check_place, compare, upload
 from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import MissingStoreError, Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance
 
-_AT_ONCE = 4  # uploads
-_BATCH = 32  # bundles that are on this disk
+_AT_ONCE = 4  # bundles that are in memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,16 +104,29 @@ def copy(
     gone = [each for each in entries if str(each) not in exact and before.known(each.name).is_gone(each.version)]
     results = {str(each): Copied(entry=each, status="removed" if each in gone else "unchanged") for each in entries}
     missing = [each for each in entries if each not in gone and not before.lists(each)]
-    numbers = count(1)
+    own = {str(entry): entry for entry in missing}
+    known, numbers = dict[str, tuple[Mapping[str, bytes], Proof]](), count(1)
 
-    def hear(_: object) -> None:
-        done(next(numbers), len(missing))
+    def know(text: str) -> Mapping[str, bytes]:
+        if text not in known:
+            with pointing_to_fsck(source):
+                known[text] = _known(source, listed, own[text], how)
+        return known[text][0]
 
-    for start in range(0, len(missing), _BATCH):
-        with _fetched(source, listed, missing[start : start + _BATCH], how) as (packed, attest, proofs):
-            uploads = compare(target, packed, before)
-            for entry, status in upload(target, uploads, before, attest=attest, at_once=_AT_ONCE, done=hear):
-                results[str(entry)] = Copied(entry=entry, status=status, proof=proofs[str(entry)])
+    def data(entry: IndexEntry) -> bytes:
+        know(str(entry))
+        with pointing_to_fsck(source):
+            return whole(source, entry, how)
+
+    def attest(entry: IndexEntry) -> Mapping[str, bytes]:
+        files = know(str(entry))
+        return files if own[str(entry)].digest == entry.digest else {}  # there it may be compressed otherwise
+
+    uploads = compare(target, [Packed(entry=each, data=partial(data, each)) for each in missing], before)
+    for entry, status in upload(
+        target, uploads, before, attest=attest, at_once=_AT_ONCE, done=lambda _: done(next(numbers), len(missing))
+    ):
+        results[str(entry)] = Copied(entry=entry, status=status, proof=known[str(entry)][1])
     if publisher:
         publisher.commit(target, lambda index: _with(index, listed, results.values()))
     elif before.data != listed.data:
@@ -146,21 +157,6 @@ def _with(index: Index, listed: Index, copied: Iterable[Copied]) -> Index:
     for version in sorted(closed - lacking):
         index = index.close(version)
     return index
-
-
-@contextmanager
-def _fetched(
-    store: Store, listed: Index, entries: Sequence[IndexEntry], how: Fetching
-) -> Iterator[tuple[list[Packed], Attest, dict[str, Proof]]]:
-    """Fetch bundles to this disk; yield them, what the source knows of them, and their proofs."""
-    known, proofs, packed = dict[str, Mapping[str, bytes]](), dict[str, Proof](), []
-    with TemporaryDirectory(prefix="packyard-") as folder:
-        with pointing_to_fsck(store):
-            for entry in entries:
-                known[entry.key], proofs[str(entry)] = _known(store, listed, entry, how)
-                packed.append(Packed(entry=entry, file=keep(store, entry, Path(folder), how)))
-        same = {entry.key: entry.digest for entry in entries}
-        yield packed, lambda each: known[each.key] if same[each.key] == each.digest else {}, proofs
 
 
 def _known(store: Store, listed: Index, entry: IndexEntry, how: Fetching) -> tuple[Mapping[str, bytes], Proof]:

@@ -20,7 +20,6 @@ from packyard.core.bundle import record, reference
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, IntegrityError, Problem
-from packyard.sharing import checksum
 from packyard.sharing.entry import CHECKSUM, SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
@@ -45,6 +44,7 @@ _PUBLISH_AGAIN = "publish the package again, which writes it"
 _LIST_AGAIN = "list again what is sound: packyard fsck CHANNEL --repair"
 _REMOVE = "packyard fsck CHANNEL --repair lists it, if it is whole; with --remove, what is not is removed"
 _FAULTS = (IntegrityError, InputError, TooLongError, NotFoundError, UnreadableError)
+_LINE = 4096  # bytes of a checksum file
 _BUNDLE = re.compile(r"(?P<version>[^/]+)/(?P<name>[^/]+)\.tar\.gz")
 
 
@@ -143,9 +143,7 @@ def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
         if not made.is_same_file(entry):
             raise IntegrityError(f"is the bundle {made}, its tar is {made.tar}, and the index lists {entry.tar}")
     with survey.noting(line, _PUBLISH_AGAIN):
-        said = checksum.parse(store.get(line, limit=checksum.LIMIT), what=line)
-        if said != entry.digest:
-            raise IntegrityError(f"expected {entry.digest}, found {said}")
+        _check_checksum(store, entry)
     again = f"remove it, and publish the same sources again: packyard publish {entry.name} --version {entry.version}"
     again += " --to CHANNEL --key KEY"
     with survey.noting(proof, again, "unproved"):
@@ -154,6 +152,11 @@ def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
         if expected:
             with survey.noting(entry.beside(SBOM), again, "unproved"):
                 expected.verify(store.get(entry.beside(SBOM), limit=provenance.LIMIT), what=entry.beside(SBOM))
+
+
+def _check_checksum(store: Store, entry: IndexEntry) -> None:
+    if store.get(entry.beside(CHECKSUM), limit=_LINE) != entry.checksum:
+        raise IntegrityError(f"expected the line {entry.checksum.decode()!r}")
 
 
 def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False) -> tuple[Index, list[str], list[str]]:
@@ -213,10 +216,9 @@ def _sound(survey: _Survey, trusted: Trust) -> Iterator[IndexEntry]:
         with survey.noting(key, _PUBLISH_AGAIN):
             reference.check_name(match["name"])
             reference.check_version(match["version"])
-            data, line = survey.store.get(key, limit=LIMITS.packed_size), key + CHECKSUM
-            checksum.parse(survey.store.get(line, limit=checksum.LIMIT), what=line).verify(data, what=key)
-            entry = IndexEntry.of(Bundle.open(data, what=key))
+            entry = IndexEntry.of(Bundle.open(survey.store.get(key, limit=LIMITS.packed_size), what=key))
             if entry.key != key:
                 raise IntegrityError(f"is the bundle {entry}")
+            _check_checksum(survey.store, entry)
             provenance.check_beside(survey.store, entry, trusted)
             yield entry

@@ -26,7 +26,6 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line, refuse
 from packyard.core.files import regular
 from packyard.core.work.parallel import each
-from packyard.sharing import checksum
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, MANY, Index
@@ -42,28 +41,26 @@ Attest = Callable[[IndexEntry], Mapping[str, bytes]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """A bundle that is to be published. A file is not opened if it is described already; its digest is checked."""
+    """A bundle that is to be published, and how its bytes are read where they are wanted."""
 
     entry: IndexEntry
-    file: Path | Bundle
+    data: Callable[[], bytes]
 
     @classmethod
-    def of(cls, bundle: Bundle | Path | Packed) -> Packed:
+    def of(cls, bundle: Bundle | Packed) -> Packed:
         """Describe a bundle."""
-        if isinstance(bundle, Packed):
-            return bundle
-        if isinstance(bundle, Bundle):
-            return cls(entry=IndexEntry.of(bundle), file=bundle)
-        opened = Bundle.open(regular.read(bundle, limit=archive.LIMITS.packed_size), what=bundle.name)
-        return cls(entry=IndexEntry.of(opened), file=bundle)
+        return bundle if isinstance(bundle, Packed) else cls(entry=IndexEntry.of(bundle), data=lambda: bundle.data)
 
-    def data(self) -> bytes:
-        """Return the bytes of the bundle, which for a file are read only now."""
-        if isinstance(self.file, Bundle):
-            return self.file.data
-        data = regular.read(self.file, limit=archive.LIMITS.packed_size)
-        self.entry.verify(data)
-        return data
+    @classmethod
+    def in_file(cls, entry: IndexEntry, file: Path) -> Packed:
+        """Return what a file holds, which is not opened before it is wanted; its digest is checked then."""
+
+        def data() -> bytes:
+            read = regular.read(file, limit=archive.LIMITS.packed_size)
+            entry.verify(read)
+            return read
+
+        return cls(entry=entry, data=data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,40 +97,36 @@ class Upload:
                 _put(store, entry, self.packed.data())
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
-        attested = dict(attest(entry))
+        if entry.beside(CHECKSUM) not in self.present:
+            store.put(entry.beside(CHECKSUM), entry.checksum)
+        missing = [(key, data) for key, data in attest(entry).items() if key not in self.present]
         if entry.beside(SIGSTORE) in self.present:
-            attested.pop(entry.beside(PROVENANCE), None)
-        line = (entry.beside(CHECKSUM), checksum.line(entry))
-        missing = [(key, data) for key, data in (line, *attested.items()) if key not in self.present]
+            missing = [each for each in missing if each[0] != entry.beside(PROVENANCE)]
         for key, data in missing:
-            try:
+            with suppress(ConflictError):  # what another publisher says of it stays
                 store.put(key, data)
-            except ConflictError:  # what another publisher says of it stays
-                if key == line[0]:
-                    raise
-        if not self.is_listed:
-            self._check_provenance(store, entry, provenance.among(attested, entry), trusted)
+        if not self.is_listed and any(entry.beside(end) in self.present for end in provenance.ENDS):
+            _check_provenance(store, entry, trusted)
         if not self.has_bundle:
             if registry := as_registry(store):  # what it has is published once it has its tag
                 registry.tag(entry.key)
             return entry, "published"
-        return entry, "unchanged" if self.is_listed and not missing else "completed"
+        is_whole = self.is_listed and not missing and entry.beside(CHECKSUM) in self.present
+        return entry, "unchanged" if is_whole else "completed"
 
-    def _check_provenance(self, store: Store, entry: IndexEntry, own: bytes | None, trusted: Trust) -> None:
-        """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
-        is_there = any(entry.beside(end) in self.present for end in provenance.ENDS)
-        there = provenance.get(store, entry.name, entry.version) if is_there else own
-        if there != own:
-            try:
-                provenance.check(there, entry, trusted)
-            except IntegrityError as error:
-                hint = "somebody else put it there: raise the version, or remove that file and run again"
-                raise IntegrityError(*(each._replace(hint=hint) for each in error.problems)) from error
+
+def _check_provenance(store: Store, entry: IndexEntry, trusted: Trust) -> None:
+    """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
+    try:
+        provenance.check_beside(store, entry, trusted)
+    except IntegrityError as error:
+        hint = "somebody else put it there: raise the version, or remove that file and run again"
+        raise IntegrityError(*(each._replace(hint=hint) for each in error.problems)) from error
 
 
 def publish(
     store: Store,
-    bundles: Iterable[Bundle | Path | Packed],
+    bundles: Iterable[Bundle | Packed],
     by: Publisher = UNSIGNED,
     *,
     attest: Attest = lambda _: {},

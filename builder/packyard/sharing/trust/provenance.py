@@ -164,12 +164,6 @@ def end(data: bytes) -> str:
     return SIGSTORE if envelope.is_bundle(data) else PROVENANCE
 
 
-def among(files: Mapping[str, bytes], bundle: Identified) -> bytes | None:
-    """Return the statement about a bundle among files by their keys, if there is one."""
-    keys = (bundle_key(bundle.name, bundle.version, each) for each in ENDS)
-    return next((files[key] for key in keys if key in files), None)
-
-
 def get(store: Store, name: str, version: str) -> bytes | None:
     """Return the statement beside a bundle in a channel, signed or not, or None if there is none."""
     read = (get_or_none(store, bundle_key(name, version, each), limit=LIMIT) for each in ENDS)
@@ -179,18 +173,13 @@ def get(store: Store, name: str, version: str) -> bytes | None:
 def check_beside(store: Store, bundle: Identified, trusted: Trust) -> bytes | None:
     """Return what `get` does; it must be about this bundle, and be there where a signature is required."""
     data = get(store, bundle.name, bundle.version)
-    check(data, bundle, trusted)
-    return data
-
-
-def check(data: bytes | None, bundle: Identified, trusted: Trust) -> None:
-    """Raise `IntegrityError` unless a statement is about this bundle, and there where a signature is required."""
     file = bundle_key(bundle.name, bundle.version, end(data) if data is not None else SIGSTORE)
     if data is not None:
         open(data, trusted, file=file)[0].check(bundle, file=file)
     elif trusted.is_required:
         hint = f"ask its publisher; to require no signature there any more: {trusted.let_go}"
         raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=file, hint=hint))
+    return data
 
 
 def installed_libraries() -> dict[str, str]:

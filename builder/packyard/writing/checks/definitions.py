@@ -34,14 +34,6 @@ _KEYWORDS = frozenset(
         *("allOf", "anyOf", "oneOf", "not", "externalDocs", "deprecated", "writeOnly"),
     )
 )
-#: Keywords that nothing applies, and kustomize reads all the same: of another type, it sets nothing of the package.
-_READ = {
-    "description": "text",
-    "title": "text",
-    "required": "a list",
-    "items": "a mapping",
-    "readOnly": "true or false",
-}
 #: The types of OpenAPI.
 TYPES = ("string", "integer", "number", "boolean", "array", "object")
 
@@ -69,12 +61,12 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
     for keyword in definition.entries:
         if keyword.name not in _KEYWORDS and not keyword.name.startswith("x-"):
             yield _unknown(keyword, f"the definition of {name}", _KEYWORDS)
-        elif keyword.name in _READ and not _is_read(keyword.value, _READ[keyword.name]):
-            message = (
-                f"{keyword.name} of {name} must be {_READ[keyword.name]}: `kustomize cfg set` fails for all setters"
-            )
-            hint = "put it into x-k8s-cli.setter" if keyword.name == "required" else "change it"
-            yield breach("wrong-type", keyword.value, message, hint)
+        elif keyword.name == "required" and isinstance(keyword.value, Scalar):
+            message = f"required of {name} must be a list: `kustomize cfg set` fails for all setters"
+            yield breach("wrong-type", keyword.value, message, "put it into x-k8s-cli.setter")
+        elif keyword.name in ("description", "title") and not _is_text(keyword.value):
+            message = f"{keyword.name} of {name} must be text: `kustomize cfg set` fails for all setters"
+            yield breach("wrong-type", keyword.value, message, "put it in quotes")
     type_node = definition.get("type")
     if isinstance(type_node, Scalar) and type_node.value not in TYPES:
         hint = suggest(type_node.value, TYPES) or f"must be one of {', '.join(TYPES)}"
@@ -108,16 +100,8 @@ def _unknown(entry: Entry, what: str, fields: Mapping[str, str] | frozenset[str]
     return breach("unknown-field", entry, message, suggest(entry.name, fields))
 
 
-def _is_read(node: Node, wanted: str) -> bool:
-    """Say whether kustomize can read the value of a keyword."""
-    if wanted == "a mapping":
-        return not isinstance(node, Scalar)
-    if wanted == "a list":
-        return isinstance(node, SequenceNode)
-    if not isinstance(node, Scalar):
-        return False
-    plain = implicit_type(node.value) if node.style == "plain" else "string"
-    return plain in ("boolean" if wanted == "true or false" else "string", "null")
+def _is_text(node: Node) -> bool:
+    return isinstance(node, Scalar) and (node.style != "plain" or implicit_type(node.value) in ("string", "null"))
 
 
 def _fits(node: Node, wanted: str) -> bool:

@@ -1,4 +1,4 @@
-"""Faults of what is named inside of an object: keys of ConfigMaps, files of volumes, and annotations.
+"""Faults of what is named inside of an object: keys of ConfigMaps and Secrets, and files of volumes.
 
 configMap: {name: settings, items: [{key: a.txt, path: a}]}     settings has the key a.txt
 volumeMounts: [{name: settings, subPath: a}]                    and the volume has the file a
@@ -6,19 +6,16 @@ volumeMounts: [{name: settings, subPath: a}]                    and the volume h
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
-from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
-_FIELD_PATH = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")
-_SOURCES = ("configMap", "downwardAPI")
 _KEYS = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}
 
 
@@ -32,20 +29,17 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
     files = {}
     for volume in pod.volumes:
-        for kind in _SOURCES:
-            held = volume.mapping(kind)
-            if held:
-                files[volume.text("name")] = files_of(held, parsed)
-                yield from _items(held, pod, parsed)
-        if secret := volume.mapping("secret"):
-            for item in mappings(secret.get("items")):
-                yield from _missing(item.scalar("key"), secret, parsed, "Secret")
+        if held := volume.mapping("configMap"):
+            files[volume.text("name")] = files_of(held, parsed)
+        for source, kind in (("configMap", "ConfigMap"), ("secret", "Secret")):
+            if held := volume.mapping(source):
+                for item in mappings(held.get("items")):
+                    yield from _missing(item.scalar("key"), held, parsed, kind)
     for container in pod.containers:
         for variable in mappings(container.get("env")):
             for source, kind in _KEYS.items():
                 if reference := variable.mapping("valueFrom", source):
                     yield from _missing(reference.scalar("key"), reference, parsed, kind)
-            yield from _field_path(variable.find("valueFrom", "fieldRef", "fieldPath"), pod)
         for mount in mappings(container.get("volumeMounts")):
             names, path = files.get(mount.text("name")), mount.scalar("subPath")
             if names and path and path.value and path.value not in names and "$(" not in path.value:
@@ -62,30 +56,10 @@ def files_of(held: MappingNode, parsed: Parsed) -> set[str]:
     return variables.keys_of(held.text("name"), parsed)
 
 
-def _items(held: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
-    for item in mappings(held.get("items")):
-        if held.get("name"):
-            yield from _missing(item.scalar("key"), held, parsed)
-        yield from _field_path(item.find("fieldRef", "fieldPath"), pod)
-        if held.get("name") is None and item.get("fieldRef") is None and item.get("resourceFieldRef") is None:
-            message = "the file has no fieldRef, and the API server rejects the pod"
-            yield breach("no-such-key", item, message, "fieldRef: {fieldPath: metadata.name}")
-
-
-def _missing(key: Scalar | None, reference: MappingNode, parsed: Parsed, kind: str = "ConfigMap") -> Iterator[Finding]:
+def _missing(key: Scalar | None, reference: MappingNode, parsed: Parsed, kind: str) -> Iterator[Finding]:
     """Find a key that a ConfigMap or a Secret of the package does not have."""
     name = reference.text("secretName") or reference.text("name")
     keys = variables.keys_of(name, parsed, kind) if reference.text("optional") != "true" else set()
     if keys and parsed.complete and key and key.value not in keys:
         hint = suggest(key.value, keys) or f"it has {', '.join(sorted(keys))}"
         yield breach("no-such-key", key, f"the {kind} has no key {key.value!r}", hint)
-
-
-def _field_path(path: Node | None, pod: Pod[MappingNode]) -> Iterator[Finding]:
-    """Find an annotation or a label that the pod does not have."""
-    match = _FIELD_PATH.match(path.value) if isinstance(path, Scalar) else None
-    if match is None or path is None or pod.template is None:
-        return
-    if pod.template.find("metadata", match[1], match[2]) is None and "/" not in match[2]:
-        message = f"the pod has no {match[1].removesuffix('s')} {match[2]!r}: the text is empty"
-        yield breach("no-such-key", path, message, f"add it to the {match[1]} of the pod")

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from packyard.core.errors import Problem
 from packyard.core.yaml.document import all_comments, walk
 from packyard.core.yaml.node import Document, MappingNode, Scalar, SequenceNode, Source
-from packyard.core.yaml.values import is_null
-from packyard.writing.checks.finding import Finding, breach, finding
+from packyard.writing.checks.finding import Finding, finding
 
 
 def find(documents: Sequence[Document]) -> list[Problem]:
@@ -53,15 +52,6 @@ def _indented_lists(document: Document) -> Iterator[Problem]:
             items = entry.value.items if isinstance(entry.value, SequenceNode) and not entry.value.flow else []
             if items and items[0].column > entry.column:
                 yield items[0].value.problem("kustomize writes a dash in the column of its key", "indent the list less")
-
-
-def roots(documents: Iterable[Document]) -> Iterator[Finding]:
-    """Find roots at which a set by kustomize 3.8.7 fails."""
-    for document in documents:
-        if document.root is not None and not isinstance(document.root, MappingNode) and not is_null(document.root):
-            message = "the root of this file is not a mapping, and kustomize cfg set then fails for the whole directory"
-            hint = "name a file of RFC 6902 operations *.json6902, or put them into the kustomization"
-            yield breach("root-no-mapping", document.root, message, hint)
 
 
 def check(rewritten: Mapping[str, Sequence[Problem]], *, shipped: bool) -> Iterator[Finding]:

@@ -82,7 +82,6 @@ def find(
     findings = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
     findings += kustomizations.check(parsed, exists or _exists(package))
     if package.name:  # without a Krmfile nobody sets anything
-        findings += layout.roots(parsed.documents)
         findings += layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()
     return in_order([*findings, *_by_schema(parsed, judges, findings, shipped=shipped)])
 

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
-from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.node import MappingNode
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 #: The number or the name of a port.
 _PORT = re.compile(r"\d+\Z|[a-z][a-z0-9-]*\Z")
-_TOLD_PORT = re.compile(r"(?:^-p|port[= ]|^:)\d{2,5}\Z", re.IGNORECASE)
 PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 ASKED = ("httpGet", "tcpSocket", "grpc")
 
@@ -49,23 +48,6 @@ def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             if here not in there:
                 message = "a set changes the port of this probe or that of the container, and not both"
                 yield breach("probe-port", port, message, "name the port, and ask it by its name")
-        elif (any(each.source is port.source for each in declared) or _names_ports(container)) and not _mentions(
-            container, port.value, parsed
-        ):
-            message = f"a probe asks port {port.value}, which the container neither declares nor is told of"
-            yield breach("probe-port", port, message, "ask a port that it declares", severity="warning")
-
-
-def _names_ports(container: MappingNode) -> bool:
-    """Say whether a program is told ports: then it listens on no other."""
-    return any(_TOLD_PORT.search(word.value) for word in variables.words(container))
-
-
-def _mentions(container: MappingNode, number: str, parsed: Parsed) -> bool:
-    """Say whether a command, an argument or a variable holds a number."""
-    texts = [*variables.words(container), *variables.find(container, parsed).values.values()]
-    whole = re.compile(rf"(?<!\d){number}(?!\d)")
-    return any(isinstance(each, Scalar) and whole.search(each.value) for each in texts)
 
 
 def _untold(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from packyard.core.kubernetes.kinds import (
 )
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings
-from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar
+from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -67,7 +67,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a workload whose selector its own pods do not match, now or after a set: the API server rejects it."""
-    yield from _empty(root)
     for entry in entries(root.find("spec", "selector", "matchLabels")) if kind_of(root) in _SELECTING else ():
         there = root.scalar("spec", "template", "metadata", "labels", entry.name)
         if not isinstance(entry.value, Scalar):
@@ -108,17 +107,6 @@ def _unready(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         if listed and not is_asked and any(selected(selector, [pod]) for selector in served):
             message = "a Service sends requests to the pod as soon as it runs: nothing asks whether it is ready"
             yield breach("no-readiness-probe", listed[0], message, "add a readinessProbe")
-
-
-def _empty(root: MappingNode) -> Iterator[Finding]:
-    """Find a workload whose selector says nothing."""
-    spec = root.get("spec") if kind_of(root) in _SELECTING else None
-    entry = spec.entry("selector") if spec else None
-    held = entry.value if entry else None
-    terms = [each for each in entries(held) if isinstance(each.value, Collection) and each.value.children]
-    if entry and isinstance(held, MappingNode) and not terms:
-        message = "the selector selects by nothing: the API server rejects it"
-        yield breach("selects-nothing", entry, message, "name a label of the pod", severity="error")
 
 
 def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
