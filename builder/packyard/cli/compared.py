@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from packyard.cli import bundles, fanout, libraries, preferences, progress, untarred
-from packyard.cli.preferences import Setting
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
@@ -28,7 +27,7 @@ Packages = dict[str, Files]
 
 
 def read(word: str, arguments: argparse.Namespace) -> Packages:
-    """Return the packages that a word names: a folder or a file, an address, or NAME@VERSION."""
+    """Return the packages that a word names: a folder or a file, or NAME@VERSION."""
     path = Path(word)
     if path.is_dir():
         return _folder(path, arguments)
@@ -105,12 +104,7 @@ def _is_ours(name: str) -> bool:
 
 
 def _bundle(word: str, flag: str | None) -> Bundle:
-    """Fetch a bundle by its address or its name; a word that names none may have been meant as a folder."""
-    from packyard.sharing.fetching import bundle_address
-
-    if address := bundle_address.parse(word):
-        channel, reference = address
-        return bundles.find(reference, Setting(channel, "its address"))
+    """Fetch a bundle by its name; a word that names none may have been meant as a folder."""
     try:
         return bundles.find(Reference.parse(word), preferences.source(flag))
     except InputError as error:
