@@ -125,7 +125,6 @@ def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryS
         (["bert@1.1", "bert@v1.1"], ["bert@1.1"]),
         (["bert@^1"], ["bert@1.0", "bert@1.1"]),
         (["bert@latest", "gpt"], ["bert@2.0", "gpt@1.0"]),
-        ([f"bert@{bundle('bert', '1.1').tar}"], ["bert@1.1"]),
         ([], ["bert@1.0", "bert@1.1", "bert@2.0", "gpt@1.0"]),
     ],
 )

@@ -110,10 +110,6 @@ def test_a_yanked_version_is_chosen_only_if_it_is_asked_for() -> None:
     assert (found.entry, found.why) == (ENTRIES[0], "the latest version; 1.10 is yanked: diverges")
     asked = choose(package, Reference(name="bert", version="v1.10.0"))
     assert (asked.entry.version, asked.entry.yanked) == ("1.10", "diverges")
-    own = Index().add(entry("bert", "1.0", b"own"))
-    assert choose(
-        own.put(replace(own.entries[0], yanked="x")).named("bert"), Reference(name="bert", choice=Digest.of(b"own"))
-    ).entry.yanked
     assert choose(package, Reference(name="bert", choice="^1")).entry == ENTRIES[0]
     every = yanked.put(replace(ENTRIES[0], yanked="also"), replace(ENTRIES[2], yanked="too"))
     says = r"every version of bert is yanked: 1\.11-rc1: too \(to get one all the same, ask for it: bert@1\.11-rc1\)"
@@ -129,8 +125,6 @@ def test_a_yanked_version_is_chosen_only_if_it_is_asked_for() -> None:
         ("latest", "1.10", "the latest version that is not a pre-release"),
         ("^1", "1.10", "the highest of 2 in ^1"),
         ("~1.9.0", "1.9", "the highest of 1 in ~1.9.0"),
-        (ENTRIES[2].digest, "1.9", "its file has that digest"),
-        (ENTRIES[2].tar, "1.9", "its tar has that digest"),
     ],
 )
 def test_says_why_it_chose(choice: str, version: str, why: str) -> None:
@@ -141,8 +135,6 @@ def test_says_why_it_chose(choice: str, version: str, why: str) -> None:
 def test_says_what_there_is_where_nothing_fits() -> None:
     with pytest.raises(InputError, match=r"no version of bert is in \^3 \(it has 1\.11-rc1, 1\.10, 1\.9\)"):
         choose(INDEX.named("bert"), Reference(name="bert", choice="^3"))
-    with pytest.raises(InputError, match=r"no version of bert has the digest sha256:.* \(it has 1\.11"):
-        choose(INDEX.named("bert"), Reference(name="bert", choice=Digest.of(b"x")))
 
 
 # Indexes that somebody changed.

@@ -112,20 +112,6 @@ def test_a_mistake_of_an_option_is_found_in_the_workspace_once_and_stops_build(m
     assert said.count("error: ") == 1
 
 
-@pytest.mark.parametrize("text", ["", "foo: [\n", "- a\n", "\xff"])
-def test_a_krmfile_that_cannot_be_read_is_all_that_is_told_of_its_use_case(text: str, tmp_path: Path) -> None:
-    use = built(workspace(tmp_path)) / "p/uses/one"
-    for file in use.glob("*.yaml"):
-        lines = file.read_text().splitlines()
-        lines = [f'{line} # {{"$openapi":"IMAGE"}}' if "image: " in line else line for line in lines]
-        file.write_text("\n".join([*lines, ""]))
-    setter = 'io.k8s.cli.setters.IMAGE: {x-k8s-cli: {setter: {name: IMAGE, value: "", required: true}}}'
-    tiny.write(use.parent / "options/Krmfile", f"kind: Krmfile\nopenAPI:\n  definitions:\n    {setter}\n")
-    (use / "Krmfile").write_bytes(text.encode("latin-1"))
-    assert tiny.run("lint", use)[0] == 1
-    assert {line.rpartition(" ")[2] for line in errors(use, below=use)} == {"unreadable"}
-
-
 def test_what_an_option_takes_from_a_use_case_is_told_at_its_patch(tmp_path: Path) -> None:
     root = workspace(tmp_path)
     mounts = "        volumeMounts: [{name: d, mountPath: /d}]\n      volumes: [{name: d, emptyDir: {}}]\n"
