@@ -66,7 +66,9 @@ def test_what_is_judged_and_shown_is_read_back() -> None:
     source = SourceCommit(commit=COMMIT, dirty=False, url=REVISION.url, folder="zoo")
     assert (READ.name, READ.version, READ.file, READ.tar) == ("bert", "1.0", BERT.digest, BERT.tar)
     assert (READ.packyard, READ.source, READ.sbom) == (__version__, source, Digest.of(SBOM))
-    read = Provenance.parse(Statement(BERT, {}, Revision(commit=COMMIT), is_dirty=True).payload(), file="x")
+    read = Provenance.parse(
+        Statement(BERT, INPUTS, Revision(commit=COMMIT, changed=frozenset(INPUTS))).payload(), file="x"
+    )
     assert (read.source, read.sbom) == (SourceCommit(commit=COMMIT, dirty=True), None)
     changed = Statement(BERT, INPUTS, Revision(commit=COMMIT, changed=frozenset(INPUTS))).to_bytes(KEY)
     assert "with changes that are not committed" in verify_bundle(BERT, changed, TRUST, what="x").describe()
