@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
 from writing.checks import practicerules
+from writing.checks.linting import lint
 
 _EMPTY = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
 

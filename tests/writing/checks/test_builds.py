@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
 from writing.checks import practicerules
+from writing.checks.linting import lint
 
 Lint = Callable[[dict[str, str]], list[str]]
 

@@ -6,7 +6,7 @@ import pytest
 
 from packyard.core.kubernetes import schemas
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
+from writing.checks.linting import lint
 
 ROUTE = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: a}\nspec:\n"
 ROUTE += "  parentRefs: [{name: a}]\n  rules:\n"

@@ -6,8 +6,8 @@ import pytest
 
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.finding import Finding
-from packyard.writing.checks.lint import lint
 from writing.checks import practicerules
+from writing.checks.linting import lint
 
 KRMFILE = """\
 openAPI:

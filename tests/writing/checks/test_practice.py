@@ -8,8 +8,8 @@ import pytest
 
 import tiny
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
 from writing.checks import practicerules
+from writing.checks.linting import lint
 
 KRMFILE = tiny.text("checks/practice/Krmfile")
 SPEC = tiny.text("checks/sound-pod-spec.yaml")

@@ -8,7 +8,7 @@ import pytest
 
 import tiny
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
+from writing.checks.linting import lint
 
 Found = Callable[..., list[str]]
 

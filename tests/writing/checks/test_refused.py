@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
 from real import Served
+from writing.checks.linting import lint
 
 POD = "spec: {containers: [{name: main, image: 'tools:1', env: [{name: A, value: b}]}]}"
 BASE = f"""\

@@ -11,7 +11,7 @@ import yaml
 from controlplane.api import Api
 from packyard.core.kubernetes import schemas
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
+from writing.checks.linting import lint
 
 POD = (
     "apiVersion: apps/v1\nkind: DaemonSet\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n"

@@ -7,7 +7,7 @@ import yaml
 
 from controlplane.api import Api
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
+from writing.checks.linting import lint
 
 TEMPLATE = """\
 template:
