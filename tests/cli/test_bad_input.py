@@ -42,7 +42,7 @@ def channel(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 def build(workspace: Path, out_dir: Path) -> CompletedProcess[str]:
-    return packyard("build", "--workspace", workspace, "--out", out_dir, "--version", "1.0")
+    return packyard("build", "--workspace", workspace, "--to", out_dir, "--version", "1.0")
 
 
 def publish(workspace: Path, channel: Path, version: str = "1.0") -> CompletedProcess[str]:
@@ -84,7 +84,7 @@ def build_refused(workspace: Path, says: str) -> str:
     errors = {
         refused(root, *words, "--workspace", workspace, says=says)
         for words in (
-            ("build", "--out", root / "out", "--version", "1.0"),
+            ("build", "--to", root / "out", "--version", "1.0"),
             ("publish", "--to", root / "channel", "--version", "1.0"),
         )
     }
@@ -136,11 +136,11 @@ def test_an_output_directory_that_holds_something_else(built: Path, tiny: Path, 
     (tmp_path / "file").write_text("")
     edit(built, "job.yaml", "bert:1", "bert:2")
     for out, says in (
-        ("out", r"out/bert: holds something that packyard did not build \(choose another --out"),
+        ("out", r"out/bert: holds something that packyard did not build \(choose another --to"),
         ("built", r"built/bert: was changed since it was built: .*single-node/nfs/job\.yaml"),
         ("file/out", "file: is a file, and a folder is needed here"),
     ):
-        refused(tmp_path, "build", "--workspace", tiny, "--out", tmp_path / out, "--version", "1.0", says=says)
+        refused(tmp_path, "build", "--workspace", tiny, "--to", tmp_path / out, "--version", "1.0", says=says)
 
 
 # Channels.
@@ -150,7 +150,7 @@ def test_no_network(tmp_path: Path) -> None:
     with socket.socket() as taken:  # a port that nobody listens on
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/models"
-        for words in (("get", "bert", "--into", tmp_path), ("list",)):
+        for words in (("get", "bert", "--to", tmp_path), ("list",)):
             error = refused(tmp_path, *words, "--from", url, says=re.escape(url))
             assert len(error.splitlines()) <= 2
 
@@ -202,9 +202,9 @@ def test_setting_in_files_that_are_broken(built: Path, path: str, text: bytes) -
     [
         ("biuld",),
         ("build",),
-        ("build", "--out", "out"),
-        ("build", "--out", "out", "--version"),
-        ("build", "--out", "out", "--version", "1.0", "--no-such-option"),
+        ("build", "--to", "out"),
+        ("build", "--to", "out", "--version"),
+        ("build", "--to", "out", "--version", "1.0", "--no-such-option"),
         ("publish", "--version", "1.0"),
         ("publish", "--to", "channel"),
         ("get",),

@@ -105,7 +105,7 @@ def test_all_verbs_look_in_one_order_and_say_where(
     found = packyard("list", "-o", "json")
     assert [each["name"] for each in json.loads(found.stdout)] == sorted(MODELS)
     assert found.stderr == f"from {channel} ({tmp_path}/config/packyard/config.yaml:1), not signed\n"
-    assert "the channel has no bundle 'llm-serving'" in packyard("get", "llm-serving", "--into", tmp_path).stderr
+    assert "the channel has no bundle 'llm-serving'" in packyard("get", "llm-serving", "--to", tmp_path).stderr
     monkeypatch.setenv("PACKYARD_CHANNEL", "carried")
     assert len(json.loads(done("list", "-o", "json"))) == len(PACKAGES)
     assert packyard("list", "--from", channel).stderr == f"from {channel} (--from), not signed\n"
@@ -139,7 +139,7 @@ def test_packages_of_the_workspace_here_count_only_where_they_are_named(
     ],
 )
 def test_a_wrong_name_gets_those_that_begin_so(name: str, says: str, tmp_path: Path) -> None:
-    found = packyard("get", name, "--into", tmp_path)
+    found = packyard("get", name, "--to", tmp_path)
     assert (found.returncode, found.stdout) == (1, "")
     assert says in found.stderr
     assert "site-packages" not in found.stderr
