@@ -42,8 +42,8 @@ PARTS = {
     "clusters": {"api_server", "cluster", "job_cluster", "kubectl", "plane"},
     "stores": {
         "azurite", "fake_gcs", "nginx", "on_azurite", "on_gcs", "on_rclone", "on_versitygw", "rclone", "registry2",
-        "registry3", "registry_of_passwords", "registry_of_tokens", "registry_with_referrers",
-        "registry_without_deletes", "toxiproxy", "versitygw",
+        "registry3", "registry_of_passwords", "registry_with_referrers",
+        "registry_without_deletes", "versitygw",
     },
     "kustomize": {
         "apply_setters", "cel", "cfg3", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters",

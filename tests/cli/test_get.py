@@ -130,23 +130,6 @@ def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: 
     refused("list", "gpt", "--from", f"{server.address}/other", says="the server cannot be reached")
 
 
-def test_a_bundle_is_got_and_pinned_by_an_address_of_its_own(channel: Path, tmp_path: Path) -> None:
-    file = tmp_path / "packyard.lock"
-    with answering(served(channel)) as server:
-        address = f"{server.address}/1.0/bert.tar.gz"
-        process = packyard("get", address, "--into", tmp_path / "1", "--lock", file)
-        assert (process.returncode, process.stdout) == (0, f"{tmp_path}/1/bert\n"), process.stderr
-        said = process.stderr.splitlines()
-        assert said[0].startswith(f"bert@1.0 from {server.address}/ (its address), the version that was asked for")
-        assert said[1].startswith("bert 1.0: files are intact and listed by the channel. ")
-        assert lock.read(file).packages["bert"].channel == server.address
-        done("get", "--locked", "--lock", file, "--into", tmp_path / "2")
-        refused("get", f"{server.address}/bert", says=r"must be the address of a bundle \(write https://host/path/VERS")
-        process = packyard("get", address, "--from", channel)
-        assert process.returncode == 2
-        assert "give the address of a bundle, or NAME --from CHANNEL" in process.stderr
-
-
 def test_what_was_pinned_is_fetched_though_there_is_a_newer_version(channel: Path, tmp_path: Path) -> None:
     for name in ("bert@1.0", "gpt"):
         done("get", name, "--from", channel, "--into", tmp_path / "1", "--lock", "packyard.lock", cwd=tmp_path)

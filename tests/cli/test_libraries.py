@@ -44,7 +44,7 @@ def in_workspace(parts: Path, verb: str, *words: object) -> tuple[int, str, str]
 
 
 def build(parts: Path) -> tuple[int, str, str]:
-    return in_workspace(parts, "build", "p", "--version", "1", "--no-cache", "--out", parts.parent / "out")
+    return in_workspace(parts, "build", "p", "--version", "1", "--out", parts.parent / "out")
 
 
 def built(parts: Path) -> dict[str, str]:

@@ -157,7 +157,7 @@ def test_a_channel_that_the_user_never_named_is_not_asked(tmp_path: Path, channe
             assert "which you have not used on this computer (if you trust that channel, name it once: --from" in says
         found = packyard("verify", "p")
         assert (found.returncode, found.stdout) == (0, "")
-        assert "not proved to be the published one: .packyard.json names a channel that you have not" in found.stderr
+        assert "not proved to be the published one: p/.packyard.json: says that the package is from" in found.stderr
     assert not asked
 
 

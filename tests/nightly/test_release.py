@@ -255,7 +255,7 @@ def follow_the_daily_path(environment: Environment, dist: Dist, digest: str) -> 
 
 
 def build_the_sdists_package(environment: Environment, digest: str) -> None:
-    options = ("--workspace", f"packyard-{__version__}", "--version", __version__, "--no-cache", "--output", "json")
+    options = ("--workspace", f"packyard-{__version__}", "--version", __version__, "--output", "json")
     result = environment.run("build", NAME, *options, "--out", "processes", "--jobs", "2")
     assert json.loads(result.stdout)[0]["tar"] == digest
 
@@ -263,9 +263,9 @@ def build_the_sdists_package(environment: Environment, digest: str) -> None:
 def build_the_catalogue(environment: Environment, built: list[dict[str, object]]) -> None:
     """Build and lint the packages of the sdist: no bundle and no finding depends on an extra."""
     workspace = ("--workspace", f"packyard-{__version__}")
-    words = ("--version", __version__, "--out", "catalogue", "--no-cache", "--output", "json")
+    words = ("--version", __version__, "--out", "catalogue", "--output", "json")
     assert json.loads(environment.run("build", *workspace, *words).stdout) == built
-    assert ", 0 errors, 0 warnings in " in environment.run("lint", *workspace, "--no-cache").stderr
+    assert ", 0 errors, 0 warnings in " in environment.run("lint", *workspace).stderr
 
 
 def build_a_zoo(environment: Environment) -> None:

@@ -6,9 +6,7 @@ import base64
 import contextlib
 import hashlib
 import hmac
-import json
 import os
-import re
 import socket
 import subprocess
 import threading
@@ -49,11 +47,6 @@ class BucketServer:
 
     url: str
     environment: Mapping[str, str] = field(repr=False)
-
-    def at(self, url: str) -> BucketServer:
-        """Return the same server behind something that listens elsewhere."""
-        changed = {name: value.replace(self.url, url) for name, value in self.environment.items()}
-        return BucketServer(url=url, environment=changed)
 
 
 def opener(scheme: str, server: BucketServer, monkeypatch: pytest.MonkeyPatch) -> Opener:
@@ -134,13 +127,7 @@ class _GoogleStorage(BaseHTTPRequestHandler):
             if not self._key():
                 self._answer(200, self._page())
             elif found := self._object():
-                data, begin = found[0], re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
-                first = int(begin[1]) if begin else 0
-                if begin and first >= len(data):
-                    self._error(416, "InvalidRange")
-                else:
-                    place = {"Content-Range": f"bytes {first}-{len(data) - 1}/{len(data)}"} if begin else {}
-                    self._answer(206 if begin else 200, data[first:], **place)
+                self._answer(200, found[0])
             else:
                 self._error(404, "NoSuchKey")
 
@@ -231,70 +218,6 @@ def nginx(program: Path, folder: Path, root: Path, *, more: str = "") -> Iterato
     (folder / "nginx.conf").write_text(NGINX.format(folder=folder, root=root, port=port, more=more))
     with _running([program, "-c", folder / "nginx.conf", "-p", folder, "-e", folder / "errors"], port):
         yield f"http://127.0.0.1:{port}"
-
-
-@dataclass(frozen=True)
-class Toxiproxy:
-    """A program that passes connections on, and spoils them."""
-
-    api: str
-
-    @contextmanager
-    def before(self, server: BucketServer) -> Iterator[Proxy]:
-        """Listen before a server."""
-        name, upstream = f"proxy-{time.monotonic_ns()}", server.url.removeprefix("http://")
-        made = self.ask("POST", "/proxies", {"name": name, "listen": "127.0.0.1:0", "upstream": upstream})
-        try:
-            yield Proxy(self, name, server.at(f"http://{made['listen']}"))
-        finally:
-            self.ask("DELETE", f"/proxies/{name}")
-
-    def ask(self, method: str, path: str, document: Mapping[str, object] | None = None) -> Mapping[str, str]:
-        """Ask its API."""
-        data = None if document is None else json.dumps(document).encode()
-        with _OPENER.open(urllib.request.Request(self.api + path, data, method=method), timeout=300) as answer:
-            body = answer.read()
-        found: Mapping[str, str] = json.loads(body) if body else {}
-        return found
-
-
-@dataclass(frozen=True)
-class Proxy:
-    """One server behind the program."""
-
-    toxiproxy: Toxiproxy
-    name: str
-    server: BucketServer
-
-    @contextmanager
-    def spoiled(
-        self, kind: str, *, stream: str = "downstream", toxicity: float = 1, **attributes: int
-    ) -> Iterator[None]:
-        """Spoil connections as long as the block runs; kinds and attributes are toxiproxy's."""
-        toxic = {"type": kind, "name": kind, "stream": stream, "toxicity": toxicity, "attributes": attributes}
-        self.toxiproxy.ask("POST", f"/proxies/{self.name}/toxics", toxic)
-        try:
-            yield
-        finally:
-            with self.down():  # or it answers 503, as long as it writes to a client that has left
-                self.toxiproxy.ask("DELETE", f"/proxies/{self.name}/toxics/{kind}")
-
-    @contextmanager
-    def down(self) -> Iterator[None]:
-        """Refuse connections, and cut those that there are."""
-        self.toxiproxy.ask("POST", f"/proxies/{self.name}", {"enabled": False})
-        try:
-            yield
-        finally:
-            self.toxiproxy.ask("POST", f"/proxies/{self.name}", {"enabled": True})
-
-
-@contextmanager
-def toxiproxy(program: Path) -> Iterator[Toxiproxy]:
-    """Run toxiproxy without proxies."""
-    port = free_port()
-    with _running([program, "-host", "127.0.0.1", "-port", port], port):
-        yield Toxiproxy(f"http://127.0.0.1:{port}")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pytest
 
 import real
 from sharing import buckets, registries
-from sharing.buckets import BucketServer, Opener, Toxiproxy, opener
+from sharing.buckets import BucketServer, Opener, opener
 
 
 @pytest.fixture(scope="session")
@@ -73,13 +73,6 @@ def fake_gcs() -> Iterator[BucketServer]:
     """Our own server of Google's XML API."""
     with buckets.google_storage() as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def toxiproxy() -> Iterator[Toxiproxy]:
-    """What spoils connections."""
-    with buckets.toxiproxy(real.pinned_program("toxiproxy")) as running:
-        yield running
 
 
 @pytest.fixture(scope="session")

@@ -109,18 +109,6 @@ class StoreContract:
         with pytest.raises(InputError, match="is not a key"):
             store.list(prefix)
 
-    @pytest.mark.parametrize("offset", [0, 1, 70_000, 200_000, 300_000])
-    def test_reads_from_an_offset(self, store: Store, offset: int) -> None:
-        data = bytes(range(200)) * 1000
-        store.put("v1/a.tar.gz", data)
-        assert b"".join(store.read("v1/a.tar.gz", offset=offset)) == data[offset:]
-
-    def test_reads_nothing_that_is_not_there(self, store: Store) -> None:
-        store.put("a/b", b"1")
-        for key in ("missing", "a/missing"):
-            with pytest.raises(NotFoundError):
-                list(store.read(key))
-
     def test_removes_what_is_in_the_index_and_may_put_it_again(self, store: Store) -> None:
         store.put("index/pending/a", b"1")
         store.put("index/pending/b", b"1")

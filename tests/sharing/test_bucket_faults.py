@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import os
-import random
 import signal
 import ssl
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
 
+import obstore
 import pytest
 
 import real
@@ -23,13 +22,11 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.sharing.stores import bucket, open_store, relying
 from packyard.sharing.stores.gcs import open_gcs
-from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Store, TooLongError
-from sharing import buckets
-from sharing.buckets import BUCKET, BucketServer, Toxiproxy
+from packyard.sharing.stores.store import DeniedError, NotFoundError, Store, TooLongError
+from sharing.buckets import BUCKET, Opener
 from sharing.servers import Script, Server, answer, answering, for_ever, redirect
 
 SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQ="  # Azure's keys have to be base64
-DATA = random.Random(2).randbytes(3 << 20)
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -209,7 +206,7 @@ def test_a_server_without_conditional_writes_is_written_to_after_a_look(open_at:
 @pytest.mark.nightly
 def test_no_credentials_at_all_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")
-    with pytest.raises(UnavailableError, match=r"no credentials were found \(set them as for the cloud's own tools"):
+    with pytest.raises(UnavailableError, match=r"no credentials were found that can be used \(set them as"):
         open_store("s3://models/zoo", patience=5).get("a")
 
 
@@ -317,68 +314,21 @@ def test_proxies_of_the_environment_are_asked(
         assert len(proxy.requests) == asked
 
 
-def test_a_proxy_that_refuses_is_not_taken_for_the_server(
-    open_at: Callable[..., Store], monkeypatch: pytest.MonkeyPatch
+def test_a_write_that_was_done_and_is_repeated_as_its_answer_was_lost_succeeds(
+    on_gcs: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with answering(lambda _: [answer(status=b"407 Who are you")]) as proxy:
-        monkeypatch.setenv("https_proxy", proxy.address.replace("//", "//who:s3cret@"))
-        check_refused(open_at("s3", "https://buckets.invalid"), VERBS["get"], "proxy cannot be reached, or refuses")
+    put = obstore.put
 
+    def twice(*words: Any, **named: Any) -> None:
+        put(*words, **named)
+        put(*words, **named)
 
-# Real servers behind a network that fails.
-
-
-@pytest.fixture(params=["versitygw", "azurite", "fake_gcs"])
-def behind(request: pytest.FixtureRequest, toxiproxy: Toxiproxy, monkeypatch: pytest.MonkeyPatch) -> Iterator[Behind]:
-    server: BucketServer = request.getfixturevalue(request.param)
-    scheme = {"versitygw": "s3", "azurite": "az", "fake_gcs": "gs"}[request.param]
-    with toxiproxy.before(server) as proxy:
-        for name, value in proxy.server.environment.items():
-            monkeypatch.setenv(name, value)
-        yield Behind(proxy, f"{scheme}://{BUCKET}/{os.urandom(8).hex()}")
-
-
-class Behind:
-    """A store behind a proxy that spoils connections."""
-
-    def __init__(self, proxy: buckets.Proxy, address: str) -> None:
-        self.proxy = proxy
-        self.address = address
-
-    def store(self, patience: float = 30) -> Store:
-        return relying(open_store(self.address, patience=patience))
-
-
-def test_swaps_over_connections_that_are_reset_happen_once_each(behind: Behind) -> None:
-    store = behind.store()
+    monkeypatch.setattr(obstore, "put", twice)
+    store = on_gcs()
+    store.put("a", b"1")
     store.swap("index/head", b"0", None)
-    with behind.proxy.spoiled("reset_peer", toxicity=0.3, timeout=1):
-        for number in range(15):
-            expected: Digest = Digest.of(b"%d" % number)
-            for _ in range(20):
-                try:
-                    store.swap("index/head", b"%d" % (number + 1), expected)
-                    break
-                except UnavailableError:
-                    continue
-                except PackyardError:  # it was done, and not answered
-                    assert store.get("index/head") == b"%d" % (number + 1)
-                    break
-    assert store.get("index/head") == b"15"
-
-
-def test_a_body_that_is_cut_is_read_on_from_there(behind: Behind) -> None:
-    behind.store().put("a", DATA)
-    came = b""
-    with behind.proxy.spoiled("limit_data", bytes=1_500_000):
-        for _ in range(10):
-            try:
-                for piece in behind.store(patience=5).read("a", offset=len(came)):
-                    came += piece
-                break
-            except UnavailableError:
-                continue
-    assert came == DATA
+    store.swap("index/head", b"1", Digest.of(b"0"))
+    assert (store.get("a"), store.get("index/head")) == (b"1", b"1")
 
 
 # Google's credentials.
@@ -434,8 +384,8 @@ def test_a_service_account_gets_tokens(
 @pytest.mark.parametrize(
     ("file", "says"),
     [
-        ("REFUSED", r"cannot be renewed .*gcloud auth"),
-        ("GONE", r"the token server cannot be reached \(check the address"),
+        ("REFUSED", r"no credentials were found that can be used .*gcloud auth"),
+        ("GONE", r"the server that gives tokens cannot be reached \(check the address"),
         ("s3cret", "Google's credentials cannot be read"),
     ],
 )
@@ -483,16 +433,5 @@ def test_a_list_without_end_ends_at_a_number_of_objects(
 def test_folders_that_consoles_make_and_hidden_names_are_no_objects(open_at: Callable[..., Store], kind: str) -> None:
     with answering(lambda _: [answer(s3_list("zoo/", "zoo/v1/a", "zoo/.x/a", "zoo/v1/.a"))]) as server:
         assert open_at(kind, server.address).list("") == ["v1/a"]
-
-
-@pytest.mark.parametrize("name", ["zoo/a//b", "zoo/../b"])
-def test_names_that_nobody_can_read_are_said(open_at: Callable[..., Store], name: str) -> None:
-    with answering(lambda _: [answer(s3_list(name))]) as server:
-        check_refused(open_at("s3", server.address), VERBS["list"], "there are other objects, with names")
-
-
-def test_the_place_of_an_emulator_needs_no_scheme(fake_gcs: BucketServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", urlsplit(fake_gcs.url).netloc)
-    with pytest.raises(NotFoundError) as caught:
-        open_store(f"gs://{BUCKET}/x").get("a")
-    assert not isinstance(caught.value, MissingStoreError)
+    with answering(lambda _: [answer(s3_list("zoo/a//b"))]) as server:
+        check_refused(open_at(kind, server.address), VERBS["list"], "there are other objects, with names")

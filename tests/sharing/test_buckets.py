@@ -25,12 +25,6 @@ pytestmark = pytest.mark.usefixtures("clean_environment")
 class TestVersitygw(StoreContract):
     @pytest.fixture
     def store(self, on_versitygw: Opener) -> Store:
-        return on_versitygw()
-
-
-class TestTrustedVersitygw(StoreContract):
-    @pytest.fixture
-    def store(self, on_versitygw: Opener) -> Store:
         return relying(on_versitygw())
 
 
@@ -38,11 +32,6 @@ class TestRclone(StoreContract):
     @pytest.fixture
     def store(self, on_rclone: Opener) -> Store:
         return on_rclone()
-
-    @pytest.mark.parametrize("offset", [0])
-    def test_reads_from_an_offset(self, store: Store, offset: int) -> None:
-        """It knows no ranges."""
-        super().test_reads_from_an_offset(store, offset)
 
 
 class TestAzurite(StoreContract):
@@ -138,7 +127,6 @@ def test_a_bucket_that_is_not_there_is_called_so(any_opener: Opener) -> None:
     store = any_opener("no-such-bucket")
     for verb in (
         lambda: store.get("index/a"),
-        lambda: list(store.read("index/a")),
         lambda: store.put("index/a", b"1"),
         lambda: store.swap("index/a", b"1", None),
         lambda: store.list(""),

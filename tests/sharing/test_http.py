@@ -126,18 +126,6 @@ def test_the_body_of_a_redirection_is_not_read() -> None:
     assert server.sent < 20_000_000
 
 
-def test_nine_redirections_are_followed_wherever_they_lead() -> None:
-    with answering(files({"/x/b": b"1"})) as last:
-
-        def script(request: bytes) -> list[bytes]:
-            path = request.split()[1].decode().removesuffix("?q=1")
-            return [redirect(f"{last.address}/x/y/../b" if len(path) > 9 else f"{path}x?q=1")]
-
-        with answering(script) as first:
-            assert get(first.address) == b"1"
-    assert len(first.requests) == 9
-
-
 def test_a_name_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     released = threading.Event()
 
@@ -180,21 +168,6 @@ def test_a_certificate_that_nobody_trusts_is_refused(tls: ssl.SSLContext) -> Non
     assert server.requests == []
 
 
-def test_over_tls_a_server_is_asked_by_its_name_and_bounded_like_any_other(
-    tls: ssl.SSLContext, authority: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority / "ca.pem"))
-    with answering(files({"/a": b"1"}), tls=tls) as server:
-        assert get(server.address) == b"1"
-        with pytest.raises(UnavailableError, match="Hostname mismatch, certificate is not valid for 'localhost'"):
-            get(server.address.replace("127.0.0.1", "localhost"))
-    script = ATTACKS["slow trailers"][0]
-    with answering(script, tls=tls) as server, pytest.raises(UnavailableError, match="in time"):
-        get(server.address, patience=0.4)
-    with answering(script) as server, pytest.raises(UnavailableError, match="in time"):  # it never greets
-        get(server.address.replace("http:", "https:"), patience=0.4)
-
-
 def test_no_redirection_leads_from_https_to_http(
     tls: ssl.SSLContext, authority: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,25 +179,6 @@ def test_no_redirection_leads_from_https_to_http(
     ):
         get(server.address)
     assert plain.requests == []
-
-
-@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"])
-def test_authorities_that_cannot_be_read_are_told_with_the_variable_that_names_them(
-    variable: str, tls: ssl.SSLContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    empty = tmp_path / "empty.pem"
-    empty.write_text("no certificate\n")
-    for file, reason in ((tmp_path / "gone.pem", "cannot be read: No such file or directory"), (empty, "has no cert")):
-        monkeypatch.setenv(variable, str(file))
-        with answering(lambda _: [answer(b"1")], tls=tls) as server, pytest.raises(InputError) as caught:
-            get(server.address)
-        assert str(caught.value).startswith(f"{file}: {reason}")
-        assert f"({variable} names it" in str(caught.value)
-    with answering(lambda _: [answer(b"1")]) as plain:
-        assert get(plain.address) == b"1", "without TLS nobody asks for them"
-
-
-# Users and passwords.
 
 
 def authorizations(server: Server) -> list[str]:
@@ -346,41 +300,11 @@ def test_an_odd_time_to_wait_is_none(text: bytes) -> None:
         assert Client().ask(asked(server)).body == b"1"
 
 
-@pytest.mark.parametrize("knows_parts", [True, False])
-@pytest.mark.parametrize("offset", [0, 200_001])
-def test_a_stream_begins_where_it_is_asked_to_whether_or_not_the_server_knows_parts(
-    offset: int, knows_parts: bool
-) -> None:
-    body = bytes(range(256)) * 1000
-    part = answer(body[offset:], b"Content-Range: bytes %d-255999/256000" % offset, status=b"206 Partial Content")
-    has_parts = knows_parts and offset > 0
-    with answering(lambda _: [part if has_parts else answer(body)]) as server:
-        found, pieces = Client().stream(asked(server, limit=0), offset=offset)
-        assert (b"".join(pieces), found.status) == (body[offset:], 206 if has_parts else 200)
-    assert not offset or b"Range: bytes=200001-\r\n" in server.requests[0]
-
-
-def test_a_stream_of_another_part_is_refused() -> None:
-    part = answer(b"x", b"Content-Range: bytes 0-0/5", status=b"206 Partial Content")
-    with answering(lambda _: [part]) as server, pytest.raises(UnavailableError, match="another part"):
-        Client().stream(asked(server), offset=4)
-
-
-@pytest.mark.parametrize(("name", "says"), [("half a body", "closed the connection early"), ("a slow body", "in time")])
-def test_a_stream_that_breaks_off_or_is_slow_is_told_after_what_arrived(name: str, says: str) -> None:
-    with answering(ATTACKS[name][0]) as server:
-        found, pieces = Client(0.4 if "slow" in name else 20).stream(asked(server))
-        with pytest.raises(UnavailableError, match=says):
-            list(pieces)
-    assert found.status == 200
-
-
 @pytest.mark.parametrize("key", ["1.0+b1/a", "v1.0/a.tar.gz"])
 def test_gets_the_bytes_as_they_are_stored_even_where_a_server_calls_them_an_encoding(key: str) -> None:
     stored = gzip.compress(b"tar")
     with answering(lambda _: [answer(stored, b"Content-Encoding: gzip")]) as server:
         assert HTTPStore(f"{server.address}/x/").get(key) == stored
-        assert b"".join(HTTPStore(f"{server.address}/x").read(key)) == stored
     for request in server.requests:
         assert request.split()[1] == b"/x/" + key.replace("+", "%2B").encode()
         assert b"Accept-Encoding: identity\r\n" in request
@@ -427,6 +351,17 @@ def test_a_page_for_what_is_not_there_is_missing_where_the_server_gives_the_inde
             HTTPStore(server.address).get("b.json")
         with pytest.raises(NotFoundError, match="a: not found: the server sent something else"):
             get(server.address)
+
+
+def test_a_bucket_that_lists_nothing_for_strangers_denies_what_is_missing() -> None:
+    denied = answer(b"<Error><Code>AccessDenied</Code></Error>", status=b"403 Forbidden")
+    says = r"a: not found, or access denied \(HTTP 403\)"
+    given = answering(lambda request: [answer(b"{}") if b"/index/" in request else denied])
+    with given as server, pytest.raises(NotFoundError, match=says):
+        get(server.address)
+    with answering(lambda _: [denied]) as server, pytest.raises(UnavailableError, match="a: access denied") as caught:
+        get(server.address)
+    assert not isinstance(caught.value, NotFoundError)
 
 
 def test_damage_is_told_with_the_address_that_serves_it() -> None:

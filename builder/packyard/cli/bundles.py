@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packyard import __version__
-from packyard.cli import output, state
+from packyard.cli import output
 from packyard.cli.preferences import Setting
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
@@ -52,11 +52,8 @@ def packed(here: Workspace, name: str) -> Bundle:
     """Build a package of a workspace, with the version of this packyard."""
     from packyard.writing.build.packing import Packing, Settings
 
-    how = Settings(root_dir=here.root_dir, version=__version__, cache_dir=state.cache_dir(), libraries=here.libraries)
-    draft = Packing(how)(name)
-    if draft.fault:
-        output.warning(draft.fault)
-    return draft.bundle()
+    how = Settings(root_dir=here.root_dir, version=__version__, libraries=here.libraries)
+    return Packing(how)(name).bundle()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,6 @@ import io
 import tarfile
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from packyard.core.bundle import tar
 from packyard.core.errors import InputError
@@ -42,15 +40,6 @@ def entries_of(data: bytes) -> list[tar.TarEntry]:
 def test_writes_the_bytes_that_tarfile_writes(name: str, size: int) -> None:
     entries = [tar.TarEntry(name=name, mode=0o755, data=b"x" * size), tar.TarEntry(name="d/", kind="5", mode=0o755)]
     assert tar.write(entries) == written_by_the_standard_library(entries, tarfile.USTAR_FORMAT)
-
-
-@pytest.mark.nightly
-@given(st.lists(st.tuples(st.from_regex(r"[a-z]{1,9}(/[a-zé]{1,60}){0,3}", fullmatch=True), st.binary(max_size=1100))))
-def test_reads_back_what_it_wrote_and_writes_as_tarfile_does(files: list[tuple[str, bytes]]) -> None:
-    entries = [tar.TarEntry(name=name, data=data) for name, data in files if len(name.encode()) < 100]
-    written = tar.write(entries)
-    assert entries_of(written) == entries
-    assert written == written_by_the_standard_library(entries, tarfile.USTAR_FORMAT)
 
 
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])

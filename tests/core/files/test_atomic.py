@@ -23,14 +23,6 @@ def test_writes_a_file_in_one_step_with_its_mode_whatever_the_umask(tmp_path: Pa
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_does_not_replace_a_file_unless_it_is_told_to(tmp_path: Path) -> None:
-    file = tmp_path / "a"
-    file.write_bytes(b"old")
-    with pytest.raises(FileExistsError):
-        atomic.write(str(file), b"new", mode=0o644, durable=False, replace=False)
-    assert (file.read_bytes(), list(tmp_path.iterdir())) == (b"old", [file])
-
-
 @pytest.mark.parametrize("durable", [True, False])
 def test_flushes_a_durable_file_before_it_takes_its_place_and_then_its_name(
     durable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -50,19 +42,3 @@ def test_flushes_a_durable_file_before_it_takes_its_place_and_then_its_name(
     monkeypatch.setattr(os, "replace", move)
     atomic.write(str(tmp_path / "a"), b"new", mode=0o644, durable=durable)
     assert steps == (["flush file", "move", "flush folder"] if durable else ["move"])
-
-
-def test_leaves_nothing_beside_a_file_that_cannot_take_its_place(tmp_path: Path) -> None:
-    folder = tmp_path / "a"
-    folder.mkdir()
-    with pytest.raises(IsADirectoryError):
-        atomic.write(str(folder), b"new", mode=0o644, durable=False)
-    assert list(tmp_path.iterdir()) == [folder]
-
-
-def test_a_file_that_is_there_is_not_created(tmp_path: Path) -> None:
-    file = tmp_path / "a"
-    os.close(atomic.create(str(file), (b"1", b"2")))
-    with pytest.raises(FileExistsError):
-        atomic.create(str(file), (b"3",))
-    assert (file.read_bytes(), file.stat().st_mode & 0o7777) == (b"12", 0o600)

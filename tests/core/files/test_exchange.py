@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -157,23 +156,6 @@ def test_a_claim_that_never_ends_is_not_waited_for_without_end(head: Path, monke
     monkeypatch.setattr(module, "_finish", lambda *_: None)
     with pytest.raises(UnavailableError, match=r"\.head\.claim: is claimed by another writer"):
         exchange(str(head), b"2", None, mode=0o644, patience=0.1)
-
-
-def test_of_many_threads_each_counts_once(swap: Swap, head: Path) -> None:
-    swap(b"0", None)
-
-    def count(_: int) -> None:
-        while True:
-            found = head.read_bytes()
-            try:
-                return swap(b"%d" % (int(found) + 1), found)
-            except ConflictError:
-                continue
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(count, range(100)))
-    assert head.read_bytes() == b"100"
-    assert [path.name for path in head.parent.iterdir()] == ["head"]
 
 
 COUNTER = """

@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from packyard.core.files import folder
 
@@ -21,16 +18,6 @@ def files():
     os.kill(os.getpid(), signal.SIGKILL)
 folder.write(sys.argv[1], files())
 """
-
-
-def test_leaves_nothing_of_a_folder_whose_files_do_not_all_come(tmp_path: Path) -> None:
-    def files() -> Iterator[tuple[str, tuple[bytes], int]]:
-        yield "a", (b"1",), 0o644
-        raise KeyError
-
-    with pytest.raises(KeyError):
-        folder.write(str(tmp_path / "top"), files())
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_removes_what_a_killed_writer_left_an_hour_ago_and_not_what_others_write(tmp_path: Path) -> None:

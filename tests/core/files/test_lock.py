@@ -5,37 +5,18 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import resource
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from core.files.krmfiles import FIELD, field_values, make_package, one_setter
+from core.files.krmfiles import field_values, make_package, one_setter
 from core.files.packages import set_to
-from faults import forked
 from packyard.core.errors import UnavailableError
 from packyard.core.files import exclusive
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.setters.change import change_setters
 from tiny import COMMAND, environment
-
-
-def test_a_package_of_more_folders_than_descriptors_is_set(tmp_path: Path) -> None:
-    for number in range(100):
-        (tmp_path / f"p{number}").mkdir()
-        (tmp_path / f"p{number}/Krmfile").write_text(one_setter(value="a"), "utf-8")
-        (tmp_path / f"p{number}/r.yaml").write_text(FIELD, "utf-8")
-
-    def with_few() -> None:
-        few = max(int(each.name) for each in Path("/dev/fd").iterdir()) + 50  # beside those of the tests' servers
-        resource.setrlimit(resource.RLIMIT_NOFILE, (few, few))
-        change_setters(tmp_path, {"V": ["b"]}, recursive=True)
-
-    outcome = forked(with_few)
-    assert outcome.code == 0, outcome
-    assert {file.read_text("utf-8").split()[1] for file in tmp_path.rglob("r.yaml")} == {"b"}
 
 
 def test_a_file_system_without_locks_is_refused_by_the_folders_name(

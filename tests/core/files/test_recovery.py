@@ -54,15 +54,6 @@ def test_an_edit_that_was_made_after_a_crash_stops_the_next_command_which_says_b
     assert field_values(root) == {"c"}
 
 
-def test_what_was_interrupted_is_finished_or_taken_back_when_asked_for(tmp_path: Path) -> None:
-    for way, value in ((["--redo"], "b"), ([], "a")):
-        root = make_package(tmp_path / value)
-        interrupt(root)
-        done = packyard("undo", *way, root)
-        assert (done.returncode, field_values(root)) == (0, {value}), done.stderr
-        assert not leftovers(root)
-
-
 def test_a_change_in_a_folder_below_is_finished_by_a_command_on_a_folder_above(tmp_path: Path) -> None:
     root = make_package(tmp_path / "top" / "package")
     (tmp_path / "top/Krmfile").write_text(one_setter(value="a"), "utf-8")
@@ -117,11 +108,8 @@ def test_a_command_that_dies_while_it_recovers_leaves_nothing_that_the_next_one_
 READERS = {
     "render": ("render",),
     "setters": ("setters", "package"),
-    "explain": ("explain", "package", "V"),
     "lint": ("lint", "package"),
-    "list-setters": ("cfg", "list-setters", "package"),
     "set --dry-run": ("set", "package", "V=c", "--dry-run"),
-    "undo --dry-run": ("undo", "package", "--dry-run"),
     "enable": ("enable", "package"),
 }
 

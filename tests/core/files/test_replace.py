@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,13 +30,11 @@ def at_call(monkeypatch: pytest.MonkeyPatch, holder: object, name: str, act: Cal
     monkeypatch.setattr(holder, name, call)
 
 
-@pytest.mark.parametrize("many", [32, 1])
 def test_an_edit_that_is_made_while_new_files_go_to_the_disk_takes_the_whole_change_back(
-    many: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make_package(tmp_path / "package")
     old = content(root)
-    monkeypatch.setattr(atomic, "MANY", many)
     at_call(monkeypatch, atomic, "flush_all", lambda: edit(root / "two.yaml"))
     with pytest.raises(ConflictError, match=r"two\.yaml: was changed by somebody else meanwhile; nothing was written"):
         set_to(root, "b")
@@ -49,87 +45,36 @@ def test_an_edit_that_is_made_while_new_files_go_to_the_disk_takes_the_whole_cha
 @pytest.mark.parametrize(
     "reason", [KeyboardInterrupt(), OSError(28, "No space left on device")], ids=["Ctrl-C", "full"]
 )
-def test_what_ends_the_staging_of_many_files_leaves_nothing_behind(
+def test_what_ends_the_staging_of_files_leaves_nothing_behind(
     reason: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One thread writes slowly: it has to be waited for before its file is removed."""
     root = make_package(tmp_path / "package")
     old = content(root)
     stage, calls = inplace.stage, iter(range(100))
 
-    def slow(*args: object, **kwargs: object) -> object:
-        if next(calls) == 0:
-            time.sleep(0.1)
-        elif isinstance(reason, OSError):
+    def ended(*args: object, **kwargs: object) -> object:
+        if next(calls) == 2:
             raise reason
         return stage(*args, **kwargs)  # type: ignore[arg-type]
 
-    def stop() -> None:
-        raise reason
-
-    monkeypatch.setattr(atomic, "MANY", 1)
-    monkeypatch.setattr(inplace, "stage", slow)
-    if isinstance(reason, KeyboardInterrupt):
-        at_call(monkeypatch, threading.Thread, "join", stop)
+    monkeypatch.setattr(inplace, "stage", ended)
     with pytest.raises((KeyboardInterrupt, UnavailableError)):
         set_to(root, "b")
-    time.sleep(0.2)
     assert content(root) == old
     assert not leftovers(root)
 
 
-def interrupt() -> None:
-    os.kill(os.getpid(), signal.SIGINT)
-
-
-def interrupt_by_another_thread() -> None:
-    """Have another thread be given SIGINT, as the kernel may choose one; Python handles it in the main thread."""
-    thread = threading.Thread(target=lambda: signal.pthread_kill(threading.get_ident(), signal.SIGINT))
-    masked = signal.pthread_sigmask(signal.SIG_UNBLOCK, ())
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    thread.start()
-    signal.pthread_sigmask(signal.SIG_SETMASK, masked)
-    thread.join()
-
-
-@pytest.mark.parametrize("many", [32, 1])
-@pytest.mark.parametrize("press", [interrupt, interrupt_by_another_thread])
 def test_ctrl_c_while_files_take_their_places_waits_until_all_have(
-    press: Callable[[], None], many: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make_package(tmp_path / "package")
-    monkeypatch.setattr(atomic, "MANY", many)
-    at_call(monkeypatch, replace, "_take_place", press)
+    at_call(monkeypatch, replace, "_take_place", lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         set_to(root, "b")
     changed = content(root)
     assert not leftovers(root)
     set_to(root, "b")
     assert content(root) == changed
-
-
-def test_ctrl_c_while_threads_are_started_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = make_package(tmp_path / "package")
-    old, stage, start = content(root), inplace.stage, threading.Thread.start
-
-    def slow(*args: object, **kwargs: object) -> object:
-        time.sleep(0.1)
-        return stage(*args, **kwargs)  # type: ignore[arg-type]
-
-    def started(thread: threading.Thread) -> None:
-        start(thread)
-        interrupt()
-
-    monkeypatch.setattr(atomic, "MANY", 1)
-    monkeypatch.setattr(inplace, "stage", slow)
-    monkeypatch.setattr(threading.Thread, "start", started)
-    with pytest.raises(KeyboardInterrupt):
-        set_to(root, "b")
-    time.sleep(0.2)
-    assert content(root) == old
-    assert not leftovers(root)
 
 
 def test_a_file_that_appears_where_one_is_to_be_made_is_not_replaced(

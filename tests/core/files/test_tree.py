@@ -76,12 +76,7 @@ def test_links_may_lead_to_other_files_of_the_bundle_that_a_folder_is_of(tmp_pat
     (root / "one.yaml").symlink_to("../../shared.yaml")
     with pytest.raises(InputError, match="outside of"):
         change_setters(root, {"V": ["b"]})
-    manifest = tmp_path / "bundle/packyard.json"
-    for document in ("[" * 100_000, "null", "[]", '{"files": []}', '{"files": {"a/use-case-2/Krmfile": ""}}'):
-        manifest.write_text(document, "utf-8")
-        with pytest.raises(InputError, match="outside of"):
-            change_setters(root, {"V": ["b"]})
-    manifest.write_text('{"files": {"a/use-case/Krmfile": ""}}', "utf-8")
+    (tmp_path / "bundle/packyard.json").touch()
     change_setters(root, {"V": ["b"]})
     assert field_values(root) == {"b"}
     assert (root / "one.yaml").is_symlink()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from pathlib import Path
@@ -91,22 +90,6 @@ def test_a_set_that_was_refused_leaves_nothing_that_would_block_the_undo_of_the_
     (root / "out.yaml").unlink()
     (root / "sub").mkdir()
     (root / "other.txt").hardlink_to(root / "r.yaml")
-    assert [file.name[:8] + file.suffix for file in (tmp_path / "steps").iterdir()] == ["00000001.done"]
-    assert undone(log, root) == "V=b"
-
-
-def test_a_set_that_the_disk_refused_is_not_in_the_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
-    set_value(log, root, "b")
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(UnavailableError):
-            set_value(log, root, "c")
-    (root / "Krmfile").write_text(KRMFILE.replace("value: a", "value: b\n          isSet: true"), "utf-8")
     assert [file.name[:8] + file.suffix for file in (tmp_path / "steps").iterdir()] == ["00000001.done"]
     assert undone(log, root) == "V=b"
 

@@ -12,8 +12,8 @@ from packyard.core.yaml.node import MappingNode
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.builtin import build
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
 from real import Served
+from writing.checks.linting import lint
 
 
 def rules(*documents: str) -> set[str]:
@@ -75,26 +75,3 @@ FOUND = [
 def test_a_rule_of_a_kind_looks_at_the_group_too(own: str, kind: str, other: str, rest: str, rule: str) -> None:
     assert rule in rules(f"apiVersion: {own}\nkind: {kind}\n{rest}")
     assert rule not in rules(f"apiVersion: {other}\nkind: {kind}\n{rest}")
-
-
-ENV = """\
-apiVersion: v1
-kind: Pod
-metadata: {{name: x}}
-spec: {{containers: [{{name: c, env: [{{name: {}, value: '{}'}}]}}]}}
-"""
-
-
-@pytest.mark.parametrize("name", ["GOOGLE_APPLICATION_CREDENTIALS", "DB_PASSWORD", "API_TOKEN", "SSH_PRIVATE_KEY"])
-@pytest.mark.parametrize(
-    ("value", "secret"),
-    [
-        ("/run/key.json", False), ("/", False), ("file:///run/key", False), ("file:key", False), ("$(KEY)", False),
-        ("", False), ("hunter2", True), ("run/key.json", True), ("a /run/key", True), ("/run/key and more", True),
-        ("https://e.com/x", True), ("true", False), ("No", False), ("1234", True),
-    ],
-)  # fmt: skip
-def test_where_a_secret_is_is_no_secret(name: str, value: str, secret: bool) -> None:
-    assert ("plain-secret" in rules(ENV.format(name, value))) is secret
-    config = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata: {{{name}: '{value}'}}\n"
-    assert ("plain-secret" in rules(config)) is secret

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from textwrap import dedent, indent
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -27,23 +27,15 @@ KINDS = {
     "v1 Pod": ("spec:", "spec"),
     "v1 PodTemplate": ("template: spec:", "template.spec"),
     "apps/v1 Deployment": ("spec: template: spec:", "spec.template.spec"),
-    "apps/v1 StatefulSet": ("spec: template: spec:", "spec.template.spec"),
-    "apps/v1 DaemonSet": ("spec: template: spec:", "spec.template.spec"),
-    "apps/v1 ReplicaSet": ("spec: template: spec:", "spec.template.spec"),
-    "batch/v1 Job": ("spec: template: spec:", "spec.template.spec"),
     "batch/v1 CronJob": ("spec: jobTemplate: spec: template: spec:", "spec.jobTemplate.spec.template.spec"),
-    **{
-        f"kubeflow.org/{version} {kind}": (
-            f"spec: {field}: Worker: template: spec:",
-            f"spec.{field}.Worker.template.spec",
-        )
-        for version, kind, field in (
-            ("v2beta1", "MPIJob", "mpiReplicaSpecs"),
-            ("v1", "MPIJob", "mpiReplicaSpecs"),
-            ("v1", "PyTorchJob", "pytorchReplicaSpecs"),
-            ("v1", "TFJob", "tfReplicaSpecs"),
-        )
-    },
+    "kubeflow.org/v2beta1 MPIJob": (
+        "spec: mpiReplicaSpecs: Worker: template: spec:",
+        "spec.mpiReplicaSpecs.Worker.template.spec",
+    ),
+    "kubeflow.org/v1 PyTorchJob": (
+        "spec: pytorchReplicaSpecs: Worker: template: spec:",
+        "spec.pytorchReplicaSpecs.Worker.template.spec",
+    ),
     "jobset.x-k8s.io/v1alpha2 JobSet": (
         "spec: replicatedJobs: - template: spec: template: spec:",
         "spec.replicatedJobs.0.template.spec.template.spec",
@@ -52,24 +44,10 @@ KINDS = {
         "spec: leaderWorkerTemplate: workerTemplate: spec:",
         "spec.leaderWorkerTemplate.workerTemplate.spec",
     ),
-    **dict.fromkeys(
-        ("trainer.kubeflow.org/v1alpha1 TrainingRuntime", "trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime"),
-        (
-            "spec: template: spec: replicatedJobs: - template: spec: template: spec:",
-            "spec.template.spec.replicatedJobs.0.template.spec.template.spec",
-        ),
+    "trainer.kubeflow.org/v1alpha1 TrainingRuntime": (
+        "spec: template: spec: replicatedJobs: - template: spec: template: spec:",
+        "spec.template.spec.replicatedJobs.0.template.spec.template.spec",
     ),
-    **{
-        f"ray.io/v1 {kind}": (
-            f"spec: {before}headGroupSpec: template: spec:",
-            f"spec.{path}headGroupSpec.template.spec",
-        )
-        for kind, before, path in (
-            ("RayCluster", "", ""),
-            ("RayJob", "rayClusterSpec: ", "rayClusterSpec."),
-            ("RayService", "rayClusterConfig: ", "rayClusterConfig."),
-        )
-    },
     "ray.io/v1alpha1 RayJob": ("spec: submitterPodTemplate: spec:", "spec.submitterPodTemplate.spec"),
     # no kind of the table: found by its containers
     "example.com/v1 Trainer": ("spec: workers: - template: spec:", "spec.workers.0.template.spec"),
@@ -169,41 +147,3 @@ def test_finds_the_pods_of_a_workflow_with_what_it_says_for_all(kind: str) -> No
         {**both, "path": f"{path}.templates.0.steps.0.0.inline", "containers": ["inline"]},
         {**both, "path": f"{path}.templates.1.dag.tasks.0.inline", "containers": ["task"]},
     ]
-
-
-#: As operators' own pages have them: https://volcano.sh/en/docs/vcjob, https://kserve.github.io/website (a custom
-#: predictor), https://github.com/kubeflow/spark-operator (examples/spark-pi-pod-template.yaml), all cut.
-FOREIGN = {
-    "batch.volcano.sh/v1alpha1 Job": (
-        """
-        minAvailable: 3
-        schedulerName: volcano
-        tasks:
-        - {replicas: 1, name: ps, template: {spec: {containers: [{name: tensorflow}]}}}
-        - {replicas: 2, name: worker, template: {spec: {containers: [{name: tensorflow}], restartPolicy: OnFailure}}}
-        """,
-        {"spec.tasks.0.template.spec": "ps", "spec.tasks.1.template.spec": "worker"},
-    ),
-    "serving.kserve.io/v1beta1 InferenceService": (
-        """
-        predictor: {minReplicas: 1, containers: [{name: kserve-container}]}
-        transformer: {containers: [{name: transformer}]}
-        """,
-        {"spec.predictor": "", "spec.transformer": ""},
-    ),
-    "sparkoperator.k8s.io/v1beta2 SparkApplication": (
-        """
-        type: Scala
-        driver: {cores: 1, template: {spec: {containers: [{name: spark-kubernetes-driver}]}}}
-        executor: {instances: 1, template: {spec: {containers: [{name: spark-kubernetes-executor}]}}}
-        """,
-        {"spec.driver.template.spec": "", "spec.executor.template.spec": ""},
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", FOREIGN)
-def test_finds_the_pods_of_foreign_kinds_by_their_containers(kind: str) -> None:
-    spec, places = FOREIGN[kind]
-    root = yaml.safe_load(manifest(kind, "spec:", dedent(spec)))
-    assert {".".join(map(str, pod.path)): pod.role for pod in pods.find(root)} == places

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
-from typing import Any
 
 import pytest
 
 import real
-from controlplane.api import Api
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes import schemas as judges
 from sample import WHOLE, some
-from tools import custom_resources, kubernetes_choices, kubernetes_schemas
+from tools import custom_resources, kubernetes_schemas
 
 FOLDER = real.REPOSITORY / "builder" / "packyard" / "core" / "kubernetes"
 GENERATED = FOLDER / "custom_resources.json"
@@ -72,38 +69,3 @@ def test_a_definition_is_compiled_once_for_all_versions_in_which_it_is_the_same(
 def test_refuses_a_version_without_schemas(version: str) -> None:
     with pytest.raises(UnavailableError, match=rf"no schemas of Kubernetes '{version}': .* has 1\.25 to 1\."):
         judges.choose([version])
-
-
-@pytest.mark.nightly
-def test_a_real_server_publishes_the_words_that_the_schemas_list(
-    api_server: Api, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", real.path_with("go"))
-    ours = kubernetes_choices.read()
-    silent, lost = set[str](), set[str]()
-    seen = 0
-    for name, schema in _published(api_server):
-        for field, described in schema.get("properties", {}).items():
-            listed = set(described.get("enum") or described.get("items", {}).get("enum", [])) - {""}
-            known = set(ours.get(name, {}).get(field, ())) - {""}
-            lost |= {f"{name.rpartition('.')[2]}.{field}"} if listed - known else set()  # ours are of a newer version
-            silent |= {f"{name.rpartition('.')[2]}.{field}"} if known and not listed else set()
-            seen += bool(listed)
-    assert silent == {  # which validation refuses nevertheless; a newer server lists them
-        *(
-            "DeviceAllocationConfiguration.source",
-            "DeviceSubRequest.allocationMode",
-            "ExactDeviceRequest.allocationMode",
-        ),
-        *("NamedRuleWithOperations.scope", "RuleWithOperations.scope", "MutatingWebhook.reinvocationPolicy"),
-    }
-    assert lost == {"EndpointSlice.addressType"}  # whose words are constants of another package
-    assert seen > 60
-
-
-def _published(server: Api) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the definitions of Kubernetes' own groups."""
-    for path in server.session.get(f"{server.server}/openapi/v3").json()["paths"]:
-        if path == "api/v1" or re.fullmatch(r"apis/(apps|autoscaling|batch|policy|[a-z.]+\.k8s\.io)/v\d", path):
-            found = server.session.get(f"{server.server}/openapi/v3/{path}").json()["components"]["schemas"]
-            yield from ((name, schema) for name, schema in found.items() if name.startswith("io.k8s.api."))

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -11,7 +9,6 @@ import pytest
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.work.cache import MAX_AGE, Cache
-from tiny import environment
 
 KEY = Digest.of(b"key")
 OTHER = Digest.of(b"other")
@@ -101,36 +98,3 @@ def test_prunes_what_is_old_and_what_killed_writers_left(tmp_path: Path) -> None
         os.utime(file, (now - age, now - age))
     cache.prune(now)
     assert sorted(file.name for file in entries(cache)) == sorted([".at-work", OTHER.hex[2:]])
-
-
-HAMMER = """
-import itertools, sys, time
-from pathlib import Path
-from packyard.core.digest import Digest
-from packyard.core.work.cache import Cache
-cache = Cache(Path(sys.argv[1]), limit=20_000)
-for number in itertools.count() if sys.argv[2] == "0" else range(300):
-    key = Digest.of(bytes([number % 20]))
-    data = bytes([number % 20]) * (500 + number % 20)
-    found = cache.get(key)
-    assert found is None or found == data, number
-    cache.put(key, data)
-    if number % 10 == 0:
-        cache.prune(time.time())
-        print(number, flush=True)
-"""
-
-
-def test_many_processes_share_one_and_any_may_be_killed(tmp_path: Path) -> None:
-    command, pipe = [sys.executable, "-c", HAMMER, str(tmp_path)], subprocess.PIPE
-    processes = [  # the first one does not end by itself
-        subprocess.Popen([*command, str(number)], env=environment(), stdout=pipe, stderr=pipe) for number in range(4)
-    ]
-    assert processes[0].stdout is not None
-    processes[0].stdout.readline()
-    processes[0].kill()
-    said = [process.communicate()[1] for process in processes]
-    assert [process.returncode for process in processes] == [-9, 0, 0, 0], said
-    cache = Cache(tmp_path)
-    for number in range(20):
-        assert cache.get(Digest.of(bytes([number]))) in (None, bytes([number]) * (500 + number))

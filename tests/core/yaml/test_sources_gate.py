@@ -43,15 +43,7 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link in files": (link("packages/p/files/leak", "secret"), "packages/p/files/leak: leads to "),
     "a license above": (text("packyard.yaml", "LICENSE", "../secret"), "packyard.yaml:5:10: license: '../secret' lead"),
     "a linked fragment": (link("packages/p/docs/00-title.md", "secret"), "packages/p/docs/00-title.md: leads to "),
-    "a linked folder of fragments": (
-        lambda root: [(root / "packages/p/docs").rename(root.parent / "docs"), link("packages/p/docs", "docs")(root)],
-        "packages/p/docs: leads to ",
-    ),
     "a resource above": (text(KUSTOMIZATION, "cm.yaml", "../../../secret"), f"{KUSTOMIZATION}:4:13: resources: '../.."),
-    "a folder above as resource": (
-        text(KUSTOMIZATION, "cm.yaml", "../../../outside"),
-        f"{KUSTOMIZATION}:4:13: resources: '../../../outside' leads to",
-    ),
     "a linked kustomization": (link(KUSTOMIZATION, "outside/kustomization.yaml"), f"{KUSTOMIZATION}: leads to"),
     "a linked Krmfile": (link("bases/one/Krmfile", "outside/Krmfile"), "bases/one/Krmfile: leads to"),
     "a base above": (text(PACKAGE, "base: one", "base: .."), f"{PACKAGE}:4:15: useCases.one.base: no folder '..'"),
@@ -70,20 +62,9 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
         ],
         "overlays/options/o: leads to",
     ),
-    "a linked file of an option": (
-        lambda root: [
-            tiny.write(root / "overlays/options/o/kustomization.yaml", OVERLAY + "patches: [{path: cm.yaml}]\n"),
-            link("overlays/options/o/cm.yaml", "outside/cm.yaml")(root),
-        ],
-        "overlays/options/o/kustomization.yaml:3:11: patches.path: 'cm.yaml' leads to",
-    ),
     "a generated file": (
         text(KUSTOMIZATION, "resources:", GENERATOR + "\nresources:"),
         f"{KUSTOMIZATION}:4:40: configMapGenerator.files: no file 'secret' here",
-    ),
-    "a component": (
-        text(KUSTOMIZATION, "resources:", "components: [../../../outside]\nresources:"),
-        f"{KUSTOMIZATION}:4:14: components: '../../../outside' leads to",
     ),
     "a linked preset": (link("packages/p/files/presets/a.yaml", "secret"), "packages/p/files/presets/a.yaml: leads to"),
     "a linked package": (
@@ -105,7 +86,7 @@ def test_nothing_outside_of_the_workspace_comes_into_a_bundle(way: str, root: Pa
     said = tiny.refused("build", "--version", "1", "--out", tmp_path / "out", "--workspace", root)
     assert said.removeprefix("error: ").removeprefix(f"{root}/").startswith(expected), said
     assert not (tmp_path / "out").exists()
-    code, out, said = tiny.run("lint", "--no-cache", "--workspace", root)
+    code, out, said = tiny.run("lint", "--workspace", root)
     said = tiny.composing(out) if "[does-not-compose]" in out else said
     assert (
         said.removeprefix("error: ").removeprefix(f"{root}/").startswith(expected)
@@ -144,7 +125,7 @@ def test_a_link_that_stays_in_the_workspace_is_followed(root: Path, tmp_path: Pa
 )
 def test_files_that_no_bundle_may_hold_are_refused_by_name(name: bytes, what: str, root: Path) -> None:
     tiny.write(root / "packages/p/files" / os.fsdecode(name), "")
-    for verb in (["build", "--version", "1", "--out", root.parent / "out"], ["lint", "--no-cache"]):
+    for verb in (["build", "--version", "1", "--out", root.parent / "out"], ["lint"]):
         said = tiny.refused(*verb, "--workspace", root)
         assert f"{root}/packages/p/files/" in said
         assert what in said

@@ -23,8 +23,8 @@ from controlplane.api import Api, Object, wait
 from packyard.core.bundle.archive import decompress
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.stores.oci.channel import OCIStore
-from sharing.nightly.test_cosign import GPT, put
-from sharing.registries import anywhere, ask
+from sharing.nightly.test_cosign import GPT, put, replace_tag
+from sharing.registries import anywhere
 from sharing.test_sigstore import BERT, ENTRY, KEY, OTHER, attest
 
 NAMESPACE = "flux-system"
@@ -93,12 +93,6 @@ def verified(api: Api, store: OCIStore, key: bytes = KEY.public.to_pem()) -> Obj
     for item in (secret, source):
         api.create(item, NAMESPACE).expect_done()
     return source
-
-
-def replace_tag(store: OCIStore) -> None:
-    manifest = ask(store, "bert", "manifests/1.0").json()
-    manifest["annotations"]["note"] = "mine"
-    assert ask(store, "bert", "manifests/1.0", method="PUT", data=json.dumps(manifest)).status_code == 201
 
 
 def unpacked(data: bytes) -> Mapping[str, bytes]:

@@ -44,13 +44,6 @@ def test_gets_what_a_directory_store_wrote(store: Store) -> None:
     assert store.get("index/index.json") == b"{}"
 
 
-@pytest.mark.parametrize("offset", [0, 1, 1 << 20, len(DATA) - 1, len(DATA), len(DATA) + 9])
-def test_reads_from_an_offset(store: Store, offset: int) -> None:
-    pieces = list(store.read("v1.0+x/a_b-c.tar.gz", offset=offset))
-    assert b"".join(pieces) == DATA[offset:]
-    assert len(pieces) > 1 or len(DATA) - offset < 1 << 20
-
-
 @pytest.mark.parametrize("key", ["missing", "v1.0+x/missing", "index/index.json/x"])
 def test_says_that_an_object_is_not_there(store: Store, key: str) -> None:
     with pytest.raises(NotFoundError):

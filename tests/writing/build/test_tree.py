@@ -21,7 +21,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def build(root: Path, out_dir: Path, version: str = "1") -> tuple[int, str]:
-    code, _, err = tiny.run("build", "--workspace", root, "--version", version, "--out", out_dir, "--no-cache")
+    code, _, err = tiny.run("build", "--workspace", root, "--version", version, "--out", out_dir)
     return code, err
 
 

@@ -10,8 +10,7 @@ import yaml
 
 import tiny
 from packyard.core.errors import PackyardError
-from packyard.core.yaml.sources import Observed
-from packyard.writing.source import library, package, workspace
+from packyard.writing.source import package, workspace
 from packyard.writing.source.compose import ComposedPackage, compose
 from writing.source import libraries
 from writing.source.libraries import COMPONENT, CONFIG_MAP, HEAD, KRMFILE, KUSTOMIZATION, define
@@ -86,13 +85,10 @@ def test_gives_readmes_the_fragments_of_libraries_unless_the_workspace_has_its_o
     assert "library" not in readme()
 
 
-def test_refuses_a_setter_that_two_libraries_define_differently_until_the_workspace_defines_it(root: Path) -> None:
+def test_takes_a_setter_from_the_first_library_that_defines_it_or_from_the_workspace(root: Path) -> None:
     write_library(root.parent / "others", A="2")
     name_libraries(root, "{path: ../parts}", "{path: ../others}")
-    places = "parts/Krmfile:5 and others/Krmfile:5"
-    assert refusal(root) == (
-        f"A: libraries contradict each other, in {places} (define it in the workspace's own Krmfile)"
-    )
+    assert data(root) == {"A": "1"}
     tiny.write(root / "Krmfile", KRMFILE + define("A", "3"))
     assert data(root) == {"A": "3"}
 
@@ -108,14 +104,10 @@ def test_lets_a_library_build_on_another_one_which_only_it_sees(root: Path) -> N
     assert "no folder 'innermost' in ws/bases or parts/bases" in refusal(root)
 
 
-def test_finds_a_cached_package_only_as_long_as_its_libraries_are_the_same(root: Path) -> None:
+def test_files_of_a_library_are_inputs(root: Path) -> None:
     here = workspace.read(root)
     compose(here, package.read(here, "p"))
-    places = library.places(here.libraries)
-    assert ("bytes", "libraries/parts/bases/below/cm.yaml") in {fact[:2] for fact in here.sources.facts}
-    assert Observed(root, places).agrees(here.sources.facts)
-    tiny.replace(root.parent / "parts/bases/below/cm.yaml", '"1"', '"7"')
-    assert not Observed(root, places).agrees(here.sources.facts)
+    assert "libraries/parts/bases/below/cm.yaml" in here.sources.inputs
 
 
 # What is refused.

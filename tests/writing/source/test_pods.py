@@ -349,6 +349,6 @@ def test_a_container_that_is_added_to_a_custom_resource_is_added_behind_a_test_o
 
 def test_an_option_that_is_nothing_but_a_patch_and_fits_nothing_is_told_at_its_file(root: Path) -> None:
     tiny.write(root / "overlays/options/o/pods.yaml", HEAD + "roles: [nod]\nspec: {priorityClassName: high}\n")
-    out = tiny.run("lint", "--no-cache", "--workspace", root)[1]
+    out = tiny.run("lint", "--workspace", root)[1]
     assert "overlays/options/o/pods.yaml:1" in out
     assert "has no kustomization.yaml" not in out

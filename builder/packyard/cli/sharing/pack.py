@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from packyard.cli import fanout, progress
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
-from packyard.core.files.git import Revision
 from packyard.sharing.entry import SBOM, IndexEntry, bundle_key
 from packyard.sharing.publishing.publish import Attest, Packed
 from packyard.sharing.stores.oci.manifest import bundle_digest
@@ -22,6 +21,7 @@ from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keys import Signing
 from packyard.sharing.trust.provenance import BuiltOn, Statement
 from packyard.writing.build import catalogue
+from packyard.writing.build.packing import Settings
 from packyard.writing.source.library import Library, by_place
 from packyard.writing.source.workspace import Workspace
 
@@ -30,12 +30,11 @@ _ENTRY, _SBOM = ".entry.json", ".spdx.json"
 
 def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Packed]:
     """Pack packages into a folder, as the flags of ``fanout`` say; if one is refused, all that is wrong is raised."""
-    how = fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries)
+    how = Settings(root_dir=workspace.root_dir, version=arguments.version, libraries=workspace.libraries)
     jobs = fanout.jobs(arguments, names)
     with progress.of(names) as done:
         describe = partial(_describe, supplier=workspace.name)
-        packed = catalogue.pack_into(how, names, folder, jobs=jobs, done=done, describe=describe)
-    fanout.finish(how.cache_dir, (item.fault for item in packed.packages))
+        catalogue.pack_into(how, names, folder, jobs=jobs, done=done, describe=describe)
     entries = (IndexEntry.parse(json.loads((folder / f"{name}{_ENTRY}").read_bytes())) for name in names)
     return [Packed.in_file(entry, folder / f"{entry.name}.tar.gz") for entry in entries]
 
@@ -45,7 +44,6 @@ def attest(workspace: Workspace, folder: Path, key: Signing | None) -> Attest:
     at, libraries = git.find(workspace.root_dir), provenance.installed_libraries()
     places = by_place(workspace.libraries)
     built_on = {place: _built_on(each) for place, each in places.items()}
-    folders = [(place, git.find(each.root_dir)) for place, each in places.items() if each.is_folder]
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
@@ -57,19 +55,12 @@ def attest(workspace: Workspace, folder: Path, key: Signing | None) -> Attest:
             built_on=built_on,
             libraries=libraries,
             manifest=bundle_digest(entry),
-            is_dirty=at is not None and any(_differs(at, other, place, inputs) for place, other in folders),
         )
         name = (entry.name, entry.version)
         statement = origin.to_bytes(key)
         return {bundle_key(*name, SBOM): described, bundle_key(*name, provenance.end(statement)): statement}
 
     return statements
-
-
-def _differs(at: Revision, other: Revision | None, place: str, inputs: Iterable[str]) -> bool:
-    """Say whether a file of the library at a place is not as the commit of the workspace has it."""
-    own = [path.removeprefix(f"{place}/") for path in inputs if path.startswith(f"{place}/")]
-    return bool(own) and (other is None or other.commit != at.commit or other.is_dirty(own))
 
 
 def _built_on(each: Library) -> BuiltOn:

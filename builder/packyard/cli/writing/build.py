@@ -19,6 +19,7 @@ from packyard.core.bundle import reference
 from packyard.core.errors import UsageError
 from packyard.writing.build import catalogue
 from packyard.writing.build.catalogue import Catalogue
+from packyard.writing.build.packing import Settings
 
 ROWS = Rows("package", "name, version, digest, tar, size")
 EXAMPLE = "packyard build --version 1.0.0 --out build"
@@ -44,11 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
     names = workspaces.bundles(arguments, workspace)
     out_dir = Path(arguments.out)
     workspace.check_target(out_dir)
-    settings = fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries)
+    settings = Settings(root_dir=workspace.root_dir, version=arguments.version, libraries=workspace.libraries)
     jobs = fanout.jobs(arguments, names)
     with progress.of(names) as done:
         built = catalogue.build(settings, names, out_dir, jobs=jobs, done=done)
-    fanout.finish(settings.cache_dir, (item.fault for item in built.packages))
     if ROWS.show(built.packages, arguments.output):
         _tell(built, out_dir)
     return 0
@@ -68,6 +68,6 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _tell(built: Catalogue, out_dir: Path) -> None:
     for item in built.packages:
-        output.line(f"{out_dir / item.name}.tar.gz  {output.digest(item.digest)}  {item.size} bytes")
+        output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  {item.size} bytes")
     if built.warnings:
         output.note(f"{output.counted(built.warnings, 'warning')} by packyard lint")

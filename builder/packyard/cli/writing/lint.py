@@ -25,7 +25,7 @@ from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.options import folder as options
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.own_rules import judges_of
-from packyard.writing.build.packing import Packing
+from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.checks import explanation, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
@@ -144,9 +144,8 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
     for name in names:
         here.package_dir(name)  # which refuses an unknown one
     names = list(dict.fromkeys(names)) or _all_names(here)
-    settings = fanout.settings(arguments, here.root_dir, _VERSION, here.libraries)
+    settings = Settings(root_dir=here.root_dir, version=_VERSION, libraries=here.libraries)
     linted = executor.run(package_lint.Linting(Packing(settings)), names, jobs=fanout.jobs(arguments, names))
-    fanout.finish(settings.cache_dir, (item.fault for item in linted))
     if not here.is_library and set(names) >= set(here.package_names()):
         linted.append(package_lint.Linting(Packing(settings)).unused())
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)

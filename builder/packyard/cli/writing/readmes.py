@@ -15,7 +15,7 @@ from packyard.cli.rows import Rows
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
-from packyard.writing.build.packing import Packing
+from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, file, text", "--readmes")
@@ -41,7 +41,7 @@ def write(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[s
 
 def _texts(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str]) -> dict[str, bytes]:
     arguments.version = arguments.version or _VERSION
-    packing = Packing(fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries))
+    packing = Packing(Settings(root_dir=workspace.root_dir, version=arguments.version, libraries=workspace.libraries))
     with progress.of(names) as done:
         texts = executor.run(packing.readme, names, jobs=fanout.jobs(arguments, names), done=done)
     return dict(zip(names, texts, strict=True))

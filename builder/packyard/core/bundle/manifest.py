@@ -20,7 +20,8 @@ from packyard.core.files import paths
 if TYPE_CHECKING:
     from packyard.core.bundle.archive import Member
 
-FILE, LIMIT = paths.MANIFEST, paths.MANIFEST_LIMIT
+FILE = paths.MANIFEST
+LIMIT = 4 << 20  # parsed, it takes twenty times as much memory; the largest has 90 KB
 #: The kinds of bundles: of a package, and of a library that packages are built on.
 BUNDLE, LIBRARY = "Bundle", "Library"
 

@@ -7,17 +7,15 @@ inside("/pkg", "d/cm.yaml")            refused where d is a link to a folder out
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
-from packyard.core.errors import InputError, PackyardError, Problem
-from packyard.core.files import regular
+from packyard.core.errors import InputError, Problem
 
-#: Describes the package whose root it is in; parsed, it takes twenty times as much memory. The largest has 90 KB.
-MANIFEST, MANIFEST_LIMIT = "packyard.json", 4 << 20
+#: Describes the package whose root it is in.
+MANIFEST = "packyard.json"
 #: Says beside it where the package is from (`core.bundle.receipt`).
 RECEIPT = ".packyard.json"
 #: The file of a workspace.
@@ -74,22 +72,9 @@ def above(folder: str) -> Iterator[str]:
 
 
 def root_of(directory: str | os.PathLike[str]) -> str:
-    """Return the real folder that a change of a directory must not leave: its bundle, or the directory itself."""
+    """Return the real folder that a change of a directory must not leave: its package, or the directory itself."""
     here = os.path.realpath(directory)
-    for folder in above(here):
-        if os.path.lexists(f"{folder}/{MANIFEST}") and _lists(f"{folder}/{MANIFEST}", here[len(folder) :].strip("/")):
-            return folder
-    return here
-
-
-def _lists(manifest: str, folder: str) -> bool:
-    """Return whether a manifest lists a file below a folder."""
-    try:
-        document = json.loads(regular.read(manifest, limit=MANIFEST_LIMIT))
-    except (PackyardError, ValueError, RecursionError):
-        return False
-    files = document.get("files") if isinstance(document, dict) else None
-    return isinstance(files, dict) and any(path.startswith(f"{folder}/") for path in files)
+    return next((each for each in (here, *above(here)) if os.path.lexists(f"{each}/{MANIFEST}")), here)
 
 
 def _real_path(path: str, folders: dict[str, str]) -> str:

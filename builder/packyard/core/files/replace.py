@@ -12,19 +12,16 @@ finished from there on, unless a file was edited since: then the user chooses, b
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from packyard.core import ending
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import atomic, inplace, notice, regular
-from packyard.core.files.steps import DRAFT, Step, StepLog, staged_names
+from packyard.core.files.steps import DRAFT, Changes, Step, StepLog, staged_names
 
-_THREADS = 8
 _CHANGED = "was changed by somebody else meanwhile; nothing was written"
 _EDITED = "was changed after an interrupted command; nothing was done"
 _FOR_CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -58,6 +55,14 @@ class _Move:
         self.stands = True
 
 
+class _Files(NamedTuple):
+    """The bytes of the files of a change before and after, by their paths below a root, and what each is staged as."""
+
+    root: str
+    both: Changes
+    staged: Mapping[str, str]
+
+
 class UnfinishedError(UnavailableError):
     """Some files have their new bytes and some their old ones; the next command continues from there."""
 
@@ -71,22 +76,24 @@ def write(root: str, changes: Iterable[FileChange], log: StepLog) -> None:
     """
     changes = [change for change in changes if change.old != change.new]
     token = os.urandom(8).hex()
-    moves = _prepare(root, dict(zip(staged_names(token), changes, strict=False)))
+    names = dict(zip(staged_names(token), changes, strict=False))
+    moves = _prepare(root, names)
     if not moves:
         return
     both = {change.path: (change.old, change.new) for change in changes}
+    files = _Files(root, both, {change.path: name for name, change in names.items()})
     try:
         with (
             ending.as_interrupt(),
             log.begin(root, token, both) as step,
             notice.posted(root, str(step.file) if step else "") as posted,
         ):
-            _write(moves, step, posted)
+            _write(files, moves, step, posted)
     except OSError as error:
         raise _unavailable(error, moves, root) from error
 
 
-def _write(moves: Sequence[_Move], step: Step | None, posted: str) -> None:
+def _write(files: _Files, moves: Sequence[_Move], step: Step | None, posted: str) -> None:
     """Stage the new files, decide the step, and let them take their places; remove the notice that was ``posted``."""
     is_made = False
     try:
@@ -94,10 +101,10 @@ def _write(moves: Sequence[_Move], step: Step | None, posted: str) -> None:
         with ending.later():
             step = step and step.decide()
             try:
-                _each(moves, _take_place)
+                for move in moves:
+                    _take_place(move)
             except (OSError, PackyardError) as error:
-                _give_back(moves, error)
-                step = step and _undecided(step, error)
+                step = _give_back(files, step, error)
                 raise
             is_made = True
             with suppress(OSError):  # then the step stays open, and the next command ends it
@@ -115,6 +122,16 @@ def _write(moves: Sequence[_Move], step: Step | None, posted: str) -> None:
         raise
 
 
+def _give_back(files: _Files, step: Step | None, reason: Exception) -> Step | None:
+    """Give every file its old bytes back, but one that somebody changed meanwhile; return the step, undecided."""
+    try:
+        _carry_out(files, _rest(files, back=True)[0], back=True)
+        return step and step.undecide()
+    except (OSError, PackyardError) as error:
+        message = f"{_why(reason)}, and the change could not be taken back: {_why(error)}"
+        raise UnfinishedError(Problem(message, file=files.root, hint=ways_out(files.root))) from error
+
+
 def settle(step: Step, *, back: bool = False, forced: bool = False) -> tuple[list[str], list[str]]:
     """Finish a dead writer's step, or take it back.
 
@@ -124,11 +141,13 @@ def settle(step: Step, *, back: bool = False, forced: bool = False) -> tuple[lis
     with step.claimed() as is_open:
         if not is_open:
             return [], []
-        changes, edited = ({}, []) if step.state == DRAFT else _rest(step, back=back)
+        files = _Files(step.root, {} if step.state == DRAFT else step.contents(), step.staged())
+        changes, edited = _rest(files, back=back)
         if edited and not forced:
             raise ConflictError(*(Problem(_EDITED, file=file, hint=ways_out(step.root)) for file in edited))
         try:
-            _settle(step, changes, back=back)
+            _carry_out(files, changes, back=back)
+            notice.remove(step.root, str(step.file.with_suffix(f".{DRAFT}")))
         except OSError as error:
             file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else step.root
             what = "taken back" if back else "finished"
@@ -141,13 +160,12 @@ def settle(step: Step, *, back: bool = False, forced: bool = False) -> tuple[lis
         return sorted(step.path(path) for path in step.sizes if step.path(path) not in edited), sorted(edited)
 
 
-def _rest(step: Step, *, back: bool) -> tuple[dict[str, FileChange], list[str]]:
-    """Return what an open step has yet to change, and the files that were changed otherwise since."""
+def _rest(files: _Files, *, back: bool) -> tuple[dict[str, FileChange], list[str]]:
+    """Return what an open change has yet to do, or to take back, and the files that were changed otherwise since."""
     changes: dict[str, FileChange] = {}
     edited: list[str] = []
-    before, after = step.contents()
-    for path, target in (before if back else after).items():
-        old, new, file = before[path], after[path], step.path(path)
+    for path, (old, new) in files.both.items():
+        target, file = old if back else new, os.path.join(files.root, path)
         folder = os.path.dirname(file)
         with suppress(InputError):  # it is a folder or a link now
             now = _content(file)
@@ -159,26 +177,24 @@ def _rest(step: Step, *, back: bool) -> tuple[dict[str, FileChange], list[str]]:
     return changes, edited
 
 
-def _settle(step: Step, changes: Mapping[str, FileChange], *, back: bool) -> None:
-    """Make changes that the step's writer did not, and remove what it left."""
-    names = step.staged()
+def _carry_out(files: _Files, changes: Mapping[str, FileChange], *, back: bool) -> None:
+    """Make the changes that an open one has yet to do, or to take back, and remove what it staged."""
     for change in changes.values():
         if change.old is None:
             os.makedirs(os.path.dirname(change.name), exist_ok=True)
-    staged = {path: f"{os.path.dirname(step.path(path))}/{name}" for path, name in names.items()}
+    staged = {path: os.path.join(files.root, os.path.dirname(path), name) for path, name in files.staged.items()}
     moved = {path for path, change in changes.items() if back and change.old is None and os.path.lexists(staged[path])}
     for path, file in staged.items():
         with suppress(FileNotFoundError):
             if path in moved:  # the old file itself
-                os.rename(file, step.path(path))
+                os.rename(file, os.path.join(files.root, path))
             else:
                 os.unlink(file)
-    moves = _prepare(step.root, {names[path]: change for path, change in changes.items() if path not in moved})
+    moves = _prepare(files.root, {files.staged[path]: change for path, change in changes.items() if path not in moved})
     _stage_all(moves)
     for move in moves:
         _take_place(move)
     _clear(move.staged for move in moves)
-    notice.remove(step.root, str(step.file.with_suffix(f".{DRAFT}")))
 
 
 def ways_out(folder: str) -> str:
@@ -223,36 +239,24 @@ def _prepare(root: str, changes: Mapping[str, FileChange]) -> list[_Move]:
 def _compare(move: _Move, linked: dict[tuple[int, ...], _Move]) -> None:
     """Compare a writable file with what was read of it; ``linked`` collects the files that have several names."""
     refusal = ConflictError(Problem(_CHANGED, file=move.name))
-    try:
-        handle = os.open(move.file, _FOR_CHANGE)
-    except FileNotFoundError:
+    if not os.path.lexists(move.file):
         if move.old is not None:
-            raise refusal from None
-        return
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO):  # not a regular file any more
-            raise refusal from None
-        raise
-    try:
-        state = os.fstat(handle)
-        if not stat.S_ISREG(state.st_mode) or move.old is None or _read(handle, len(move.old)) != move.old:
             raise refusal
-    finally:
-        os.close(handle)
+        return
+    state = os.lstat(move.file)
+    try:
+        now = _content(move.file)
+    except InputError:  # not a regular file any more
+        raise refusal from None
+    if now != move.old:
+        raise refusal
+    os.close(os.open(move.file, _FOR_CHANGE))
     move.state = _state(state)
     if state.st_nlink > 1 and move.new is not None:
         move.stands = False
         other = linked.setdefault(move.state[:2], move)
         if other.new != move.new:
             raise ConflictError(Problem(f"is {other.name} under another name, with other bytes", file=move.name))
-
-
-def _read(handle: int, size: int) -> bytes:
-    """Read so many bytes, and one more if there are more."""
-    data = os.read(handle, size + 1)
-    while len(data) <= size and (more := os.read(handle, size + 1 - len(data))):
-        data += more
-    return data
 
 
 def _state(state: os.stat_result) -> tuple[int, ...]:
@@ -262,7 +266,8 @@ def _state(state: os.stat_result) -> tuple[int, ...]:
 def _stage_all(moves: Sequence[_Move], also: Sequence[str] = ()) -> None:
     """Write the new files beside the old ones, and wait until they and some other files are on the disk."""
     new = [move for move in moves if move.new is not None]
-    _each(new, _stage)
+    for move in new:
+        _stage(move)
     atomic.flush_all([*also, *(move.staged for move in new)])
 
 
@@ -270,38 +275,6 @@ def _stage(move: _Move) -> None:
     assert move.new is not None
     same = inplace.stage(move.staged, move.new, move.file if move.state else None, mode=move.mode)
     move.stands = move.stands and same
-
-
-def _each(moves: Sequence[_Move], act: Callable[[_Move], None]) -> None:
-    """Do something for every file, in threads if they are many.
-
-    A rename on a network file system waits for the server, and on ext4 without a journal until the disk has discarded
-    the old blocks: 600 of them took 0.4 s one by one, and 0.05 s in threads. There a new file is slow, too, where many
-    were removed just before.
-    """
-    if len(moves) <= atomic.MANY:
-        for move in moves:
-            act(move)
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    stopped: list[bool] = []
-
-    def some(part: Sequence[_Move]) -> None:
-        for move in part:
-            if not stopped:
-                act(move)
-
-    size = -(-len(moves) // _THREADS)  # neighbors together: renames in one folder wait for each other
-    with ThreadPoolExecutor(_THREADS) as pool:
-        try:
-            with ending.later():  # a thread that is half started cannot be waited for
-                parts = pool.map(some, (moves[at : at + size] for at in range(0, len(moves), size)))
-            for _ in parts:
-                pass
-        except BaseException:
-            stopped.append(True)
-            raise
 
 
 def _take_place(move: _Move) -> None:
@@ -326,48 +299,6 @@ def _take_place(move: _Move) -> None:
             return
     assert move.old is not None
     inplace.write_through(move.file, move.old, move.new)
-
-
-def _give_back(moves: Sequence[_Move], reason: Exception) -> None:
-    """Give every file its old bytes back, but one that somebody changed meanwhile."""
-    try:
-        for move in moves:
-            with suppress(InputError):  # it is a folder or a link now
-                _restore(move)
-    except (OSError, PackyardError) as error:
-        raise _unfinished(os.path.dirname(moves[0].file), reason, error) from error
-
-
-def _undecided(step: Step, reason: Exception) -> Step:
-    """Return a step of which everything was given back."""
-    try:
-        return step.undecide()
-    except OSError as error:
-        raise _unfinished(step.root, reason, error) from error
-
-
-def _unfinished(root: str, reason: Exception, error: Exception) -> UnfinishedError:
-    message = f"{_why(reason)}, and the change could not be taken back: {_why(error)}"
-    return UnfinishedError(Problem(message, file=root, hint=ways_out(root)))
-
-
-def _restore(move: _Move) -> None:
-    if move.new is None:
-        with suppress(FileNotFoundError):
-            os.rename(move.staged, move.file)
-        return
-    now = _content(move.file)
-    if now is None or now == move.old or (now != move.new and not _is_torn(now, move.old, move.new)):
-        return
-    if move.old is None:
-        os.unlink(move.file)
-        return
-    if os.path.lexists(move.staged):
-        inplace.write_through(move.file, now, move.old)
-        return
-    move.state, move.old, move.new = _state(os.lstat(move.file)), now, move.old
-    _stage_all([move])
-    _take_place(move)
 
 
 def _content(file: str) -> bytes | None:

@@ -63,15 +63,15 @@ class Step(NamedTuple):
         """Return the name under which the new bytes of each file are staged, in its folder."""
         return dict(zip(self.sizes, staged_names(self.file.stem.rpartition("-")[2]), strict=False))
 
-    def contents(self) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
+    def contents(self) -> Changes:
         """Return the bytes of every file before and after."""
-        before: dict[str, bytes | None] = {}
-        after: dict[str, bytes | None] = {}
         with regular.opened(self.file) as stream:
             stream.readline(_LINE)
-            for path, sizes in self.sizes.items():
-                before[path], after[path] = (None if size is None else stream.read(size) for size in sizes)
-        return before, after
+
+            def data(size: int | None) -> bytes | None:
+                return None if size is None else stream.read(size)
+
+            return {path: (data(old), data(new)) for path, (old, new) in self.sizes.items()}
 
     def touches(self, *directories: Path) -> bool:
         """Whether any of the files lies in one of the directories or below it."""

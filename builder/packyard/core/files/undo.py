@@ -67,11 +67,10 @@ def taken_back(step: Step, tree: Tree, merge: Merge) -> dict[str, bytes | None]:
     """Return the files as they were before; what was edited since is merged, or raises `ConflictError`."""
     files: dict[str, bytes | None] = {}
     problems: list[Problem] = []
-    before, after = step.contents()
-    for name, data in before.items():
+    for name, (before, after) in step.contents().items():
         now = content(tree, name)
         try:
-            files[name] = data if now == after[name] else merge(step.path(name), after[name], now, data)
+            files[name] = before if now == after else merge(step.path(name), after, now, before)
         except ConflictError as error:
             problems += error.problems
     if problems:
@@ -102,4 +101,4 @@ def _take_back(
 def _happened(step: Step) -> bool:
     """Whether there is something to undo: otherwise the user undid it by hand."""
     tree = Tree(Path(step.root))
-    return any(content(tree, name) != data for name, data in step.contents()[0].items())
+    return any(content(tree, name) != before for name, (before, _) in step.contents().items())

@@ -33,16 +33,14 @@ def run(
 ) -> Done:
     """Run a program in a folder, with ``data`` as its input; without ``env`` it has our environment.
 
-    Raises `UnavailableError` where it cannot start, takes longer, or writes more than ``most`` bytes to its streams and
-    below the folder.
+    Raises `UnavailableError` where it cannot start, takes longer, or writes more than ``most`` bytes to its streams.
     """
-    before = _size(folder)
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as stderr:
         stdin.write(data)
         stdin.seek(0)
 
         def check() -> None:
-            if _size(folder) - before + sum(os.fstat(stream.fileno()).st_size for stream in (output, stderr)) > most:
+            if sum(os.fstat(stream.fileno()).st_size for stream in (output, stderr)) > most:
                 raise UnavailableError(f"writes more than {most} bytes")
 
         try:
@@ -71,12 +69,3 @@ def _wait(process: subprocess.Popen[bytes], seconds: float, check: Callable[[], 
         if not ended.is_alive():
             return process.wait()
     raise UnavailableError(f"takes longer than {seconds} seconds")
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for at, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):  # it is gone
-                total += os.lstat(f"{at}/{name}").st_size
-    return total

@@ -7,7 +7,7 @@ then is not there. One that refuses us is reached.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,10 +114,6 @@ class RememberedStore(ReadOnly):
         if kept is None:
             raise NotFoundError(Problem("was not there", file=key))
         return kept
-
-    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
-        """Yield an object's bytes; see `Store.read`."""
-        return self._store.read(key, offset=offset)
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return keys; see `Store.list`."""

@@ -13,7 +13,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -49,7 +49,7 @@ from packyard.sharing.stores.store import (
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-_PIECE, _PAGE = 1 << 20, 1000
+_PAGE = 1000
 _WRITERS = 8
 #: How often a request that may help is repeated, and a creation that others disturb; seconds before the first one.
 ATTEMPTS, PAUSE = 6, 0.1
@@ -162,19 +162,6 @@ class BucketStore:
 
         return self._ask(place, get)
 
-    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
-        """Yield an object's bytes; see `Store.read`."""
-        check_key(key)
-        end, place = time.monotonic() + self.patience, self._place(key)
-        options: Any = {"range": {"offset": offset}} if offset else None
-        try:
-            answer = self._ask(place, lambda bucket: obstore.get(bucket, key, options=options), end)
-        except _BeyondError:
-            return
-        pieces = iter(answer.stream(min_chunk_size=_PIECE))
-        while piece := self._ask(place, lambda _: next(pieces, None), end):
-            yield bytes(piece)
-
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
         return sorted(key for key, _ in self._listed(prefix))
@@ -189,15 +176,20 @@ class BucketStore:
         folder = prefix.rpartition("/")[0]
         if folder:
             check_key(folder)
-        end, keys = time.monotonic() + self.patience, list[tuple[str, datetime]]()
-        pages = self._ask(
-            self.address, lambda bucket: iter(obstore.list(bucket, folder or None, chunk_size=_PAGE)), end
-        )
-        while page := self._ask(self.address, lambda _: next(pages, None), end):
-            keys += [(entry["path"], entry["last_modified"]) for entry in page]
-            check_listed(len(keys), self.address)
+
+        def listed(bucket: ObjectStore) -> Sequence[tuple[str, datetime]]:
+            keys = list[tuple[str, datetime]]()
+            for page in obstore.list(bucket, folder or None, chunk_size=_PAGE):
+                keys += [(entry["path"], entry["last_modified"]) for entry in page]
+                check_listed(len(keys), self.address)
+            return keys
+
         # An empty name is that of the folder itself, which consoles make as an object.
-        return [(key, at) for key, at in keys if key and key.startswith(prefix) and "/." not in f"/{key}"]
+        return [
+            (key, at)
+            for key, at in self._ask(self.address, listed)
+            if key and key.startswith(prefix) and "/." not in f"/{key}"
+        ]
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""
@@ -247,11 +239,10 @@ class BucketStore:
             self._ask(self._place(key), put)
         return True
 
-    def _ask(self, place: str, call: Callable[[ObjectStore], _T], end: float | None = None) -> _T:
-        """Let obstore ask the server, until the end of a call's time; what it raises is told in our words."""
-        left = self.patience if end is None else max(0.0, end - time.monotonic())
+    def _ask(self, place: str, call: Callable[[ObjectStore], _T]) -> _T:
+        """Let obstore ask the server, as long as a call may take; what it raises is told in our words."""
         try:
-            return within(left, lambda: call(self.open()))
+            return within(self.patience, lambda: call(self.open()))
         except PackyardError:
             raise
         except OverdueError:
@@ -280,16 +271,17 @@ class BucketStore:
         if code in _HOST_ALONE:
             hint = "set AWS_VIRTUAL_HOSTED_STYLE_REQUEST=true, then run again"
             return refused(f"the server wants the bucket in the name of the host ({answer})", hint)
-        if status == "416" or "StartTooLarge" in text:
-            return _BeyondError()
         if code in _NO_BUCKET:
             return refused(f"there is no such bucket ({code})", "check the address", MissingStoreError)
         if isinstance(error, FileNotFoundError) and code in _NO_OBJECT:
             return NotFoundError(Problem("not found", file=place))
         if status in ("401", "403") or code in _NO_LONGER:
             return refused(f"access denied ({answer})", self.look, DeniedError)
+        if "exceptions.TransportError" in text:
+            return refused("the server that gives tokens cannot be reached", LOOK)
         if _METADATA.search(text) or isinstance(error, _NOBODY):
-            return refused("no credentials were found that can be used", _CREDENTIALS, DeniedError)
+            hint = _CREDENTIALS if _METADATA.search(text) else self.look
+            return refused("no credentials were found that can be used", hint, DeniedError)
         if status == "501":
             return refused(f"the server cannot do that ({answer})", "use another one", _NoConditionsError)
         if status:
@@ -311,10 +303,6 @@ class _NoConditionsError(UnavailableError):
 
 class _RefusedError(Exception):
     """The server refuses to write because of what is there."""
-
-
-class _BeyondError(Exception):
-    """There is nothing from that offset on."""
 
 
 def parse(address: str) -> tuple[str, str]:

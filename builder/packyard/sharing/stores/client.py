@@ -19,7 +19,7 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any, TypeVar
@@ -102,8 +102,6 @@ class Answer:
         if self.status in (401, 403):
             who = f"{_WHO} {urlsplit(self.request.url).hostname}"
             return self.denied("access denied", "check user and password" if self.request.authorization else who)
-        if self.status == 407:
-            return self.denied("the proxy wants a user and password", _PROXY)
         is_ours = 300 <= self.status < 500 and self.status != 429
         hint = "check the address" if is_ours else "try again later"
         return self.request.refusal(f"the server answers HTTP {self.status}", hint)
@@ -177,34 +175,10 @@ class Client:
         """Send a request, follow redirections, and return the answer with its body, or raise `UnavailableError`."""
         end = time.monotonic() + self._patience
         with self._in_time(request, end, lambda: self._opened(request, end)) as response:
-            return self._whole(request, response, end)
-
-    def stream(self, request: Request, *, offset: int = 0) -> tuple[Answer, Iterator[bytes]]:
-        """Send a request, and return the answer and the pieces of its body from an offset, however long it is.
-
-        An answer other than 200 or 206 has no pieces.
-        """
-        if offset:
-            request = replace(request, headers={**request.headers, "Range": f"bytes={offset}-"})
-        end = time.monotonic() + self._patience
-        response = self._in_time(request, end, lambda: self._opened(request, end))
-
-        def pieces() -> Iterator[bytes]:
-            skip = offset if response.status_code == 200 else 0
-            with response:
-                for piece in self._pieces(request, response, end):
-                    if skip < len(piece):
-                        yield piece[skip:]
-                    skip = max(0, skip - len(piece))
-
-        if response.status_code not in (200, 206):
-            with response:
-                return self._whole(request, response, end), iter(())
-        part = response.headers.get("Content-Range", "")
-        if response.status_code == 206 and not part.startswith(f"bytes {offset}-"):
-            response.close()
-            raise request.refusal("the server sent another part than the one that was asked for")
-        return _answer(request, response), pieces()
+            body = self._body(request, response, end)
+        return Answer(
+            request=request, status=response.status_code, url=response.url, headers=response.headers, body=body
+        )
 
     def _opened(self, request: Request, end: float) -> requests.Response:
         """Send a request and follow redirections; a change goes to no other server, nor where it becomes a GET."""
@@ -234,24 +208,18 @@ class Client:
             url = following
         raise request.refusal(f"the server redirects more than {_REDIRECTIONS} times", "check the address")
 
-    def _whole(self, request: Request, response: requests.Response, end: float) -> Answer:
-        """Return the answer with its body, if that is not too long; what is said of an error is left out then."""
+    def _body(self, request: Request, response: requests.Response, end: float) -> bytes:
+        """Return the body as it was sent, without decoding it; what is said of an error at length is left out."""
         body, is_success = bytearray(), 200 <= response.status_code < 300
         limit = request.limit if is_success else _PIECE
         is_long = (response.raw.length_remaining or 0) > limit
-        pieces = self._pieces(request, response, end)
-        while not is_long and (piece := next(pieces, None)):
+        read: Callable[[], bytes] = partial(response.raw.read, _PIECE, decode_content=False)
+        while not is_long and (piece := self._in_time(request, end, read, response)):
             body += piece
             is_long = len(body) > limit
         if is_long and is_success:
             raise too_long(request.place, limit)
-        return _answer(request, response, b"" if is_long else bytes(body))
-
-    def _pieces(self, request: Request, response: requests.Response, end: float) -> Iterator[bytes]:
-        """Yield a body as it was sent, without decoding it."""
-        read: Callable[[], bytes] = partial(response.raw.read, _PIECE, decode_content=False)
-        while piece := self._in_time(request, end, read, response):
-            yield piece
+        return b"" if is_long else bytes(body)
 
     def _in_time(
         self, request: Request, end: float, call: Callable[[], _T], response: requests.Response | None = None
@@ -268,10 +236,6 @@ class Client:
             raise
         except Exception as error:  # the libraries raise many kinds, which share no base, for what a server sends
             raise _refusal(request, error) from error
-
-
-def _answer(request: Request, response: requests.Response, body: bytes = b"") -> Answer:
-    return Answer(request=request, status=response.status_code, url=response.url, headers=response.headers, body=body)
 
 
 def _refusal(request: Request, error: Exception) -> UnavailableError:

@@ -19,17 +19,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import BinaryIO
 
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import atomic, paths, regular
 from packyard.core.files.exchange import exchange
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.store import (
     PATIENCE,
     MissingStoreError,
-    NoFileError,
     NotFoundError,
     UnmadeStoreError,
     UnreadableError,
@@ -41,7 +39,6 @@ from packyard.sharing.stores.store import (
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 _DEPTH = 32  # folders in folders: more than any channel has
-_PIECE = 1 << 20
 _NO_FILE = "a channel has folders and files, and no links out of it: whoever publishes there removes this"
 
 
@@ -72,19 +69,22 @@ class DirectoryStore:
                 check_same(str(file), Digest.of(there), Digest.of(data))
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
-        """Return an object's bytes; see `Store.get`."""
-        with self._opened(key) as file:
-            data = file.read(limit + 1)
+        """Return an object's bytes; see `Store.get`. What is no file, or lies elsewhere, is an `IntegrityError`."""
+        check_key(key)
+        try:
+            file = self._file(key)
+            with self._readable(), _translated(file):
+                if not file.exists() or file.is_dir():
+                    raise self._missing(file)
+                with regular.opened(file) as opened:
+                    data = opened.read(limit + 1)
+        except InputError as error:
+            if os.path.lexists(self.root_dir / key):
+                raise IntegrityError(*error.problems) from error
+            raise self._missing(self.root_dir / key) from error  # removed meanwhile
         if len(data) > limit:
-            raise too_long(str(self.root_dir / key), limit)
+            raise too_long(str(file), limit)
         return data
-
-    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
-        """Yield an object's bytes; see `Store.read`."""
-        with self._opened(key) as file:
-            file.seek(offset)
-            while piece := file.read(_PIECE):
-                yield piece
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
@@ -112,22 +112,6 @@ class DirectoryStore:
         with _translated(file), suppress(FileNotFoundError, NotADirectoryError):
             file.unlink()
         return True
-
-    @contextmanager
-    def _opened(self, key: str) -> Iterator[BinaryIO]:
-        """Open an object. What is no file, or lies elsewhere, is damage: nobody wrote it wrong who reads it."""
-        check_key(key)
-        try:
-            file = self._file(key)
-            with self._readable(), _translated(file):
-                if not file.exists() or file.is_dir():
-                    raise self._missing(file)
-                with regular.opened(file) as opened:
-                    yield opened
-        except InputError as error:
-            if os.path.lexists(self.root_dir / key):
-                raise NoFileError(*error.problems) from error
-            raise self._missing(self.root_dir / key) from error  # removed meanwhile
 
     @contextmanager
     def _readable(self) -> Iterator[None]:

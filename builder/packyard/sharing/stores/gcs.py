@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import google.auth
 import google.auth.exceptions
-import google.auth.transport.requests
 import requests
+from google.auth.transport.requests import Request
+from obstore.auth.google import GoogleCredentialProvider
 from obstore.store import GCSStore
 
 from packyard.core.errors import Problem, UnavailableError
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore
-from packyard.sharing.stores.network import LOOK, authorities
-from packyard.sharing.stores.store import PATIENCE, DeniedError
+from packyard.sharing.stores.network import authorities
+from packyard.sharing.stores.store import PATIENCE
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -41,27 +41,19 @@ def open_gcs(address: str, *, patience: float = PATIENCE, host: str = _HOST) -> 
     place = settings.pop("endpoint")
 
     @cache  # when it is wanted first: to find credentials, google-auth may have to ask this machine
-    def found() -> tuple[Any, ObjectStore]:
-        own = None if emulator else _credentials()
-        who: dict[str, Any] = {"base_url": place, "credential_provider": partial(_token, own)}
-        if not own:  # `skip_signature` alone asks this machine for credentials all the same, to write
+    def opened() -> ObjectStore:
+        who: dict[str, Any] = {"base_url": place}
+        if own := None if emulator else _credentials():
+            session = requests.Session()
+            session.verify = authorities() or True
+            who["credential_provider"] = GoogleCredentialProvider(own, request=Request(session))
+        else:  # `skip_signature` alone asks this machine for credentials all the same, to write
             nobody = {"gcs_base_url": place, "disable_oauth": True}
             nobody |= dict.fromkeys(("client_email", "private_key", "private_key_id"), "")
             who = {"service_account_key": json.dumps(nobody)}
-        return own, bucket.opened(partial(GCSStore, name, **settings, **who), address)
-
-    def opened() -> ObjectStore:
-        own, made = found()
-        if own and not own.valid:
-            _renew(own)
-        return made
+        return bucket.opened(partial(GCSStore, name, **settings, **who), address)
 
     return BucketStore(address=address.rstrip("/"), is_conditional=True, open=opened, look=_LOGIN, patience=patience)
-
-
-def _token(credentials: Any) -> Any:
-    """Return what obstore takes from a provider of credentials."""
-    return {"token": credentials.token, "expires_at": credentials.expiry and credentials.expiry.replace(tzinfo=UTC)}
 
 
 def _credentials() -> Any:
@@ -72,17 +64,3 @@ def _credentials() -> Any:
         if isinstance(error, google.auth.exceptions.DefaultCredentialsError) and not named:
             return None
         raise UnavailableError(Problem("Google's credentials cannot be read", hint=_LOGIN)) from None
-
-
-def _renew(credentials: Any) -> None:
-    """Get a token that is valid from the server that renews them."""
-    session = requests.Session()
-    session.verify = authorities() or True
-    try:
-        credentials.refresh(google.auth.transport.requests.Request(session))
-    except (google.auth.exceptions.TransportError, OSError):
-        problem = "Google's credentials cannot be renewed: the token server cannot be reached"
-        raise UnavailableError(Problem(problem, hint=LOOK)) from None
-    except google.auth.exceptions.GoogleAuthError:
-        problem = "Google's credentials are refused, or cannot be renewed"
-        raise DeniedError(Problem(problem, hint=_LOGIN)) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NoReturn
 from urllib.parse import quote, unquote, urlsplit
@@ -66,13 +66,6 @@ class HTTPStore(ReadOnly):
             raise request.refusal(problem, _LOGIN)
         self._is_given = True
         return answer.body
-
-    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
-        """Yield an object's bytes; see `Store.read`. A server that knows no ranges sends all, and the rest is taken."""
-        answer, pieces = self._client.stream(self._request(key), offset=offset)
-        if answer.status not in ((200, 206, 416) if offset else (200,)):
-            raise self._refusal(key, answer)
-        yield from pieces
 
     def _request(self, key: str, limit: int = LIMIT) -> Request:
         check_key(key)

@@ -42,10 +42,6 @@ class DeniedError(UnavailableError):
     """The store answers, and refuses: the credentials are missing or wrong, or may not do that. It is no outage."""
 
 
-class NoFileError(IntegrityError):
-    """What has the name of an object in a folder is no file of it: whoever publishes there removes it."""
-
-
 class UnreadableError(UnavailableError):
     """One object of a folder may not be read, or its disk fails; others may be there."""
 
@@ -79,13 +75,6 @@ class Store(Protocol):
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes, or raise `NotFoundError`, or `TooLongError` beyond ``limit`` bytes."""
-
-    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
-        """Yield an object's bytes from an offset on, piece by piece; nothing from its end on.
-
-        It raises what `get` does, when it is iterated. Whoever iterates counts: there may be any number of bytes. What
-        breaks off is an `UnavailableError`, never a short object; the rest can be read from the offset reached.
-        """
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return, sorted, the keys that begin with ``prefix``; it may end inside a part."""

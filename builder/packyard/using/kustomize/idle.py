@@ -8,7 +8,6 @@ case says what was `Idle` in it, and what all of them say is joined.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from packyard.core.errors import Problem
 from packyard.core.yaml.sources import Sources
@@ -33,13 +32,3 @@ def problems(idle: Idle, where: str, sources: Sources) -> Iterator[Problem]:
         if nothing:
             message = f"{f'for {selector} ' if selector else ''}reaches nothing in {where}"
             yield Problem(message, file=sources.shown(name), line=line or 1, hint="fix its target, or remove it")
-
-
-def document(idle: Idle) -> list[tuple[str, int, str, bool]]:
-    """Return JSON for `parse`."""
-    return [(*patch, nothing) for patch, nothing in sorted(idle.items())]
-
-
-def parse(value: Any) -> Idle:
-    """Read what `document` returned."""
-    return {(str(file), int(line), str(selector)): bool(nothing) for file, line, selector, nothing in value}

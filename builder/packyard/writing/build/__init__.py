@@ -1,5 +1,5 @@
 """Building: from the sources of packages to bundles on disk.
 
 A package is composed (`writing.source`), described (what its `packyard.json` and README say) and packed
-(`core.bundle`). The result is cached for the next build of the same sources.
+(`core.bundle`).
 """

@@ -1,4 +1,4 @@
-"""Many packages at once: each is found in the cache, or composed, in this process or in several; linted, and written.
+"""Many packages at once: each is composed, in this process or in several; linted, and written.
 
 All or nothing: if one package is refused, none is written, and everything that is wrong with any is said.
 """
@@ -21,19 +21,18 @@ from packyard.writing.build.packing import Packing, Settings
 
 
 class Built(NamedTuple):
-    """A package that was built: what it is, and why it was not cached."""
+    """A package that was built."""
 
     name: str
     version: str
     digest: Digest
     tar: Digest
     size: int
-    fault: str
 
     @classmethod
-    def of(cls, bundle: Bundle, fault: str = "") -> Built:
+    def of(cls, bundle: Bundle) -> Built:
         """Describe a bundle."""
-        return cls(bundle.name, bundle.version, bundle.digest, bundle.tar, len(bundle.data), fault)
+        return cls(bundle.name, bundle.version, bundle.digest, bundle.tar, len(bundle.data))
 
 
 class Catalogue(NamedTuple):
@@ -94,7 +93,7 @@ def _run(settings: Settings, names: Sequence[str], put: _Put, jobs: int, done: C
     elif not here.is_library and set(names) >= set(here.package_names()):
         linted.append(lint.unused())
     warnings = workspace_lint.refuse(here, linted)
-    return Catalogue([built._replace(fault=built.fault or each.fault) for built, each in results], warnings)
+    return Catalogue([built for built, _ in results], warnings)
 
 
 def _task(lint: Linting, put: _Put, name: str) -> tuple[Built, Linted]:
@@ -102,7 +101,7 @@ def _task(lint: Linting, put: _Put, name: str) -> tuple[Built, Linted]:
     draft = lint.packing(name)
     bundle = draft.bundle()
     put(bundle, draft.inputs)
-    return Built.of(bundle, draft.fault), lint(name, draft)
+    return Built.of(bundle), lint(name, draft)
 
 
 def _stage(out_dir: Path, stage_dir: Path, bundle: Bundle, _: Mapping[str, Digest]) -> None:

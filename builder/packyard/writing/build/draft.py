@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import json
-import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from packyard.core.bundle import archive, bundle
 from packyard.core.bundle.archive import Member
@@ -14,8 +11,6 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.core.digest import Digest
 from packyard.core.kubernetes import kustomization
-from packyard.core.work.kept import Fact
-from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.writing.checks import exception
@@ -27,15 +22,14 @@ README = "README.md"
 class Draft:
     """A package as it was composed: the files of its bundle, and a manifest without their digests.
 
-    ``idle`` are patches that reach nothing in it. ``facts`` are the answers of the sources that it rests on, None where
-    it is not to be cached; ``fault`` says why it was not.
+    ``idle`` are patches that reach nothing in it. ``inputs`` are the files that it was made from, below the root of the
+    sources.
     """
 
     manifest: Manifest
     members: tuple[Member, ...]
     idle: Idle
-    facts: Sequence[Fact] | None = ()
-    fault: str = ""
+    inputs: Mapping[str, Digest] = field(default_factory=dict)
 
     def bundle(self) -> Bundle:
         """Return the bundle."""
@@ -60,34 +54,8 @@ class Draft:
         parts = (member.path.split("/")[-3:] for member in self.members)
         return tuple(sorted({part[1] for part in parts if part[0] == OPTIONS and part[2:] == [kustomization.FILE]}))
 
-    @property
-    def inputs(self) -> dict[str, Digest]:
-        """The files that it was made from, below the root of the sources."""
-        return inputs(self.facts or ())
-
     def check(self) -> None:
         """Refuse what cannot be packed."""
         tar = bundle.pack(self.manifest, self.members)
         if len(tar) > archive.LIMITS.small_size:  # smaller ones are of no ratio that is refused
             archive.compress(tar)
-
-    @classmethod
-    def parse(cls, data: bytes) -> Draft:
-        """Read what `to_bytes` wrote."""
-        head, _, rest = data.partition(b"\n")
-        described, nothing = json.loads(head)
-        return cls(
-            manifest=Manifest.parse(described.encode()),
-            members=tuple(archive.members(archive.Files(io.BytesIO(archive.inflate(rest))))),
-            idle=idle.parse(nothing),
-        )
-
-    def to_bytes(self) -> bytes:
-        """Return what a cache keeps."""
-        head = [self.manifest.to_bytes().decode(), idle.document(self.idle)]
-        return json.dumps(head).encode() + b"\n" + zlib.compress(archive.pack(self.name, self.members), 1)
-
-
-def inputs(facts: Iterable[Fact]) -> dict[str, Digest]:
-    """Return the files that were read, among what was asked."""
-    return {path: Digest(answer) for question, path, answer in facts if question == "bytes" and answer[:7] == "sha256:"}

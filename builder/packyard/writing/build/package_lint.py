@@ -1,24 +1,19 @@
-"""Lint of one package of a workspace: composed or found in the cache, each finding at the line that its author wrote.
+"""Lint of one package of a workspace: each finding at the line that its author wrote.
 
 What `build` refuses is a finding here, so that one fault does not hide the others.
 """
 
 from __future__ import annotations
 
-import json
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
-from importlib.metadata import version
 
 from packyard.core.bundle.manifest import LIBRARY
-from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
-from packyard.core.work.kept import Fact
 from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
@@ -28,7 +23,7 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
-from packyard.writing.build.draft import Draft, inputs
+from packyard.writing.build.draft import Draft
 from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.packing import Packing
 from packyard.writing.checks import collisions, exception
@@ -37,7 +32,7 @@ from packyard.writing.checks.enabled import Option, Trial, TriedOptions
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
-from packyard.writing.source import crds, library, package, parts, tried_parts
+from packyard.writing.source import package, parts, tried_parts
 from packyard.writing.source.origin import Stack
 from packyard.writing.source.package import Package
 from packyard.writing.source.traced import Traced
@@ -50,15 +45,13 @@ _OF_VALUES = frozenset((
     *("plain-secret", "invalid-image", "moving-tag", "stand-in-image", "no-quantity", "no-name", "wrong-value"),
     *("unexpanded-variable", "server-refuses", "plain-http", "no-such-key", "process-count"),
 ))  # fmt: skip
-_QUICK = ("quick",)
 
 
 @dataclass(frozen=True, slots=True)
 class Linted:
     """What is wrong with the composed files of a package, exceptions included, and what `workspace_lint` needs to know.
 
-    ``inputs`` are the sources that it was composed from, ``fault`` says why it was not cached. What does not compose
-    ``is_broken``.
+    ``inputs`` are the sources that it was composed from. What does not compose ``is_broken``.
     """
 
     name: str
@@ -68,15 +61,13 @@ class Linted:
     options: Sequence[str] = ()
     idle: Idle = field(default_factory=dict)
     inputs: Sequence[str] = ()
-    fault: str = ""
     is_broken: bool = False
 
 
 class Linting:
     """Lints packages of a workspace, one after the other.
 
-    One that ``is_quick`` tries options once for the kinds of objects that they change in a package, unless all of its
-    use cases were tried before, and that is in the cache.
+    One that ``is_quick`` tries options once for the kinds of objects that they change in a package.
     """
 
     def __init__(self, packing: Packing, *, is_quick: bool = False) -> None:
@@ -85,21 +76,13 @@ class Linting:
 
     def __call__(self, name: str, draft: Draft | None = None) -> Linted:
         """Return what is wrong with a package; ``draft`` is it, composed, where that is at hand."""
-        if cached := self.find(name):
-            return cached
-        words = (*self._words(name), *(_QUICK if self.is_quick else ()))
         try:
             draft = draft or self.packing(name)
-            facts = draft.facts
             draft.check()
-            if draft.manifest.kind == LIBRARY:
-                linted, facts = self._library(facts)
-            else:
-                linted = self._package(name, draft)
+            linted = self._library() if draft.manifest.kind == LIBRARY else self._package(name, draft)
         except InputError as error:
             return Linted(name, as_findings(error.problems), is_broken=True)
-        fault = "" if facts is None else self.packing.kept.keep(words, [*facts], lambda: _to_bytes(linted))
-        return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
+        return replace(linted, inputs=tuple(dict.fromkeys((*draft.inputs, *linted.inputs))))
 
     def _package(self, name: str, draft: Draft) -> Linted:
         here = self._workspace()
@@ -119,28 +102,27 @@ class Linting:
         """Find errors of the parts of a workspace that no package uses, which are tried like those of a library."""
         here = self._workspace()
         try:
-            only = tried_parts.unused(here)
-            linted = self._tried(here, tried_parts.compose_all(here, only)) if only else Linted(here.name)
-            files = {here.sources.shown(path): here.sources.read(path) for path in inputs(here.sources.facts)}
+            linted = self._tried(here, tried_parts.unused(here))
+            files = {here.sources.shown(path): here.sources.read(path) for path in here.sources.inputs}
             remaining = exception.apply(linted.findings, files, (), shipped=True)
             return replace(linted, findings=[each for each in remaining if each.severity == "error"])
         except InputError as error:
             return Linted(here.name, as_findings(error.problems), is_broken=True)
 
-    def _library(self, facts: Sequence[Fact] | None) -> tuple[Linted, Sequence[Fact] | None]:
+    def _library(self) -> Linted:
         """Judge a library by composing its parts with each other; names of their objects tell nothing there."""
         here = self._workspace()
-        linted = self._tried(here, tried_parts.compose_all(here))
+        linted = self._tried(here, tried_parts.own(here))
         if not (linted.use_cases or linted.findings or here.package_names()):
             file = here.sources.shown(WORKSPACE)
             hint = "have a base here, which the storages and options fit, or a package"
             problem = Problem("0 parts were tried", file=file, line=1, hint=hint)
             linted = replace(linted, findings=[finding("nothing-tried", problem)])
-        is_torn = facts is None or here.sources.torn
-        return linted, None if is_torn else [*dict.fromkeys([*(facts or ()), *here.sources.facts])]
+        return replace(linted, inputs=tuple(here.sources.inputs))
 
-    def _tried(self, here: Workspace, tried: Tried) -> Linted:
-        """Judge what parts compose to with each other."""
+    def _tried(self, here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
+        """Judge what parts compose to."""
+        tried = tried_parts.compose_all(here, names)
         findings, options = list[Finding](), set[str]()
         for tried_package, composed in tried.composed:
             folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried_package.use_cases), OPTIONS)]
@@ -150,7 +132,8 @@ class Linting:
             options.update(fitting)
         placed = to_sources(here, {here.name}, findings, tried.package)
         placed = [*as_findings(tried.problems), *_of_parts(placed, tried, f"{here.name}/{here.prefix}/")]
-        return Linted(here.name, placed, len(tried.package.use_cases), options=sorted(options))
+        nothing = idle.join(composed.idle for _, composed in tried.composed)
+        return Linted(here.name, placed, len(tried.package.use_cases), options=sorted(options), idle=nothing)
 
     def _judged(
         self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: TriedOptions | None
@@ -169,41 +152,12 @@ class Linting:
         used = [each for each in parsed if not each.where.endswith(below)]
         return parsed, [*findings, *(found for each in used for found in trial.find(each, findings))]
 
-    def find(self, name: str) -> Linted | None:
-        """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""
-        try:
-            words = self._words(name)
-        except InputError:
-            return None
-        find = self.packing.kept.find
-        cached = find(words, _parse) or (find((*words, *_QUICK), _parse) if self.is_quick else None)
-        return replace(cached.result, inputs=tuple(inputs(cached.facts))) if cached else None
-
     def _workspace(self) -> Workspace:
         return self.packing.settings.workspace(self.packing.memo)
 
     def _judges(self) -> list[Judge]:
         here = self._workspace()
         return judges_of(here)
-
-    def _words(self, name: str) -> tuple[str, ...]:
-        """Return the key of a package's findings."""
-        return ("findings", name, *self._rests_on)
-
-    @cached_property
-    def _rests_on(self) -> tuple[str, ...]:
-        """What all findings rest on beside the sources: the schemas, and the roots by which they name files."""
-        here = self._workspace()
-        places = library.places(here.libraries).values()
-        files = (*crds.files(here), *here.rules)
-        definitions = (f"{path} {Digest.of(here.sources.read(path))}" for path in files)
-        return (
-            *here.kubernetes,
-            *map(version, ("jsonschema-rs", "cel-expr-python")),
-            str(here.root_dir),
-            *map(str, places),
-            *definitions,
-        )
 
 
 def _oldest_and_newest(judges: Sequence[Judge]) -> list[Judge]:
@@ -260,34 +214,13 @@ def to_sources(
 
 
 def _of_parts(findings: Sequence[Finding], tried: Tried, prefix: str) -> Iterator[Finding]:
-    """Yield what composed parts show; what is not due to any one part is a warning."""
-    shown = dict[tuple[str, int, str], set[str]]()
+    """Yield what composed parts show, each in its own files: others are tried themselves."""
     for each in findings:
-        path = posixpath.dirname(each.composed).removeprefix(prefix)
-        shown.setdefault((each.file, each.line, each.rule), set()).add(path)
-    for each in findings:
-        is_due = not each.composed or tried.is_of_a_part(shown[each.file, each.line, each.rule])
-        yield each if is_due else replace(each, severity="warning")
+        folders = tried.folders.get(posixpath.dirname(each.composed).removeprefix(prefix))
+        if folders is None or each.file.startswith(tuple(folders)):
+            yield each
 
 
 def as_findings(problems: Iterable[Problem]) -> list[Finding]:
     """Return what does not compose."""
     return [finding("does-not-compose", problem) for problem in problems]
-
-
-def _to_bytes(linted: Linted) -> bytes:
-    findings = [asdict(each) for each in linted.findings]
-    counted = (linted.name, linted.use_cases, list(linted.options), idle.document(linted.idle))
-    return json.dumps([findings, list(linted.named), counted]).encode()
-
-
-def _parse(data: bytes) -> Linted:
-    findings, named, (name, use_cases, options, nothing) = json.loads(data)
-    return Linted(
-        name,
-        [Finding(**each) for each in findings],
-        use_cases,
-        [Named(*each) for each in named],
-        tuple(options),
-        idle.parse(nothing),
-    )

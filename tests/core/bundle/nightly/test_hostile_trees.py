@@ -44,8 +44,8 @@ def test_a_hostile_workspace_is_refused_or_built(seed: int, commands: Watched, t
     (tmp_path / "victim").write_text("a: mine\n")
     made = hostile.workspace(seed, tmp_path / "ws")
     for words in (
-        ["build", "--workspace", "ws", "--version", "1.0", "--out", "out", "--no-cache"],
-        ["lint", "--workspace", "ws", "--no-cache"],
+        ["build", "--workspace", "ws", "--version", "1.0", "--out", "out"],
+        ["lint", "--workspace", "ws"],
     ):
         harmless(commands, tmp_path, made, words, ("out",))
 

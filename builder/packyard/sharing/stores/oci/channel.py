@@ -16,7 +16,7 @@ that write one tag at the very same moment both may think that they were first. 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -131,11 +131,6 @@ class OCIStore:
             raise too_long(place.shown, limit)
         return self._registry.blob(place.repository, found.layer)
 
-    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
-        """Yield an object's bytes; see `Store.read`."""
-        place, found = self._find(key)
-        yield from self._registry.pieces(place.repository, found.layer, offset)
-
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``: those of all packages that the index has."""
         keys = [bundle_key(name, version) for name in self.names for version in self.versions(name)]
@@ -151,7 +146,7 @@ class OCIStore:
         with suppress(MissingStoreError):
             if (bundle := self._bundle(place)) and bundle.type != manifests.REMOVED_TYPE:
                 types = {kind for kind, _ in self._refer_to(place, bundle)}
-                return [key, key + CHECKSUM, *(key + end for end in REFERRERS if REFERRERS[end][0] in types)]
+                return [key, key + CHECKSUM, *(key + end for end in REFERRERS if REFERRERS[end] in types)]
         return []
 
     def remove(self, key: str, *, is_published: bool = False) -> bool:
@@ -271,7 +266,7 @@ class OCIStore:
 
     def _beside(self, place: _Place, bundle: Manifest) -> Manifest | None:
         """Return what refers to a bundle and has the type of an end; what we wrote goes before what others did."""
-        found = self._of_type(place, bundle, REFERRERS[place.end][0])
+        found = self._of_type(place, bundle, REFERRERS[place.end])
         return next((each for each in found if each.annotations.get(TITLE) == place.file), next(iter(found), None))
 
     def _of_type(self, place: _Place, bundle: Manifest, kind: str) -> Sequence[Manifest]:

@@ -17,7 +17,6 @@ from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, IndexEntry
 
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
-SIGSTORE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 BUNDLE_TYPE = "application/vnd.packyard.bundle.v1"
 YANKED_TYPE = "application/vnd.packyard.yanked.v1"
 REMOVED_TYPE = "application/vnd.packyard.removed.v1"
@@ -26,11 +25,11 @@ MARK_TYPE = "application/vnd.packyard.mark.v1"
 LARGEST = 4 * 1024 * 1024
 
 EMPTY, EMPTY_TYPE = b"{}", "application/vnd.oci.empty.v1+json"
-#: By the end of the key of what refers to a bundle: the type of the artifact, and of its layer.
+#: The types of what refers to a bundle, by the ends of their keys.
 REFERRERS = {
-    PROVENANCE: ("application/vnd.in-toto+json", "application/vnd.in-toto+json"),
-    SBOM: ("application/spdx+json", "application/spdx+json"),
-    SIGSTORE: (SIGSTORE_TYPE, SIGSTORE_TYPE),
+    PROVENANCE: "application/vnd.in-toto+json",
+    SBOM: "application/spdx+json",
+    SIGSTORE: "application/vnd.dev.sigstore.bundle.v0.3+json",
 }
 #: The annotations: what an index would list of a bundle, and why it was yanked or removed.
 FACTS, REASON, FORMER = "vnd.packyard.entry", "vnd.packyard.reason", "vnd.packyard.former"
@@ -114,9 +113,8 @@ def bundle(key: str, layer: tuple[Digest, int], facts: str) -> bytes:
 
 def referrer(end: str, title: str, data: bytes, subject: Descriptor) -> bytes:
     """Return the manifest of what was published with a bundle, by the end of its key."""
-    kind, layer_type = REFERRERS[end]
-    layer = Descriptor.of(data, layer_type, annotations={TITLE: title})
-    return _to_bytes(kind, layer, {TITLE: title}, subject)
+    layer = Descriptor.of(data, REFERRERS[end], annotations={TITLE: title})
+    return _to_bytes(REFERRERS[end], layer, {TITLE: title}, subject)
 
 
 def note(kind: str, annotations: Mapping[str, str], subject: Descriptor | None = None) -> bytes:

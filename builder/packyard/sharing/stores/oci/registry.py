@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from urllib.parse import quote, urlencode
 
@@ -15,7 +15,14 @@ from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.login import Login
 from packyard.sharing.stores.oci.manifest import EMPTY, INDEX_TYPE, MANIFEST_TYPE, Descriptor
-from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, UnmadeStoreError, check_listed
+from packyard.sharing.stores.store import (
+    DeniedError,
+    MissingStoreError,
+    NotFoundError,
+    TooLongError,
+    UnmadeStoreError,
+    check_listed,
+)
 
 _PAGES, _LONGEST_PAGE = 10_000, 32 * 1024 * 1024
 _UPLOADS, _LISTINGS = 3, 20  # attempts
@@ -24,8 +31,6 @@ _NOT_DELETED = (400, 403, 404, 405, 501)  # where tags, or manifests, cannot be 
 _NO_API = (400, 404, 405, 501)
 _DENIED = (401, 403)
 _NEXT = re.compile(r'<([^<>]*)>\s*;[^<>]*?\brel="?next"?')
-
-_Outcome = tuple[Answer, Iterator[bytes]]
 
 
 class HiddenError(UnmadeStoreError, DeniedError):
@@ -107,24 +112,13 @@ class Registry:
 
     def blob(self, repository: str, layer: Descriptor) -> bytes:
         """Return a blob's bytes, or raise `NotFoundError`, or `IntegrityError` for other bytes."""
-        data = b"".join(self.pieces(repository, layer, 0))
-        layer.digest.verify(data, what=self.place(repository, layer.digest))
-        return data
-
-    def pieces(self, repository: str, layer: Descriptor, offset: int) -> Iterator[bytes]:
-        """Yield the bytes of a blob from an offset in it, unverified, but as many as it is said to have."""
-        if offset >= layer.size:
-            return
         request = self._request("GET", repository, f"blobs/{layer.digest}", layer.digest)
-        answer, pieces = self._authorized(repository, request, lambda each: self._client.stream(each, offset=offset))
-        self._check(answer, 200, 206 if offset else 200)
-        for piece in pieces:
-            offset += len(piece)
-            if offset > layer.size:
-                raise IntegrityError(Problem(f"expected {layer.size} bytes, found more", file=request.place))
-            yield piece
-        if offset != layer.size:
-            raise IntegrityError(Problem(f"expected {layer.size} bytes, found {offset}", file=request.place))
+        try:
+            answer = self._check(self._ask(repository, replace(request, limit=layer.size)), 200)
+        except TooLongError as error:
+            raise IntegrityError(Problem(f"expected {layer.size} bytes, found more", file=request.place)) from error
+        layer.digest.verify(answer.body, what=request.place)
+        return answer.body
 
     def upload(self, repository: str, data: bytes) -> None:
         """Make sure that there is a blob with these bytes."""
@@ -185,21 +179,18 @@ class Registry:
         return Request(method=method, url=url, place=self.place(repository, reference), limit=manifests.LARGEST)
 
     def _ask(self, repository: str, request: Request) -> Answer:
-        return self._authorized(repository, request, lambda each: (self._client.ask(each), iter(())))[0]
-
-    def _authorized(self, repository: str, request: Request, send: Callable[[Request], _Outcome]) -> _Outcome:
         """Send a request, and again with what the registry wants to know us by, one login after another."""
         if origin(request.url) != origin(self._address.url):
-            return send(request)
+            return self._client.ask(request)
         sent = self._login.header(repository)
-        outcome = send(replace(request, authorization=sent))
-        if outcome[0].status == 401:
+        answer = self._client.ask(replace(request, authorization=sent))
+        if answer.status == 401:
             refused = _DENIED if request.method in ("GET", "HEAD") else (401,)
-            for authorization in self._login.headers(outcome[0], repository, sent):
-                outcome = send(replace(request, authorization=authorization))
-                if outcome[0].status not in refused:
+            for authorization in self._login.headers(answer, repository, sent):
+                answer = self._client.ask(replace(request, authorization=authorization))
+                if answer.status not in refused:
                     break
-        return outcome
+        return answer
 
     def _check(self, answer: Answer, *statuses: int) -> Answer:
         if answer.status not in statuses:

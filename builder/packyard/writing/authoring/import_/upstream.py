@@ -161,7 +161,7 @@ class Tree:
 
     def left(self) -> Iterator[Note]:
         """Find files that were not read: they are in no use case, nor in what one builds on."""
-        read = {path for question, path, _ in self._wide.facts if question == "bytes"}
+        read = self._wide.inputs
         for path in self.sources.list("", "**/*"):
             is_kept = self._place(path) in read or "/." in f"/{path}"
             if not is_kept and _is_file(self.sources, path):

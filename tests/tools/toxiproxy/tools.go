@@ -1,6 +1,0 @@
-//go:build tools
-
-// Package tools names the program that this module pins; go.mod says which version.
-package tools
-
-import _ "github.com/Shopify/toxiproxy/v2/cmd/server"
