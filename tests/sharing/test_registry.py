@@ -46,11 +46,7 @@ QUIRKS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _ada(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep proxies, and logins of whoever runs the tests, away; ada is logged in everywhere."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("clean_environment")
 
 
 @pytest.fixture
