@@ -159,7 +159,6 @@ def test_prints_markdown_for_a_comment(channel: Path, tmp_path: Path) -> None:
         (["."], "is no untarred package (name what to compare it with: packyard diff A B)"),
         (["p@1.0", "broken.tar.gz"], "broken.tar.gz: the gzip data is truncated"),
         (["p@1.0", "."], "is a link to /etc/passwd, outside of ."),
-        (["p@1.0", "https://example.com/x"], "this must be the address of a bundle"),
         (["P!", "."], "P!"),
     ],
 )

@@ -37,7 +37,7 @@ def test_writes_a_file_for_each_package(root: Path) -> None:
     ("fragment", "says"),
     [
         ("one\n{{ nmae }}\n", "packages/q/docs/10-more.md:2: 'nmae' is undefined"),
-        ("{% include '/etc/passwd' %}\n", "packages/q/docs/10-more.md:1: a fragment cannot include"),
+        ("{% include '/etc/passwd' %}\n", "packages/q/docs/10-more.md:1: no loader"),
         ("{% for a in range(9999999) %}{% endfor %}\n", "packages/q/docs/10-more.md:1: "),
     ],
 )

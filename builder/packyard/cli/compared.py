@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from packyard.cli import bundles, fanout, libraries, preferences, progress, untarred
-from packyard.cli.preferences import Setting
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
@@ -19,7 +18,6 @@ from packyard.core.work import executor
 from packyard.using.upgrade.difference import Files
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.source import library, package, workspace
-from packyard.writing.source.library import Library
 from packyard.writing.source.workspace import Workspace
 
 #: The version of packages that are composed to be compared.
@@ -28,43 +26,32 @@ Packages = dict[str, Files]
 
 
 def read(word: str, arguments: argparse.Namespace) -> Packages:
-    """Return the packages that a word names: a folder or a file, an address, or NAME@VERSION."""
+    """Return the packages that a word names: a folder, a file, or NAME@VERSION."""
     path = Path(word)
     if path.is_dir():
         return _folder(path, arguments)
-    if not path.exists() and "/" in word and "://" not in word:
+    if not path.exists() and "/" in word:
         raise InputError(Problem("no such file or folder", file=word))
     bundle = bundles.read(path) if path.exists() else _bundle(word, arguments.channel)
     return {bundle.name: files_of(bundle.members)}
 
 
-def packing(root_dir: Path, found: Sequence[Library] | None = None) -> Packing:
-    """Return what composes the packages of a workspace, with its libraries or others that were ``found``."""
-    found = libraries.find(root_dir) if found is None else found
-    return Packing(Settings(root_dir=root_dir, version=_VERSION, libraries=tuple(found)))
-
-
-def composed(packing: Packing, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
-    """Compose packages."""
-    with progress.of(names) as done:
-        drafts = executor.run(packing, names, jobs=fanout.jobs(arguments, names), done=done)
-    return {each.name: files_of(each.bundle().members) for each in drafts}
-
-
-def offered(here: Workspace) -> Packages:
-    """Return the library that a workspace is, by its name, or nothing."""
-    return {here.name: files_of(library.members(here.sources))} if here.is_library else {}
-
-
 def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
     """Return one package of a workspace, or all and the library that it is, or the folder as it is: untarred."""
     if (folder / package.FILE).is_file() and (around := workspace.find_root(folder)):
-        return composed(packing(around), [folder.resolve().name], arguments)
+        return _composed(libraries.read(around), [folder.resolve().name], arguments)
     if (folder / WORKSPACE).is_file():
         here = libraries.read(folder)
-        found = composed(packing(folder, here.libraries), here.package_names(), arguments)
-        return {**found, **offered(here)}
+        own = {here.name: files_of(library.members(here.sources))} if here.is_library else {}
+        return {**_composed(here, here.package_names(), arguments), **own}
     return {folder.resolve().name: files(folder)}
+
+
+def _composed(here: Workspace, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
+    packing = Packing(Settings(root_dir=here.root_dir, version=_VERSION, libraries=here.libraries))
+    with progress.of(names) as done:
+        drafts = executor.run(packing, names, jobs=fanout.jobs(arguments, names), done=done)
+    return {each.name: files_of(each.bundle().members) for each in drafts}
 
 
 def files(folder: Path) -> Files:
@@ -78,7 +65,9 @@ def files(folder: Path) -> Files:
             folders.clear()
             continue
         start = f"{place}/" if place else ""
-        folders[:] = [name for name in folders if name[0] != "." or _is_above(start + name, listed)]
+        folders[:] = [
+            name for name in folders if name[0] != "." or any(path.startswith(f"{start}{name}/") for path in listed)
+        ]
         for path in [start + name for name in names if start + name in listed or not _is_ours(name)]:
             by_path[path] = tree.read(path)
             size += len(by_path[path])
@@ -86,10 +75,6 @@ def files(folder: Path) -> Files:
                 hint = "name the folder of one package, or of a library"
                 raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
     return by_path
-
-
-def _is_above(folder: str, listed: Collection[str]) -> bool:
-    return any(path.startswith(f"{folder}/") for path in listed)
 
 
 def _listed(folder: Path) -> Collection[str]:
@@ -105,12 +90,7 @@ def _is_ours(name: str) -> bool:
 
 
 def _bundle(word: str, flag: str | None) -> Bundle:
-    """Fetch a bundle by its address or its name; a word that names none may have been meant as a folder."""
-    from packyard.sharing.fetching import bundle_address
-
-    if address := bundle_address.parse(word):
-        channel, reference = address
-        return bundles.find(reference, Setting(channel, "its address"))
+    """Fetch a bundle by its name; a word that names none may have been meant as a folder."""
     try:
         return bundles.find(Reference.parse(word), preferences.source(flag))
     except InputError as error:

@@ -24,7 +24,8 @@ _OF_WORKSPACE = ("build", "publish", "lint")
 
 def main(arguments: Sequence[str]) -> int:
     """Take the words after ``packyard``, the unfinished one last, and print its completions."""
-    *before, word = [_expanded(each) for each in arguments[arguments[:1] == ["--"] :]] or [""]
+    typed = [each.strip("'\"") for each in arguments[arguments[:1] == ["--"] :] or [""]]
+    *before, word = map(os.path.expanduser, typed)  # texts, of which the last may be no path
     try:
         offered = {candidate for candidate in _candidates(before, word) if candidate.startswith(word)}
     except (PackyardError, OSError):  # a package that cannot be read has no names to offer
@@ -42,13 +43,6 @@ def for_kubectl() -> int:
     return code
 
 
-def _expanded(word: str) -> str:
-    """Return a word as the shell will pass it, without quotes and with ``~`` expanded as far as it is complete."""
-    if word[:1] in ("'", '"'):
-        word = word[1:].removesuffix(word[0])
-    return os.path.expanduser(word) if word.startswith("~/") else word  # noqa: PTH111  # a text
-
-
 def _candidates(before: list[str], word: str) -> Iterator[str]:
     from packyard.cli.main import FLAGS
 
@@ -63,16 +57,14 @@ def _candidates(before: list[str], word: str) -> Iterator[str]:
 def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
     """Yield flags, values of the flag before the word, or what the verb takes at its place."""
     flags = flags_of(verb, before)
-    takes_value = [flags.get(each) is not None for each in before]
-    is_value = [False, *takes_value]
-    words = [each for place, each in enumerate(before) if not each.startswith("-") and not is_value[place]]
+    takes_value = [False, *(flags.get(each) is not None for each in before)]
+    words = [each for place, each in enumerate(before) if not each.startswith("-") and not takes_value[place]]
     name, equals, _ = word.partition("=")
     if word.startswith("-"):
         yield from (f"{name}={choice}" for choice in flags.get(name) or ()) if equals else flags
-    elif takes_value[-1:] == [True]:
-        yield from (
-            directories.setters(directories.split(words)[0]) if before[-1] == "--unset" else flags[before[-1]] or ()
-        )
+    elif takes_value[-1]:
+        is_name = before[-1] == "--unset"
+        yield from directories.setters(directories.split(words)[0]) if is_name else flags[before[-1]] or ()
     elif verb in _OF_SOURCE:
         yield from () if words else _packages(before, word, with_use_cases=verb != "get")
     elif verb in _OF_RUNS:
@@ -83,23 +75,13 @@ def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
         here = workspace.find(Path())
         yield from here.package_names() if here else ()
     elif verb == "cfg":
-        yield from _of_cfg(words)
+        yield from () if words else import_module("packyard.cli.cfg").COMMANDS
     elif verb in ("set", "explain", "enable"):
         yield from _of_package(verb, words, word)
     else:
         from packyard.cli import parser
 
         yield from parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb).choices(len(words))
-
-
-def _of_cfg(words: list[str]) -> Iterator[str]:
-    from packyard.cli.cfg import COMMANDS
-
-    if not words:
-        yield from COMMANDS
-    elif len(words) > 1 and words[0] in ("set", "delete-setter"):
-        values = directories.setters(Path(words[1]))
-        yield from values if len(words) == 2 else values.get(words[2], ())
 
 
 def _of_package(verb: str, words: list[str], word: str) -> Iterator[str]:

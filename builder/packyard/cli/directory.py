@@ -173,4 +173,4 @@ def _values_file(file: str) -> ValuesFile:
                 data = opened.read(valuesfile.LIMIT + 1)
         except OSError as error:
             raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
-    return valuesfile.parse(data, file, any_list=True)
+    return valuesfile.parse(data, file)

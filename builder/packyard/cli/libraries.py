@@ -9,19 +9,14 @@ from packyard.cli import output, state
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, UnavailableError
 from packyard.writing.source import library, workspace
-from packyard.writing.source.library import Entry, Library
+from packyard.writing.source.library import Entry
 from packyard.writing.source.shelf import Shelf
 from packyard.writing.source.workspace import Workspace
 
 
 def read(root_dir: Path) -> Workspace:
     """Read a workspace with its libraries; a bundle that is not at hand is fetched."""
-    return workspace.read(root_dir, libraries=find(root_dir))
-
-
-def find(root_dir: Path) -> tuple[Library, ...]:
-    """Find the libraries of a workspace as `read` does."""
-    return library.find(root_dir, obtain=obtain)
+    return workspace.read(root_dir, libraries=library.find(root_dir, obtain=obtain))
 
 
 def obtain(entry: Entry) -> Path:

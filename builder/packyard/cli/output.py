@@ -58,11 +58,6 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def digest(whole: str) -> str:
-    """Return a digest as a result shows it: on a terminal its first twelve digits, as docker shows it."""
-    return whole.removeprefix("sha256:")[:12] if on_terminal() else whole
-
-
 def size() -> tuple[int, int]:
     """Return the columns and rows of the terminal."""
     from shutil import get_terminal_size
@@ -167,8 +162,7 @@ def counted(number: int, noun: str) -> str:
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows below a header, if there are any; nothing in them is cut.
 
-    In a pipe every row is one line. On a terminal the text of the last column is broken between its words, and begins
-    below the others where they leave no room.
+    In a pipe every row is one line; on a terminal the text of the last column is broken between its words.
     """
     if not rows:
         return
@@ -178,19 +172,14 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
     table = [[on_one_line(cell) for cell in row] for row in (columns, *rows)]
     widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)][:-1]
-    begin = sum(widths) + 2 * len(widths)
-    room = size()[0] if on_terminal() else 0
-    is_below = 0 < room < begin + _READABLE
-    indent = 4 if is_below else begin
+    indent = sum(widths) + 2 * len(widths)
+    room = max(size()[0] - indent, _READABLE) if on_terminal() else 0
     for number, (*first, last) in enumerate(table):
         beside = "".join(
             _painted(number, place, text) + " " * (widths[place] - cell_len(text) + 2)
             for place, text in enumerate(first)
         )
-        width = max(room - indent, 1) if room and number else len(last) + 1
-        texts = wrap(last, width, break_long_words=False, break_on_hyphens=False)
-        if is_below and number:
-            texts.insert(0, "")
+        texts = wrap(last, room, break_long_words=False, break_on_hyphens=False) if room else [last]
         for text in texts or [""]:
             drawn((beside + _painted(number, len(first), text)).rstrip())
             beside = " " * indent

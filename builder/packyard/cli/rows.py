@@ -6,7 +6,7 @@ From this follow ``-o`` with its help and completion, JSON, the lines or the tab
 the reference in docs/ says of the verb. A field is called as JSON has it, and is that attribute in snake case,
 or of the path behind ``=``: ``name, useCase, digest=bundle.digest, setBy?, pods (name, restarts)``. ``?`` makes null of
 what is empty, and the fields of a list's items are in brackets; a tuple has its fields in this order, a text or a path
-is the only one, and a mapping, or what an object returns as its ``document``, is printed as it is.
+is the only one, and a mapping is printed as it is.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _values(declared: Sequence[Field], row: Any) -> Mapping[str, Any]:
 
 def document(declared: Sequence[Field], row: Any) -> dict[str, Any]:
     """Return a row as JSON has it."""
-    values = row.document() if hasattr(row, "document") else _values(declared, row)
+    values = _values(declared, row)
     items = {each.name: each.items for each in declared if each.items}
     return {
         name: [document(items[name], item) for item in value] if name in items else value

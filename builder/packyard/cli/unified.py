@@ -16,16 +16,11 @@ def diffs(directory: Path, files: Mapping[str, tuple[bytes | None, bytes | None]
     ``files`` maps paths, relative to the directory, to the bytes before and after. Where not all are below the working
     directory, the diff is for the folder that holds them all, and a message says so.
     """
-    here = os.getcwd()  # noqa: PTH109  # plain paths, which need not exist
-    for root in (os.path.abspath(directory), os.path.realpath(directory)):  # noqa: PTH100  # as named, without links
-        whole = {os.path.normpath(os.path.join(root, path)): both for path, both in files.items()}  # noqa: PTH118
-        base = os.path.commonpath([root, *map(os.path.dirname, whole)])
-        if os.path.commonpath([base, here]) == here:
-            base = here
-            break
-    else:
-        if files:
-            output.note(f"the paths of this diff are relative to {base}: patch -p1 -d {base}")
+    base = here = os.getcwd()  # noqa: PTH109  # plain paths, which need not exist
+    whole = {os.path.abspath(directory / path): both for path, both in files.items()}  # noqa: PTH100  # without links
+    if whole and os.path.commonpath([here, *whole]) != here:
+        base = os.path.commonpath([os.path.abspath(directory), *map(os.path.dirname, whole)])  # noqa: PTH100
+        output.note(f"the paths of this diff are relative to {base}: patch -p1 -d {base}")
     texts({os.path.relpath(file, base): both for file, both in whole.items()})
 
 

@@ -95,7 +95,7 @@ def test_admits_the_versions_of_a_range(choice: str, expected: list[str]) -> Non
 
 @pytest.mark.parametrize("choice", [">=1.0", "*", "1.*", "1 - 2", "<2,>=1", "sha256:0a", "stable", "^1 || ^2"])
 def test_refuses_a_choice_that_it_does_not_know_and_says_which_there_are(choice: str) -> None:
-    says = f"packyard does not understand the choice {choice!r} (ask for 1.2.0, ^1.2, ~1.2.0, latest, or sha256:"
+    says = f"packyard does not understand the choice {choice!r} (ask for 1.2.0, ^1.2, ~1.2.0 or latest"
     with pytest.raises(InputError, match=re.escape(says)):
         Reference.parse(f"bert@{choice}")
 

@@ -12,8 +12,8 @@ from packyard.core.yaml.node import MappingNode
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.builtin import build
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
 from real import Served
+from writing.checks.linting import lint
 
 
 def rules(*documents: str) -> set[str]:

@@ -124,7 +124,7 @@ def test_an_option_that_fits_no_use_case_of_any_package_is_refused(root: Path) -
         option, f"{HEAD}patches:\n- target: {{kind: Deployment}}\n  patch: |-\n    - {{op: remove, path: /spec}}\n"
     )
     said = judged(root)
-    assert said.startswith("error: overlays/options/o/kustomization.yaml:1: fits no use case of any package (")
+    assert said.startswith("error: overlays/options/o/kustomization.yaml:1: changes nothing in any use case")
 
 
 def test_an_option_that_changes_nothing_in_any_use_case_is_refused(root: Path) -> None:

@@ -11,7 +11,7 @@ import yaml
 import reading
 import tiny
 from packyard.core.errors import BeyondError, ConflictError, InputError, PackyardError
-from packyard.using.kustomize.builtin import build, try_components
+from packyard.using.kustomize.builtin import Trial, build
 from packyard.using.options import switch
 from packyard.using.options.switch import Switched
 from real import Served
@@ -34,11 +34,11 @@ def root(tmp_path: Path) -> Path:
 
 
 def enable(directory: Path, *names: str, dry_run: bool = False) -> Switched:
-    return switch.enable(directory, names, lambda text: try_components(directory, text), dry_run=dry_run)
+    return switch.enable(directory, names, Trial(directory), dry_run=dry_run)
 
 
 def states(directory: Path) -> dict[str, switch.State]:
-    return {item.name: item for item in switch.states(directory, lambda text: try_components(directory, text))}
+    return {item.name: item for item in switch.states(directory, Trial(directory))}
 
 
 LISTED = "resources: [config-map.yaml, job.yaml]\n"

@@ -36,22 +36,6 @@ def test_a_refusal_carries_the_words_of_the_program(tmp_path: Path) -> None:
         programs.Program(file, "build").build(tmp_path)
 
 
-def test_what_a_kustomization_names_and_is_not_there_is_told_by_its_line(tmp_path: Path) -> None:
-    words = "accumulating resources from 'no.yaml': 'https://h/x' 'github.com/h/x'"
-    script(tmp_path / "bin", "kustomize", f'echo "{words}" >&2; exit 1')
-    (tmp_path / "kustomization.yaml").write_text("resources:\n- other\n- https://h/x\n- github.com/h/x\n")
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other/kustomization.yaml").write_text("resources:\n- yes.yaml\n- no.yaml\n")
-    program = programs.Program(tmp_path / "bin/kustomize", "build")
-    with pytest.raises(InputError) as caught:
-        program.build(tmp_path)
-    says = "no.yaml is named here, and there is no such file (put it there, or remove the line)"
-    assert str(caught.value) == f"{tmp_path}/other/kustomization.yaml:3:3: {says}"
-    (tmp_path / "other/no.yaml").touch()
-    with pytest.raises(InputError, match="kustomize build: accumulating"):
-        program.build(tmp_path)
-
-
 @pytest.mark.parametrize("text", ["kill -9 $$", "#"])
 def test_a_program_that_does_not_run_is_no_fault_of_the_input(tmp_path: Path, text: str) -> None:
     file = script(tmp_path, "kustomize", text)

@@ -141,6 +141,7 @@ KPTFILE = "kind: Kptfile\npipeline: {mutators: [{image: apply-setters:v0.2, conf
 
 @pytest.mark.parametrize("words", [("set", "app=7"), ("set", "-R", "app=7"), ("cfg", "set", ".", "app", "7")])
 def test_a_setter_of_a_kptfile_without_a_field_is_refused(package: Path, words: tuple[str, ...]) -> None:
+    (package / "Krmfile").unlink()
     (package / "Kptfile").write_text(KPTFILE)
     assert "app would set no field" in refused(package, *words)
     assert (package / "Kptfile").read_text() == KPTFILE

@@ -10,8 +10,6 @@ import yaml
 
 import real
 import tiny
-from packyard.core.errors import UnavailableError
-from packyard.writing.authoring import init
 from tiny import done
 
 
@@ -65,16 +63,3 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(tmp_path: Path) 
         assert "outside of" in tiny.refused("init", folder, "--github")
         assert [file.name for file in folder.iterdir()] == [name]
     assert not list((tmp_path / "elsewhere").iterdir())
-
-
-@pytest.mark.parametrize("fault", [KeyboardInterrupt, OSError])
-def test_all_or_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: type[BaseException]) -> None:
-    def write(file: str, data: bytes, **_: object) -> None:
-        if file.endswith(".gitignore"):
-            raise fault
-        Path(file).write_bytes(data)
-
-    monkeypatch.setattr(init.atomic, "write", write)
-    with pytest.raises((fault, UnavailableError)):
-        init.write(tmp_path / "a/zoo", init.files("zoo", "use-cases", "MIT"))
-    assert not list(tmp_path.iterdir())

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
-from writing.checks import practicerules
+from writing.checks.linting import essential, lint
 
 Lint = Callable[[dict[str, str]], list[str]]
 
@@ -26,11 +25,7 @@ def found() -> Lint:
 
     def find(files: dict[str, str]) -> list[str]:
         package = PackageFiles(b"kind: Krmfile\n", {path: text.encode() for path, text in files.items()})
-        each = (
-            finding
-            for finding in lint(package, shipped=False)
-            if finding.rule not in practicerules.RULES | practicerules.OTHERS
-        )
+        each = essential(lint(package, shipped=False))
         return [f"{finding.file} {finding.severity} {finding.rule}" for finding in each]
 
     return find
@@ -113,10 +108,3 @@ def test_chains_and_diamonds_of_kustomizations_are_followed_once_each(found: Lin
     files = {f"{number}/{KUSTOMIZATION}": f"resources: [../{number + 1}, ../{number + 1}x]\n" for number in range(600)}
     files |= {f"{number}x/{KUSTOMIZATION}": f"resources: [../{number + 1}]\nnamePrefix: a\n" for number in range(600)}
     assert found(files | {f"600/{KUSTOMIZATION}": "resources: [cm.yaml]\n", "600/cm.yaml": CM}) == []
-
-
-def test_names_that_kustomize_replaces_are_not_judged(found: Lint) -> None:
-    files = {KUSTOMIZATION: "resources: [cm.yaml]\nvars: [{name: A}]\n", "cm.yaml": CM.replace("name: x", "name: $(A)")}
-    assert found(files) == []
-    files[KUSTOMIZATION] = "resources: [cm.yaml]\n"
-    assert found(files) == ["cm.yaml error no-name"]

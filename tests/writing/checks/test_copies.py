@@ -1,35 +1,40 @@
-"""Packages whose use cases are edited copies of each other, with what is forgotten in some: tests/trees/copies.
+"""Every finding of trees with known defects: use cases that are edited copies of each other, and nine real packages.
 
-`copies.txt` has every finding of `lint`. With PACKYARD_WRITE=1, the test writes it, for you to read.
+Beside this file, `copies.txt` has those of tests/trees/copies, `zoo.txt` those of the real packages as their users hold
+them. With PACKYARD_WRITE=1, the tests write them, for you to read.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
-
-import pytest
 
 import tiny
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
 from packyard.writing.checks import folder
 
-COPIES = tiny.TREES / "copies"
-EXPECTED = Path(__file__).with_name("copies.txt")
 
-
-@pytest.fixture(scope="module")
-def found() -> list[str]:
-    """What lint finds in all of them."""
-    findings = folder.lint(Tree(COPIES), judges=schemas.choose(("1.31",))).findings
-    return [
-        f"{each.file.removeprefix(f'{COPIES}/')}:{each.line}:{each.column} {each.severity} {each.rule}"
+def judge(root: Path, expected: str) -> None:
+    findings = folder.lint(Tree(root), judges=schemas.choose(("1.31",))).findings
+    found = [
+        f"{each.file.removeprefix(f'{root}/')}:{each.line}:{each.column} {each.severity} {each.rule}"
         for each in findings
     ]
-
-
-def test_finds_each_fault_at_its_place_and_nothing_else(found: list[str]) -> None:
+    file = Path(__file__).with_name(expected)
     if os.environ.get("PACKYARD_WRITE"):
-        EXPECTED.write_text("".join(f"{line}\n" for line in found))
-    assert found == EXPECTED.read_text().splitlines()
+        file.write_text("".join(f"{line}\n" for line in found))
+    assert found == file.read_text().splitlines()
+
+
+def test_finds_each_fault_of_edited_copies_and_nothing_else() -> None:
+    judge(tiny.TREES / "copies", "copies.txt")
+
+
+def test_finds_the_known_defects_of_real_packages_and_nothing_else(corpus: Path, tmp_path: Path) -> None:
+    for case in (corpus / "zoo").glob("*.json"):
+        for path, text in json.loads(case.read_text("utf-8"))["before"].items():
+            if path == "Krmfile" or path.endswith(".yaml"):
+                tiny.write(tmp_path / case.stem / path, text)
+    judge(tmp_path, "zoo.txt")

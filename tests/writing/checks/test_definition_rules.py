@@ -6,7 +6,7 @@ import pytest
 
 from packyard.core.kubernetes import schemas
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
+from writing.checks.linting import lint
 
 ROUTE = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: a}\nspec:\n"
 ROUTE += "  parentRefs: [{name: a}]\n  rules:\n"
@@ -46,8 +46,3 @@ def test_a_route_that_its_definition_excludes_is_refused(rule: str) -> None:
 @pytest.mark.parametrize("rule", RIGHT)
 def test_a_route_as_its_definition_wants_it_is_not_refused(rule: str) -> None:
     assert refused(rule) == []
-
-
-def test_the_message_is_that_of_the_definition() -> None:
-    ((_, message),) = refused("backendRefs: [{name: a}]")
-    assert message == "backendRefs[0]: Must have port for Service reference in gateway-api 1.4"

@@ -12,39 +12,8 @@ import pytest
 import tiny
 
 HEAD = "# A cache.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+SOUND = tiny.text("checks/option.yaml")
 PATH = "options/cache/kustomization.yaml"
-SOUND = """\
-patches:
-- target: {kind: Job}
-  patch: |-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: any}
-    spec:
-      template:
-        spec:
-          volumes:
-          - name: cache
-            emptyDir: {}
-          containers:
-          - name: main
-            volumeMounts:
-            - name: cache
-              mountPath: /cache
-            env:
-            - name: TOKEN
-              valueFrom:
-                secretKeyRef:
-                  name: token
-                  key: token
-            ports:
-            - name: http
-              containerPort: 8080
-            readinessProbe:
-              httpGet:
-                path: /healthz
-                port: http
-"""
 REMOVAL = """\
 patches:
 - target: {kind: Job}
@@ -60,9 +29,7 @@ MISTAKES = {
         19,
         "mount-without-volume",
     ),
-    "a Secret without its key": ("                  key: token\n", "", 25, "missing-field"),
     "a probe of a port that is not declared": ("port: http", "port: web", 33, "probe-port"),
-    "a volume of two kinds": ("emptyDir: {}", "emptyDir: {}\n            hostPath: {path: /x}", 14, "server-refuses"),
 }
 
 
@@ -110,20 +77,6 @@ def test_a_mistake_of_an_option_is_found_in_the_workspace_once_and_stops_build(m
     said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", root / "out")
     assert said.startswith(f"error: {root}/overlays/{PATH}:{line}:")
     assert said.count("error: ") == 1
-
-
-@pytest.mark.parametrize("text", ["", "foo: [\n", "- a\n", "\xff"])
-def test_a_krmfile_that_cannot_be_read_is_all_that_is_told_of_its_use_case(text: str, tmp_path: Path) -> None:
-    use = built(workspace(tmp_path)) / "p/uses/one"
-    for file in use.glob("*.yaml"):
-        lines = file.read_text().splitlines()
-        lines = [f'{line} # {{"$openapi":"IMAGE"}}' if "image: " in line else line for line in lines]
-        file.write_text("\n".join([*lines, ""]))
-    setter = 'io.k8s.cli.setters.IMAGE: {x-k8s-cli: {setter: {name: IMAGE, value: "", required: true}}}'
-    tiny.write(use.parent / "options/Krmfile", f"kind: Krmfile\nopenAPI:\n  definitions:\n    {setter}\n")
-    (use / "Krmfile").write_bytes(text.encode("latin-1"))
-    assert tiny.run("lint", use)[0] == 1
-    assert {line.rpartition(" ")[2] for line in errors(use, below=use)} == {"unreadable"}
 
 
 def test_what_an_option_takes_from_a_use_case_is_told_at_its_patch(tmp_path: Path) -> None:

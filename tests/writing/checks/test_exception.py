@@ -65,7 +65,3 @@ def test_an_exception_to_a_rule_for_authors_need_not_be_needed_by_users() -> Non
     text = "a: 1 # packyard: allow pulled-each-time: the tag moves\n"
     assert left(text) == ["1:6 exception-not-needed"]
     assert left(text, shipped=False) == []
-
-
-def test_in_a_file_that_is_not_judged_an_exception_need_not_be_needed() -> None:
-    assert apply([], {"a.yaml": f"a: 1 {ALLOW}".encode()}, (), shipped=True) == []

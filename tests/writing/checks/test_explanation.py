@@ -23,9 +23,9 @@ from packyard.writing.checks import collisions
 from packyard.writing.checks import folder as any_folder
 from packyard.writing.checks.explanation import Rule, table
 from packyard.writing.checks.finding import Finding, finding
-from packyard.writing.checks.lint import lint
 from packyard.writing.checks.parsed import parse
 from packyard.writing.source import workspace
+from writing.checks.linting import lint
 
 _ROOT = Path(packyard.__file__).parent
 #: Where findings are made, and facts that become findings.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -103,13 +102,6 @@ def test_a_variable_is_a_secret_by_its_name_and_by_its_value(found: Lint, line: 
     assert any("plain-secret" in each for each in found({"a.env": f"{line}\n"})) == is_secret
 
 
-def test_who_a_database_knows_is_no_secret(found: Lint) -> None:
-    data = "{POSTGRES_USER: app, POSTGRES_DB: runs, db-password: qu1etly}"
-    secret = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: db}}\nstringData: {data}\n"
-    message = "db-password is a secret in plain text (base64 does not hide it)"
-    assert found({"a.yaml": secret}) == [f"a.yaml:4 error plain-secret: {message}"]
-
-
 PAGE = """\
 # Limits {#Most}
 
@@ -170,91 +162,6 @@ def test_a_setter_is_not_unused_where_a_file_is_still_empty(found: Lint) -> None
     assert found({"Krmfile": KRMFILE, KUSTOMIZATION: listed, "p.yaml": "# nothing yet\n", "web.yaml": WEB}) == []
 
 
-@pytest.mark.parametrize(
-    ("types", "rules", "is_said"),
-    [
-        ("policyTypes: [Egress], ", "ingress: [{}]", True),
-        ("policyTypes: [Ingress], ", "egress: [{}]", True),
-        ("policyTypes: [Ingress, Egress], ", "ingress: [{}]", False),
-        ("policyTypes: [Egress], ", "ingress: []", False),
-        ("", "ingress: [{}]", False),
-    ],
-)
-def test_rules_of_a_policy_are_of_its_directions(found: Lint, types: str, rules: str, is_said: bool) -> None:
-    policy = f"apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {{name: a}}\nspec: {{{types}{rules}}}\n"
-    policy = policy.replace("spec: {", "spec: {podSelector: {}, ")
-    assert any("policy-without-effect" in each for each in found({"a.yaml": policy})) == is_said
-
-
-@pytest.mark.parametrize(
-    ("change", "rule"),
-    [
-        (("spec: {cont", "spec: {priorityClassName: High_Priority, cont"), "no-name"),
-        (("spec: {cont", "spec: {runtimeClassName: Nvidia, cont"), "no-name"),
-        (("image:", "resources: {limits: {nvidia/gpu: 1}}, image:"), "no-such-resource"),
-    ],
-)
-def test_a_slip_in_the_name_of_what_a_cluster_has(found: Lint, change: tuple[str, str], rule: str) -> None:
-    assert any(f" {rule}:" in each for each in found({"web.yaml": WEB.replace(*change)}))
-
-
-def test_triggers_of_keda_are_written_in_lower_case(found: Lint) -> None:
-    spec = "spec: {scaleTargetRef: {name: web}, triggers: [{type: Prometheus, metadata: {query: a}}]}\n"
-    files = {
-        "web.yaml": WEB,
-        "a.yaml": f"apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {{name: a}}\n{spec}",
-    }
-    assert [each for each in found(files) if " error " in each] == [
-        "a.yaml:4 error wrong-value: KEDA has no trigger 'Prometheus'"
-    ]
-
-
-SOURCE = """\
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: source, annotations: {a.b/c: x}}
-data: {host.name: x, key: y}
----
-apiVersion: example.com/v1
-kind: Target
-metadata: {name: target}
-spec: {names: [a, b], hosts: [{name: one, port: one}, {name: two, port: two}], host.name: z}
-"""
-#: Paths of a source and of a target, and whether kustomize takes them.
-PATHS = [
-    ("metadata.name", "spec.names.0", True),
-    (".metadata.name", ".spec.names.1", True),
-    ("data.host\\.name", "spec.host\\.name", True),
-    ("data.[host.name]", "spec.[host.name]", True),
-    ("metadata.annotations.[a.b/c]", "spec.names.*", True),
-    (".data.key", "spec.hosts.[name=two].port", True),
-    ("data.key", "spec.hosts.[name=t.*].port", True),
-    ("data.key", "spec.hosts.*.name", True),
-    ("data.key", "spec.names.[=b]", True),
-    ("data.key", "spec.hosts.1.port", True),
-    ("data.key", "metadata.labels.new, options: {create: true}", True),
-    ("data.key", "spec.more.deep, options: {create: true}", True),
-    ("data.none", "spec.names.0", False),
-    ("data.key", "spec.none", False),
-    ("data.key", ".spec.none", False),
-    ("data.key", "spec.names.2", False),
-    ("data.key", "spec.hosts.[name=three].port", False),
-]
-
-
-@pytest.mark.parametrize(("source", "target", "is_taken"), PATHS)
-def test_a_path_of_a_replacement_is_read_as_kustomize_reads_it(
-    found: Lint, source: str, target: str, is_taken: bool, tmp_path: Path, kustomize5: Path
-) -> None:
-    path, comma, options = target.partition(",")
-    targets = f"[{{select: {{kind: Target}}, fieldPaths: ['{path}']{comma}{options}}}]"
-    replacement = f"- source: {{kind: ConfigMap, fieldPath: '{source}'}}\n  targets: {targets}\n"
-    errors = found({KUSTOMIZATION: f"resources: [a.yaml]\nreplacements:\n{replacement}", "a.yaml": SOURCE})
-    built = subprocess.run([kustomize5, "build", tmp_path], capture_output=True, check=False)
-    assert (built.returncode == 0) == is_taken
-    assert any(" error " in each or "entry-without-target" in each for each in errors) != is_taken
-
-
 PATTERN = (
     "[{name: '*', (image): '*:latest', resources: {limits: {memory: '?*'}}, livenessProbe: {periodSeconds: '>0'}}]"
 )
@@ -299,19 +206,3 @@ def test_what_nobody_refuses_is_no_error(found: Lint, kind: str, rest: str) -> N
 @pytest.mark.parametrize("text", [SERVED, WEB.replace("name: web}", f"name: '${{NAME}}', {LOCAL}, labels: x}}", 1)])
 def test_what_is_applied_or_left_out_as_it_is_is_no_error(found: Lint, text: str) -> None:
     assert [each for each in found({"a.yaml": text}) if " error " in each] == []
-
-
-@pytest.mark.parametrize(
-    ("kind", "field"),
-    [
-        ("apps/v1 Deployment", "template"),
-        ("kubeflow.org/v1 PyTorchJob", "pytorchReplicaSpecs: {Worker: {replicas: 1, template"),
-        ("batch.volcano.sh/v1alpha1 Job", "tasks: [{template"),
-    ],
-)
-def test_a_pod_of_a_known_kind_is_judged(found: Lint, kind: str, field: str) -> None:
-    version, _, name = kind.partition(" ")
-    close = "".join({"{": "}", "[": "]"}.get(each, "") for each in reversed(field))
-    pod = "{containers: [{name: a, image: 'a:1', resources: {limits: {memory: lots}}}]}"
-    text = f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: a}}\nspec: {{{field}: {{spec: {pod}}}{close}}}\n"
-    assert "a.yaml:4 error no-quantity: 'lots' is not an amount of memory" in found({"a.yaml": text})

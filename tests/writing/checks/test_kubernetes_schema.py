@@ -12,7 +12,7 @@ import tiny
 from packyard.core.kubernetes import schemas as judges
 from packyard.core.kubernetes.schemas import Judge
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
+from writing.checks.linting import lint
 
 Judged = Callable[..., list[str]]
 
@@ -97,12 +97,8 @@ def place(text: str, of: str) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_sound_object_has_no_findings(judged: Judged, kind: str) -> None:
+def test_finds_an_unknown_field_of_a_pod_wherever_it_sits_and_nothing_in_a_sound_one(judged: Judged, kind: str) -> None:
     assert judged(manifest(kind)) == []
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_finds_an_unknown_field_of_a_pod_wherever_it_sits(judged: Judged, kind: str) -> None:
     text = manifest(kind, POD + "  comand: [a]\n")
     assert judged(text) == [
         f"{place(text, 'comand')} unknown-field: containers[0] has no field 'comand' in {ALL}{OPERATORS.get(kind, '')} "
@@ -122,9 +118,6 @@ def test_names_the_versions_that_lack_a_kind(judged: Judged) -> None:
     ("kind", "known"),
     [
         ("gateway.networking.k8s.io/v1 GRPCRoute", "gateway.networking.k8s.io/v1 HTPRoute"),
-        ("gateway.networking.k8s.io/v1 GatewayClass", "gateway.networking.k8s.io/v1 Gatway"),
-        ("keda.sh/v1alpha1 ClusterTriggerAuthentication", "keda.sh/v1alpha1 TriggerAuthentications"),
-        ("kubeflow.org/v1 JAXJob", "kubeflow.org/v1 TFJobs"),
         ("monitoring.coreos.com/v1 ServiceMonitor", "monitoring.coreos.com/v1 PodMonitr"),
         ("trainer.kubeflow.org/v1alpha1 Trainer", "trainer.kubeflow.org/v1alpha1 TrianJob"),
     ],
@@ -155,10 +148,7 @@ WORKFLOW = tiny.text("checks/workflow-of-every-kind.yaml")
     ("old", "new", "found"),
     [
         ("      mirror", "      volumes: []\n      mirror", "initContainers[0] has no field 'volumes'"),
-        ("      volumeMounts", "      fsGroup: 1\n      volumeMounts", "container has no field 'fsGroup'"),
-        ("      source", "      env: [{value: a}]\n      source", "env[0] lacks 'name'"),
         ("        dependencies", "        ports: [{}]\n        dependencies", "ports[0] lacks 'containerPort'"),
-        ("    emptyDir: {}", "    emptyDir: {size: 1}", "emptyDir has no field 'size'"),
     ],
 )
 def test_judges_the_parts_of_pods_in_a_workflow(judged: Judged, old: str, new: str, found: str) -> None:
@@ -189,21 +179,6 @@ def test_reads_types_as_kustomize_does(judged: Judged, field: str, found: str) -
     assert [rule.partition(": ")[2].partition(f" in {ALL}")[0] for rule in rules] == ([found] if found else [])
 
 
-def test_a_custom_resource_admits_no_null(judged: Judged) -> None:
-    text = manifest("kubeflow.org/v2beta1 MPIJob").replace("spec:\n", "spec:\n  slotsPerWorker:\n", 1)
-    assert judged(text) == [
-        "6:18 wrong-type: slotsPerWorker is null where a whole number is expected in mpi-operator 0.5 to 0.8"
-    ]
-
-
-def test_a_key_of_digits_is_a_key(judged: Judged) -> None:
-    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  '17': 1\n  '007': 1\n"
-    assert judged(text) == [
-        f"5:9 wrong-type: 17 is 1 where text is expected in {ALL} (put it in quotes)",
-        f"6:10 wrong-type: 007 is 1 where text is expected in {ALL} (put it in quotes)",
-    ]
-
-
 def test_finds_what_an_alias_stands_for_where_it_is_written(judged: Judged) -> None:
     text = """\
         apiVersion: v1
@@ -220,13 +195,6 @@ def test_finds_what_an_alias_stands_for_where_it_is_written(judged: Judged) -> N
         f"7:28 unknown-field: containers[0] has no field 'foo' in {ALL}",
         f"7:28 unknown-field: containers[1] has no field 'foo' in {ALL}",
     ]
-
-
-def test_refuses_aliases_that_grow_without_bound(judged: Judged) -> None:
-    lines = ["apiVersion: v1", "kind: ConfigMap", "metadata: {name: x}", "a0: &a0 [1, 1]"]
-    lines += [f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 9)}]" for number in range(1, 12)]
-    (finding,) = judged("\n".join(lines) + "\n")
-    assert "stand for more than 100000 values" in finding
 
 
 KRMFILE = """\

@@ -6,8 +6,7 @@ import pytest
 
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.finding import Finding
-from packyard.writing.checks.lint import lint
-from writing.checks import practicerules
+from writing.checks.linting import essential, lint
 
 KRMFILE = """\
 openAPI:
@@ -20,7 +19,7 @@ BOUND = 'a: "1" # {"$openapi":"A"}\n'
 
 def judged(text: str, krmfile: str = KRMFILE, *, shipped: bool = True) -> list[Finding]:
     found = lint(PackageFiles(krmfile.encode(), {"a.yaml": text.encode()}), shipped=shipped)
-    return practicerules.without(found)
+    return essential(found)
 
 
 @pytest.mark.parametrize(
@@ -42,8 +41,3 @@ def test_finds_each_line_that_would_change_with_a_set(text: str, lines: list[int
 def test_of_a_users_file_the_first_line_is_named_alone() -> None:
     (found,) = judged(f"{BOUND}b: 1\n\nc:\n  - 1\n\n", shipped=False)
     assert (found.line, found.message) == (3, "kustomize removes blank lines; likewise 2 more in this file")
-
-
-def test_the_krmfile_is_written_at_each_set() -> None:
-    (found,) = judged(BOUND, f"{KRMFILE}\nrules: []\n")
-    assert (found.file, found.line, found.rule) == ("Krmfile", 5, "rewritten")

@@ -11,9 +11,9 @@ from packyard.core.kubernetes import schemas as judges
 from packyard.core.kubernetes.schemas import Judge
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import workspace_lint
-from packyard.writing.checks.lint import lint
 from packyard.writing.source.package import Package, UseCase
 from real import Served
+from writing.checks.linting import lint
 
 
 def test_what_cannot_be_read_is_a_finding_and_the_rest_is_checked() -> None:

@@ -7,7 +7,7 @@ import pytest
 import tiny
 from packyard.core.kubernetes import schemas
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
+from writing.checks.linting import lint
 
 JUDGES = [schemas.kubernetes("1.34")]
 

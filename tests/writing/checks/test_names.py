@@ -8,7 +8,7 @@ import pytest
 
 import tiny
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
+from writing.checks.linting import lint
 
 BOUND = ' # {"$openapi":"NAME"}'
 COUNT = ' # {"$openapi":"COUNT"}'
@@ -95,13 +95,6 @@ def test_a_name_may_be_as_long_as_what_is_derived_from_it_admits(kind: str, spec
     assert re.search(r"may have \d+ characters, and this may make it \d+$", fault)
 
 
-@pytest.mark.parametrize(("kind", "spec", "most"), KINDS)
-def test_a_name_without_a_setter_is_as_long_as_it_is(kind: str, spec: str, most: int) -> None:
-    assert messages(named(kind, spec, "a" * most), krmfile()) == []
-    (fault,) = messages(named(kind, spec, "a" * (most + 1)), krmfile())
-    assert fault.startswith("4:9 error ")
-
-
 @pytest.mark.parametrize(
     ("limit", "most"),
     [
@@ -137,55 +130,3 @@ def test_a_name_that_waits_for_its_value_is_judged_with_examples() -> None:
         "4:9 error 'train-Other' is not a valid name for the name of Service"
     ]
     assert messages(named("v1 Service", name="train-" + BOUND), definitions.replace("      example: other\n", "")) == []
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "sound"),
-    [
-        ("v1 ConfigMap", "a.b-c", True),
-        ("v1 ConfigMap", "A", False),
-        ("v1 ConfigMap", "a_b", False),
-        ("v1 ConfigMap", "a..b", False),
-        ("v1 ConfigMap", "-a", False),
-        ("v1 Service", "a.b", False),
-        ("v1 Service", "1a", False),
-        ("batch/v1 Job", "1a", True),
-        ("batch/v1 Job", "a.b", True),
-        ("batch/v1 Job", "a-", False),
-        ("kubeflow.org/v2beta1 MPIJob", "1a", False),
-    ],
-)
-def test_finds_what_is_no_name(kind: str, name: str, sound: bool) -> None:
-    found = messages(named(kind, name=name), krmfile())
-    assert [line.partition(" is no name")[0].startswith(f"4:9 error '{name}") for line in found] == [True] * (not sound)
-
-
-POD = tiny.text("checks/pod.yaml")
-SOUND = {"LABEL": "A_b.c-9", "HOST": "a-1", "CONTAINER": "main", "PORT": "http", "VOLUME": "data"}
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "what"),
-    [
-        ("LABEL", "a b", "label a.b/c"),
-        ("LABEL", "-a", "label a.b/c"),
-        ("LABEL", "a" * 64, "label a.b/c"),
-        ("HOST", "a.b", "hostname"),
-        ("CONTAINER", "Main", "a container"),
-        ("CONTAINER", "a" * 64, "a container"),
-        ("PORT", "a" * 16, "a port"),
-        ("PORT", "80", "a port"),
-        ("PORT", "a--b", "a port"),
-        ("VOLUME", "a_b", "a volume"),
-    ],
-)
-def test_finds_labels_hosts_containers_ports_and_volumes(field: str, value: str, what: str) -> None:
-    def pod(values: dict[str, str]) -> str:
-        text = POD
-        for key, found in values.items():
-            text = text.replace(key, found)
-        return text
-
-    assert messages(pod(SOUND)) == []
-    (fault,) = messages(pod({**SOUND, field: value}))
-    assert what in fault

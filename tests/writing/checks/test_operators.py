@@ -6,7 +6,7 @@ import pytest
 
 import tiny
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
+from writing.checks.linting import lint
 
 FILES = {path.partition(".")[0]: text for path, text in tiny.read_tree("checks/operators").items()}
 CASES = [

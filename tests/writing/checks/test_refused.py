@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
 from real import Served
+from writing.checks.linting import lint
 
 POD = "spec: {containers: [{name: main, image: 'tools:1', env: [{name: A, value: b}]}]}"
 BASE = f"""\
@@ -140,20 +140,3 @@ def test_finds_a_reference_of_a_custom_kind_that_kustomize_does_not_rename(
     built = served5("build", tmp_path / "prod").stdout
     before, _, training = built.partition("kind: PyTorchJob")
     assert found == (f"name: {name}\n" in training and f"name: {name}\n" not in before)
-
-
-@pytest.mark.parametrize(
-    ("generated", "reference", "rule"),
-    [
-        ("configMapGenerator", "envFrom: [{configMapRef: {name: c}}], args: [$(A)]", ""),
-        ("configMapGenerator", "envFrom: [{configMapRef: {name: c}}], args: [$(B)]", "undefined-variable"),
-        ("secretGenerator", "env: [{name: A, valueFrom: {secretKeyRef: {name: c, key: A}}}]", ""),
-        ("secretGenerator", "env: [{name: A, valueFrom: {secretKeyRef: {name: c, key: B}}}]", "no-such-key"),
-    ],
-)
-def test_keys_of_what_is_generated_are_known(generated: str, reference: str, rule: str) -> None:
-    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
-    pod += f"spec: {{containers: [{{name: c, image: 'a:1', {reference}}}]}}\n"
-    listed = f"resources: [pod.yaml]\n{generated}: [{{name: c, literals: [A=1]}}]\n"
-    found = _found({"a/kustomization.yaml": listed, "a/pod.yaml": pod}, ("undefined-variable", "no-such-key"))
-    assert found == ([rule] if rule else [])

@@ -4,27 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 import tiny
 
 KRMFILE = tiny.text("checks/rules/Krmfile")
 FILE = 'n: 1 # {"$openapi":"N"}\n'
-
-
-@pytest.mark.parametrize(
-    ("rule", "expected"),
-    [
-        ("N < 9", []),
-        ("N <", ["Krmfile:10:12 error invalid-rule"]),
-        ("N < M", ["Krmfile:10:13 error invalid-rule"]),
-        ("N < 1", ["Krmfile:10:9 error broken-rule"]),
-        ("N > 1", ["Krmfile:10:9 error broken-rule"]),
-        ("N < 4", ["Krmfile:10:9 error broken-rule"]),
-    ],
-)
-def test_finds_bad_rules(found: Callable[..., list[str]], rule: str, expected: list[str]) -> None:
-    assert found(f"{KRMFILE}  rule: {rule}\n", a_yaml=FILE) == expected
 
 
 def test_a_users_copy_has_to_keep_the_rules_by_its_values_alone(found: Callable[..., list[str]]) -> None:

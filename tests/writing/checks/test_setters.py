@@ -39,10 +39,6 @@ def test_a_setter_that_only_a_substitution_of_a_substitution_uses_is_used(found:
     assert found(krmfile(TAG, inner, outer), a_yaml='a: a:1-x # {"$openapi":"OUTER"}\n') == []
 
 
-def test_a_definition_is_not_called_unused_where_a_file_cannot_be_read(found: Found) -> None:
-    assert found(krmfile(TAG), a_yaml="a: [\n") == ["a.yaml:2:1 error unreadable"]
-
-
 def test_an_exception_is_not_called_needless_where_another_file_cannot_be_read(found: Found) -> None:
     sound = f"# packyard: allow moving-tag: why\n{USE_TAG}"
     assert found(krmfile(TAG), a_yaml=sound) == ["a.yaml:1:1 error exception-not-needed"]
@@ -53,12 +49,6 @@ def test_an_exception_is_not_called_needless_where_another_file_cannot_be_read(f
 def test_finds_a_field_that_disagrees_with_its_setter(found: Found, field: str, faulty: bool) -> None:
     expected = ["a.yaml:1:4 error value-disagrees"] if faulty else []
     assert found(krmfile(TAG), a_yaml=f'a: {field} # {{"$openapi":"TAG"}}\n') == expected
-
-
-def test_knows_the_text_that_an_enumeration_stands_for(found: Found) -> None:
-    definitions = krmfile(setter("SIZE", "small", ', enumValues: {small: "2", large: "8"}'))
-    assert found(definitions, a_yaml='cpu: 2 # {"$openapi":"SIZE"}\n') == []
-    assert found(definitions, a_yaml='cpu: small # {"$openapi":"SIZE"}\n') == ["a.yaml:1:6 error value-disagrees"]
 
 
 LISTED = """\

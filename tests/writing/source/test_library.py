@@ -85,13 +85,10 @@ def test_gives_readmes_the_fragments_of_libraries_unless_the_workspace_has_its_o
     assert "library" not in readme()
 
 
-def test_refuses_a_setter_that_two_libraries_define_differently_until_the_workspace_defines_it(root: Path) -> None:
+def test_takes_a_setter_from_the_first_library_that_defines_it_or_from_the_workspace(root: Path) -> None:
     write_library(root.parent / "others", A="2")
     name_libraries(root, "{path: ../parts}", "{path: ../others}")
-    places = "parts/Krmfile:5 and others/Krmfile:5"
-    assert refusal(root) == (
-        f"A: libraries contradict each other, in {places} (define it in the workspace's own Krmfile)"
-    )
+    assert data(root) == {"A": "1"}
     tiny.write(root / "Krmfile", KRMFILE + define("A", "3"))
     assert data(root) == {"A": "3"}
 

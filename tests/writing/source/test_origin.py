@@ -136,8 +136,9 @@ def test_a_value_that_was_patched_twice_has_all_three_places(traced: Traced) -> 
     assert text[5] == '  a: "3" # {"$openapi":"SIZE"}'
     whole = ["packages/p/a.yaml:3", "overlays/storage/x/kustomization.yaml:9", "bases/one/cm.yaml:6"]
     assert places(traced, 6) == places(traced, 6, column=6) == places(traced, 6, column=10) == whole
-    names = [(name, place.file.partition("/ws/")[2], place.line) for name, place in traced.names(CM, 6)]
-    assert names == [("SIZE", "packages/p/package.yaml", 9), ("SIZE", "Krmfile", 3)]
+    value = traced.value_place(CM, 6)
+    assert value
+    assert (value.file.partition("/ws/")[2], value.line) == ("packages/p/package.yaml", 9)
 
 
 def test_a_krmfile_leads_to_the_definition_and_to_who_gave_the_value(traced: Traced) -> None:

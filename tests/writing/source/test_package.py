@@ -99,11 +99,6 @@ def test_what_runs_before_a_use_case_has_its_storage_or_none_and_is_in_the_order
             "11:47: useCases.see.after: there is no other use case 'fil' (did you mean 'fill'?)",
         ),
         (
-            "storage: [export], after -> storage: [claim], after",
-            "11:46: useCases.see.after: fill has the storages export, and see none of them "
-            "(give both the same storage)",
-        ),
-        (
             "inside: {base -> inside: {after: [look/inside], base",
             "7:25: useCases.look/inside.after: there is no other use case 'look/inside'",
         ),

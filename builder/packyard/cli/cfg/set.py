@@ -8,7 +8,7 @@ from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.core.errors import InputError, NotHereError, UsageError, refuse
 from packyard.core.work.memo import Memo
-from packyard.using.setters.change import PackageSetters, find_unbound
+from packyard.using.setters.change import PackageSetters, unbound
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, Plan
 
@@ -42,8 +42,8 @@ def set_value(words: Sequence[str]) -> int:
             raise NotHereError(f'setter "{name}" is not found')
         known.add(name)
         planned = setters.plan(assignment)
-        if not planned.counts[name] and name not in setters.krmfile.definitions.setters:  # kustomize counts 0
-            refuse(find_unbound(package, planned.definitions.setters[name]))
+        if not planned.counts[name] and not package.is_of_kustomize:  # which counts 0
+            refuse([unbound(package, planned.definitions.setters[name])])
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value "{values[0]}"'
 
     recursive = parsed.switches["recurse-subpackages"]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 
 from packyard.cli import output, progress
-from packyard.cli.channels import BUNDLES, fetching, open_channel, publisher, row, show
+from packyard.cli.channels import BUNDLES, fetching, open_channel, publisher, row
 from packyard.cli.sharing import signing
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.copy import copy
@@ -54,5 +54,5 @@ def run(arguments: argparse.Namespace) -> int:
     for each in copied if arguments.references else ():
         if each.proof:
             output.note(each.proof.describe())
-    show([row(each.entry, each.status) for each in copied], arguments.output)
+    BUNDLES.show([row(each.entry, each.status) for each in copied], arguments.output)
     return 0

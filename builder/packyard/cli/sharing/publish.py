@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.cli import declare, fanout, output, preferences, progress, workspaces
-from packyard.cli.channels import BUNDLES, open_channel, publisher, row, show
+from packyard.cli.channels import BUNDLES, open_channel, publisher, row
 from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
 from packyard.core.errors import InputError, Problem, UsageError
@@ -129,7 +129,7 @@ def _preview(store: Store, packed: Sequence[Packed], arguments: argparse.Namespa
 
 def _print(store: Store, rows: Sequence[tuple[IndexEntry, str, Sequence[Problem]]], form: str) -> None:
     """Print a row for each package, and count them."""
-    show([{**row(entry, status), **_why(problems)} for entry, status, problems in rows], form)
+    BUNDLES.show([{**row(entry, status), **_why(problems)} for entry, status, problems in rows], form)
     counts = Counter(status for _, status, _ in rows)
     summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "nothing to do"
     output.note(f"{summary}: {store.address}")

@@ -33,7 +33,7 @@ ROWS = Rows("difference", FIELDS, forms=(*FORMS, "markdown"))
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    what = "a folder, a .tar.gz, NAME@VERSION, or the address of a bundle"
+    what = "a folder, a .tar.gz, or NAME@VERSION"
     parser.add_argument("old", metavar="A", nargs="?", help=f"{what} (default: here)")
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
     declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -23,7 +23,7 @@ from packyard.core.bundle import address, shipped
 from packyard.core.errors import UsageError
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.kustomize.builtin import try_components
+from packyard.using.kustomize.builtin import Trial
 from packyard.using.options import folder as folders
 from packyard.using.options import usecases
 from packyard.using.options.option_setters import OptionSetters, read_options
@@ -92,21 +92,17 @@ def _switch(arguments: argparse.Namespace, directory: Path, names: list[str], lo
         places = below if arguments.recurse_subpackages else [""]
         switched = disable_below(directory, places, names, dry_run=dry_run, log=log)
     elif arguments.recurse_subpackages:
-        switched, misfits = enable_below(directory, below, names, _trial, dry_run=dry_run, log=log)
+        switched, misfits = enable_below(directory, below, names, Trial, dry_run=dry_run, log=log)
         for problem in misfits.values():
             output.note(str(problem))
     else:
-        switched = {"": enable(directory, names, _trial(directory), dry_run=dry_run, log=log)}
+        switched = {"": enable(directory, names, Trial(directory), dry_run=dry_run, log=log)}
     return {directory / path: each for path, each in switched.items()}
 
 
 def _row(here: Path, outcome: Switched, verb: str, options: list[OptionSetters]) -> tuple[object, ...]:
     setters = [name for option in options if option.name in outcome.changed for name in option.setters]
     return (here, f"{verb}d", outcome.changed, outcome.unchanged, outcome.file, setters)
-
-
-def _trial(directory: Path) -> Callable[[str], dict[str, int]]:
-    return lambda text: try_components(directory, text)
 
 
 def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSetters]) -> None:
@@ -143,7 +139,7 @@ def _tell_secrets(directory: Path, option: str) -> None:
 
 
 def _list(directory: Path, arguments: argparse.Namespace) -> None:
-    option_states = states(directory, _trial(directory))
+    option_states = states(directory, Trial(directory))
     options = read_options(directory) if arguments.output != "text" else ()
     setters = {option.name: list(option.setters) for option in options}
     rows = [

@@ -36,33 +36,33 @@ def run(arguments: argparse.Namespace) -> int:
     (name,) = names
     tree = Tree(root_dir)
     state.tell_pending(tree)
-    known_names: set[str] = set()
-    explanation: Problem | None = None
-    named: list[tuple[Setter, list[Field]]] = []
     packages = all_below(tree)
     if not packages:
         raise usecases.refusal(root_dir, "explain", names)
+    known: set[str] = set()
+    explanation: Problem | None = None
+    named: dict[tuple[object, ...], tuple[Setter, list[Field]]] = {}
     for package in packages:
         files = read_package(tree, package)
         definitions = read_krmfile(files).definitions
         explanation = explanation or made_of(name, definitions, str(root_dir / package))
-        setters = [listed.setter for listed in list_setters(files, definitions)]
-        known_names |= {setter.name for setter in setters}
-        named += [(setter, find_fields(files, name)) for setter in setters if setter.name == name]
+        setters = [(listed.setter, files) for listed in list_setters(files, definitions)]
         for option in option_setters.read_enabled(root_dir / package):
-            known_names |= option.setters.keys()
-            if name in option.setters:
-                named.append((option.setters[name], find_fields(option.files, name)))
-    once = {(setter.file, setter.line, *(field.file for field in fields)): (setter, fields) for setter, fields in named}
-    named = list(once.values())
+            setters += [(setter, option.files) for setter in option.setters.values()]
+        known |= {setter.name for setter, _ in setters}
+        for setter, place in setters:
+            if setter.name == name:
+                fields = find_fields(place, name)
+                named[setter.file, setter.line, *(field.file for field in fields)] = setter, fields
     if not named:
-        hint = suggest(name, known_names) or f"packyard setters {address.typed(root_dir)} lists them"
+        hint = suggest(name, known) or f"packyard setters {address.typed(root_dir)} lists them"
         raise InputError(explanation or Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint))
     rows = [
-        (each.file, each.line, name, each.shown, each.is_set, each.set_by or None, fields) for each, fields in named
+        (each.file, each.line, name, each.shown, each.is_set, each.set_by or None, fields)
+        for each, fields in named.values()
     ]
     if ROWS.show(rows, arguments.output):
-        for setter, fields in named:
+        for setter, fields in named.values():
             _show(setter, fields)
     return 0
 

@@ -5,14 +5,11 @@ packyard get NAME                          the catalogue of this packyard, if no
 packyard get NAME/USECASE                  the same, and which command is next
 packyard get NAME@VERSION --from CHANNEL   a directory, an http(s) address, a
                                            bucket or a registry
-packyard get oci://HOST/PATH/NAME:VERSION  one bundle by its address: also
-                                           …@sha256:…,
-                                           https://…/VERSION/NAME.tar.gz
 packyard get NAME --lock packyard.lock     pin what was fetched by its digests
 packyard get --locked                      fetch what packyard.lock pins, to the
                                            byte
 
-VERSION may be a range such as ^1.2 or ~1.2.0, latest, or a digest. Signatures, size and digest are verified before
+VERSION may be a range such as ^1.2 or ~1.2.0, or latest. Signatures, size and digest are verified before
 anything is unpacked. What was fetched is kept, and used where a channel cannot be reached; packyard config says where.
 """
 
@@ -66,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.reference is None:
         raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
     elif "://" in arguments.reference:
-        done = iter([_addressed(arguments, into)])
+        raise UsageError("packyard get: name the package and its channel: packyard get NAME@VERSION --from CHANNEL")
     else:
         package, _, wanted = arguments.reference.partition("/")
         source = preferences.source(arguments.channel)
@@ -111,17 +108,6 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
         pin = lock.packages[name]
         channel = preferences.channel(arguments.channel) or preferences.Setting(pin.channel, str(file))
         yield _fetched(channel, Reference(name=name, version=pin.version), into, pin=pin)
-
-
-def _addressed(arguments: argparse.Namespace, into: Path) -> Row:
-    """Fetch the bundle at an address of its own."""
-    from packyard.sharing.fetching import bundle_address
-
-    address = bundle_address.parse(arguments.reference)
-    if arguments.channel is not None or address is None:
-        raise UsageError("packyard get: give the address of a bundle, or NAME --from CHANNEL")
-    channel, reference = address
-    return _fetched(preferences.Setting(channel, "its address"), reference, into, file=arguments.lock)
 
 
 def _fetched(

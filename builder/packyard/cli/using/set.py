@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -136,11 +135,11 @@ def _change(
 
 def _enable(directory: Path, options: Sequence[str], *, recursive: bool, yields: bool) -> dict[str, Switched]:
     """Plan to enable options, by the real paths of use cases; what fits nowhere is refused, or ``yields``."""
-    from packyard.using.kustomize.builtin import try_components
+    from packyard.using.kustomize.builtin import Trial
     from packyard.using.options import switch, usecases
 
     use_cases = [Path(path) for path in usecases.below(directory)] if recursive else [directory]
-    planned, misfits = switch.plan_options(use_cases, options, lambda use_case: partial(try_components, use_case))
+    planned, misfits = switch.plan_options(use_cases, options, Trial)
     refuse([] if yields else misfits)
     for problem in misfits:
         output.note(str(problem))

@@ -26,7 +26,6 @@ from packyard.using.setters.listing import (
     list_setters,
 )
 from packyard.using.setters.packages import all_below, read_package
-from packyard.using.setters.plan import Listed
 
 ROWS = Rows(
     "package",
@@ -128,7 +127,7 @@ def _values(listings: Sequence[_Listing]) -> dict[str, str | Sequence[str]]:
 def _value(setter: Setter) -> str | Sequence[str]:
     if not setter.is_list:
         return setter.shown
-    return Listed.of((), setter.value or '""') if setter.values is None else setter.values
+    return setter.value if setter.values is None else setter.values
 
 
 def _show_all(arguments: argparse.Namespace, cases: Sequence[_Listing]) -> None:

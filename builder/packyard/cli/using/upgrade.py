@@ -113,10 +113,8 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     for entry in offer.versions:
         if entry.version == base.version != bundle.version and entry.yanked:
             output.warning(f"{folder}: is {entry}, which is yanked: {on_one_line(entry.yanked)}")
-    if order(bundle.version) < order(base.version) and not (reference.version or reference.digest):
-        problem = (
-            f"is {base.version}, and {channel} has nothing newer{f' in {reference.choice}' if reference.choice else ''}"
-        )
+    if order(bundle.version) < order(base.version) and not reference.version:
+        problem = f"is {base.version}, and {channel} has nothing newer"
         command = f"packyard upgrade {quote(str(folder))} {bundle.version}{preferences.as_flag(channel)}"
         hint = f"to go back, name the version: {command}"
         raise InputError(Problem(problem, file=str(folder), hint=hint))

@@ -22,7 +22,7 @@ from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
-from packyard.core.bundle import manifest, receipt
+from packyard.core.bundle import manifest
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
@@ -37,7 +37,6 @@ ROWS = Rows(
     "name, version, digest, tar, signers, listed, listedBy, sbom, packyard, commit, dirty, channelReached, indexSeen",
     "FILE",
 )
-_NOT = "not proved to be the published one"
 DIRECTORY = Rows("package", "name, version, files (path, state), published, channelReached, indexSeen", "DIR")
 
 
@@ -122,21 +121,15 @@ def _merged(base: Bundle, folder: Path) -> Merged:
 
 def _compared(package: Untarred, flag: str | None) -> tuple[Offer | None, str]:
     """Compare with the channel that is named, or with that of the receipt; say in words what came of it."""
-    address = package.receipt.channel if package.receipt and flag is None else flag
-    if address is None:
-        return None, f"{_NOT}: add --from CHANNEL"
-    if flag is None and not preferences.is_used(address):
-        add = f"add{preferences.flag_for(address)}"
-        return None, f"{_NOT}: {receipt.FILE} names a channel that you have not used on this computer ({add})"
-    source = Setting(address, receipt.FILE if flag is None else "--from")
     try:
+        source = untarred.channel(package.folder, package.receipt, flag)
         offer = bundles.offer(Reference.parse(package.name), source)
     except (InputError, UnavailableError) as error:
         if flag is not None:
             raise
-        return None, f"{_NOT}: {error}"
+        return None, f"not proved to be the published one: {error}"
     if offer.bundle.manifest.to_bytes() != package.data:
-        hint = f"fetch it again: packyard get {package.name}{preferences.flag_for(address)}"
+        hint = f"fetch it again: packyard get {package.name}{preferences.flag_for(source.value)}"
         problem = f"is not the {manifest.FILE} of {package.name} in {source}"
         raise IntegrityError(Problem(problem, file=str(package.folder / manifest.FILE), hint=hint))
     return offer, f"the one in {source}" if source.is_carried else f"the published one, of {source}"

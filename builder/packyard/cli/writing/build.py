@@ -68,6 +68,6 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _tell(built: Catalogue, out_dir: Path) -> None:
     for item in built.packages:
-        output.line(f"{out_dir / item.name}.tar.gz  {output.digest(item.digest)}  {item.size} bytes")
+        output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  {item.size} bytes")
     if built.warnings:
         output.note(f"{output.counted(built.warnings, 'warning')} by packyard lint")

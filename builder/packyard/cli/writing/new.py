@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from packyard.cli import declare, output, workspaces
@@ -18,8 +19,9 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import Member
 from packyard.core.errors import InputError, Problem, UsageError
+from packyard.using.setters.definition import Setter
 from packyard.writing.authoring import new
-from packyard.writing.authoring.new import WORK, Answers, UseCase
+from packyard.writing.authoring.new import WORK, Answers
 from packyard.writing.build import workspace_lint
 from packyard.writing.source import offered, sentence
 from packyard.writing.source.offered import BASE, Offered
@@ -50,10 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "a use case with this base, called as the base if not otherwise; may be repeated"
     declare.value(parser, "--base [USECASE=]BASE", text, action="append")
     for kind in (STORAGE, PROGRAMS):
-        text = "of one use case, or of all that name none; may be repeated"
-        parser.add_argument(f"--{kind}", metavar="[USECASE=]NAME", action="append", default=[], help=text)
-    text = "a value that the package, or one use case, gives a setter, such as IMAGE=…; may be repeated"
-    declare.value(parser, "--set [USECASE=]NAME=VALUE", text, dest="values", action="append", default=[])
+        text = "of each use case; may be repeated"
+        parser.add_argument(f"--{kind}", metavar="NAME", action="append", default=[], help=text)
+    text = "a value that the package gives a setter, such as IMAGE=…; may be repeated"
+    declare.value(parser, "--set NAME=VALUE", text, dest="values", action="append", default=[])
     workspaces.add_argument(parser, carried=True)
 
 
@@ -104,41 +106,24 @@ def _answers(arguments: argparse.Namespace, workspace: Workspace, parts: Sequenc
     if not bases or not all(bases):
         raise UsageError(f"packyard new: --base is missing; packyard new --list shows the bases: {EXAMPLE}")
     named = {name: base or name for name, _, base in (word.partition("=") for word in bases)}
-    chosen = next(part for part in parts if part.kind == BASE and part.name == bases[0]) if is_asked else None
-    if chosen and not arguments.storage and _takes_storage(chosen, parts):
-        arguments.storage = [_asked_storage(parts)]
-    storages, programs = (_by_use_case(words, named) for words in (arguments.storage, arguments.programs))
-    values = _by_use_case(arguments.values, named)
-    use_cases = {
-        name: UseCase(
-            base=base,
-            storage=_parts(storages, name),
-            programs=_parts(programs, name),
-            setters=_setters(values.get(name, [])),
-        )
-        for name, base in named.items()
-    }
-    given = _setters(values.get("", []))
-    if chosen and _IMAGE not in given:
-        given |= _asked_image(workspace, use_cases[chosen.name])
-    description = output.ask("what it does, in a sentence: ") if is_asked else ""
-    model = new.model_of(arguments.name, use_cases.values())
-    return Answers(name=arguments.name, model=model, use_cases=use_cases, setters=given, description=description)
+    answers = Answers(
+        name=arguments.name,
+        bases=named,
+        storage=list(dict.fromkeys(arguments.storage)),
+        programs=list(dict.fromkeys(arguments.programs)),
+        setters=_setters(arguments.values),
+    )
+    return _asked_more(answers, workspace, parts) if is_asked else answers
 
 
-def _by_use_case(words: Sequence[str], use_cases: Container[str]) -> dict[str, list[str]]:
-    """Return words by the use case that each begins with, and by an empty text if it begins with none."""
-    by_use_case: dict[str, list[str]] = {}
-    for word in words:
-        name, equals, rest = word.partition("=")
-        is_one = equals and name in use_cases
-        by_use_case.setdefault(name if is_one else "", []).append(rest if is_one else word)
-    return by_use_case
-
-
-def _parts(named: Mapping[str, Sequence[str]], use_case: str) -> list[str]:
-    """Return the parts of a use case, of which an empty name says that there are none."""
-    return [name for name in dict.fromkeys(named.get(use_case, named.get("", ()))) if name]
+def _asked_more(answers: Answers, workspace: Workspace, parts: Sequence[Offered]) -> Answers:
+    """Ask for a storage, where the base has a place for one, for an image and for what the package does."""
+    base = next(part for part in parts if part.kind == BASE and part.name in answers.bases.values())
+    if not answers.storage and _takes_storage(base, parts):
+        answers = replace(answers, storage=[storage] if (storage := _asked_storage(parts)) else [])
+    if _IMAGE not in answers.setters:
+        answers = replace(answers, setters={**answers.setters, **_asked_image(new.setters(workspace, answers))})
+    return replace(answers, description=output.ask("what it does, in a sentence: "))
 
 
 def _setters(words: Sequence[str]) -> dict[str, str]:
@@ -192,8 +177,8 @@ def _asked_storage(parts: Sequence[Offered]) -> str:
     return _asked("storage", lambda name: new.fault_of_part(STORAGE, name, parts), default)
 
 
-def _asked_image(workspace: Workspace, use_case: UseCase) -> dict[str, str]:
-    setter = new.setters(workspace, use_case).get(_IMAGE)
+def _asked_image(setters: Mapping[str, Setter]) -> dict[str, str]:
+    setter = setters.get(_IMAGE)
     if setter is None:
         return {}
     image = _asked("image, or nothing: each user sets one", lambda text: new.fault_of_value(setter, text))

@@ -9,14 +9,12 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _VERSION = re.compile(r"v?[0-9][0-9A-Za-z._+-]{0,126}")
 LATEST = "latest"
 _RANGES = ("^", "~")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _CHOICE = re.compile(r"latest|stable|newest|sha256:[0-9a-f]*|[\^~<>=!*0-9v][0-9A-Za-z._+^~<>=!*|, -]*")
 _PARTS = re.compile(r"v?(?P<release>[0-9]+(?:[._][0-9]+)*)(?P<rest>[^+]*)")
 _WORDS = re.compile(r"[0-9]+|[A-Za-z]+")
@@ -29,8 +27,8 @@ Order = tuple[Identity, str]
 class Reference:
     """What a user asks for: a version, or a ``choice`` among the versions, or without both the latest one.
 
-    A choice is ``latest``, a range such as ``^1.2`` (up to the next number that breaks, 2.0) and ``~1.2.0`` (up to the
-    next minor one, 1.3), or a digest.
+    A choice is ``latest``, or a range such as ``^1.2`` (up to the next number that breaks, 2.0) and ``~1.2.0`` (up to
+    the next minor one, 1.3).
     """
 
     name: str
@@ -39,23 +37,18 @@ class Reference:
 
     @classmethod
     def parse(cls, text: str) -> Reference:
-        """Read ``NAME``, ``NAME@VERSION``, ``NAME@^1.2``, ``NAME@~1.2.0``, ``NAME@latest`` or ``NAME@sha256:…``."""
+        """Read ``NAME``, ``NAME@VERSION``, ``NAME@^1.2``, ``NAME@~1.2.0`` or ``NAME@latest``."""
         name, at, version = text.partition("@")
         check_name(name)
         if not at:
             return cls(name=name)
-        if version == LATEST or _DIGEST.fullmatch(version) or (version[:1] in _RANGES and is_version(version[1:])):
+        if version == LATEST or (version[:1] in _RANGES and is_version(version[1:])):
             return cls(name=name, choice=version)
         if not is_version(version) and len(version) < 128 and _CHOICE.fullmatch(version):
-            hint = "ask for 1.2.0, ^1.2, ~1.2.0, latest, or sha256:<64 hex digits>"
+            hint = "ask for 1.2.0, ^1.2, ~1.2.0 or latest"
             raise InputError(Problem(f"packyard does not understand the choice {version!r}", hint=hint))
         check_version(version)
         return cls(name=name, version=version)
-
-    @property
-    def digest(self) -> Digest | None:
-        """The digest that is asked for, if it is one."""
-        return Digest(self.choice) if _DIGEST.fullmatch(self.choice) else None
 
     def admits(self, version: str) -> bool:
         """Return whether a version is one of those that are asked for, by their numbers.
@@ -65,7 +58,7 @@ class Reference:
         if self.version is not None:
             return same(self.version, version)
         if self.choice[:1] not in _RANGES:
-            return self.digest is None
+            return True
         low, candidate = identity(self.choice[1:]), identity(version)
         if candidate[1] < 0 and (low[1] >= 0 or candidate[0] != low[0]):
             return False

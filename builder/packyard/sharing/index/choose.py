@@ -24,12 +24,10 @@ def choose(package: Package, wanted: Reference) -> Choice:
     """Choose what is asked for, or raise `InputError`, naming what there is.
 
     Without a version, and as ``latest``, it is the highest that is not a pre-release, or the highest if all are. One
-    that is yanked is chosen only if its version or its digest is asked for.
+    that is yanked is chosen only if its version is asked for.
     """
     if wanted.version is not None:
         return _exact(package, wanted.version)
-    if wanted.digest:
-        return _by_digest(package, wanted)
     yanked = list[IndexEntry]()
     for entry in package.newest(wanted.admits):
         if not entry.yanked:
@@ -42,18 +40,6 @@ def _exact(package: Package, version: str) -> Choice:
     entry = package.get(version)
     why = "the version that was asked for"
     return Choice(entry=entry, why=why if version == entry.version else f"{why}, {version}, in its published spelling")
-
-
-def _by_digest(package: Package, wanted: Reference) -> Choice:
-    from packyard.sharing.stores.oci.manifest import bundle_digest
-
-    for entry in package.entries:
-        digests = {entry.digest: "file", entry.tar: "tar", bundle_digest(entry): "manifest"}
-        if wanted.digest and (what := digests.get(wanted.digest)):
-            return Choice(entry=entry, why=f"its {what} has that digest")
-    gone = (why_gone(each) for each in package.removed if wanted.digest in (each.digest, each.tar))
-    problem = next(gone, f"no version of {package.name} has the digest {wanted.digest}")
-    raise InputError(Problem(problem, hint=f"it has {package.last_versions()}"))
 
 
 def _nothing(package: Package, wanted: Reference, yanked: Sequence[IndexEntry]) -> Problem:

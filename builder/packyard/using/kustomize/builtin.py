@@ -19,7 +19,7 @@ from packyard.using.kustomize.accumulate import Gathering, SourceObject
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
 from packyard.using.kustomize.selector import Identity
-from packyard.using.kustomize.supported import HINT, find
+from packyard.using.kustomize.supported import HINT, Budget, find
 from packyard.using.options import folder
 from packyard.using.options.option_setters import enabled
 
@@ -36,7 +36,7 @@ _POSITIONS = {kind: at for at, kind in enumerate(_FIRST, -len(_FIRST))} | {kind:
 
 def build(directory: Path) -> bytes:
     """Build a directory; YAML, a document per object, in kustomize's order."""
-    top = supported.read(directory)
+    top = supported.read(Budget(directory))
     gathered: list[SourceObject] = []
     _Build().gather(top, gathered)
     items = [Object.of(each.root) for each in gathered]
@@ -48,15 +48,21 @@ def build(directory: Path) -> bytes:
     return manifest.write(item.root for item in sorted(deployed, key=_order))
 
 
-def try_components(directory: Path, text: str) -> dict[str, int]:
-    """Build what the components of a kustomization change, as if the directory's had this text.
+class Trial:
+    """Builds what the components of a kustomization change, as if a directory's had some text; a file is read once."""
 
-    Return how many objects each reaches, or brings, by the component's real path. Fields that act later, images say,
-    are passed over. Raises `InputError` where one does not apply, and `BeyondError` where only kustomize can say.
-    """
-    trial = _Build()
-    trial.gather(supported.read(directory, text=text), [])
-    return trial.reached
+    def __init__(self, directory: Path) -> None:
+        self._budget = Budget(directory)
+
+    def __call__(self, text: str) -> dict[str, int]:
+        """Return how many objects each component reaches, or brings, by its real path.
+
+        Fields that act later, images say, are passed over. Raises `InputError` where one does not apply, and
+        `BeyondError` where only kustomize can say.
+        """
+        trial = _Build()
+        trial.gather(supported.read(self._budget, text), [])
+        return trial.reached
 
 
 def find_misfits(directory: Path) -> Sequence[Problem]:
@@ -65,7 +71,7 @@ def find_misfits(directory: Path) -> Sequence[Problem]:
         options = folder.find(directory)
         if options and enabled(directory, options):
             file = find(directory)
-            try_components(directory, decode(regular.read(file), str(file))[1])
+            Trial(directory)(decode(regular.read(file), str(file))[1])
     except BeyondError:
         return ()
     except InputError as error:

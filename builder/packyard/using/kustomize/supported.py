@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from packyard.core.errors import BeyondError, InputError, Problem, suggest
@@ -57,21 +58,32 @@ _MOST = 20  # problems that get a hint
 
 
 class Budget:
-    """Reads files for one directory as text, up to a number of them and of bytes; more is refused."""
+    """Reads files for one directory as text, each once, up to a number of them and of bytes; more is refused."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._files = MAX_FILES
-        self._bytes = MAX_BYTES
+        self.directory = directory
+        self._read: dict[Path, bytes] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Read for another build, of which each mention of a file counts."""
+        self._files, self._bytes = MAX_FILES, MAX_BYTES
+
+    @cached_property
+    def package(self) -> str:
+        """The real folder that the directory's components must be in."""
+        return package_of(self.directory)
 
     def read(self, file: Path, *, whole: bool = False) -> str:
         """Return the text of a file; ``whole`` with its byte order mark."""
-        data = regular.read(file, limit=MAX_BYTES)
+        if file not in self._read:
+            self._read[file] = regular.read(file, limit=MAX_BYTES)
+        data = self._read[file]
         self._files -= 1
         self._bytes -= len(data)
         if self._files < 0 or self._bytes < 0:
             most = f"more than {MAX_FILES} files, or {MAX_BYTES} bytes"
-            raise InputError(Problem(f"is built from {most}", file=str(self._directory), hint=HINT))
+            raise InputError(Problem(f"is built from {most}", file=str(self.directory), hint=HINT))
         return "".join(decode(data, str(file))[not whole :])
 
 
@@ -83,22 +95,21 @@ def find(directory: Path) -> Path:
     return directory / kustomization.find(directory, lambda name: regular.is_file(directory / name), hint=hint)
 
 
-def read(directory: Path, *, kind: str = "Kustomization", text: str | None = None) -> Part:
+def read(budget: Budget, text: str | None = None) -> Part:
     """Read a directory and the components that it names; every fault in one kustomization is named at once.
 
     With a ``text`` that is taken for its kustomization, of which fields that act after the components, for example
     images, are passed over. Raises `BeyondError` where only kustomize can say.
     """
-    return _Reader(directory).part(directory, kind, text)
+    budget.begin()
+    return _Reader(budget).part(budget.directory, "Kustomization", text)
 
 
 class _Reader:
     """Reads the files of a directory within a budget; knows the components that it is in."""
 
-    def __init__(self, directory: Path) -> None:
-        self.budget = Budget(directory)
-        self._directory = directory
-        self._package = ""
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
         self._open: list[str] = []
 
     def part(self, folder: Path, kind: str, text: str | None = None) -> Part:
@@ -153,9 +164,8 @@ class _Reader:
         if "\0" in node.value or node.value.startswith("/") or not regular.is_folder(path):
             message = f"component {node.value!r} is not a folder here"
             raise (BeyondError if "//" in node.value or "?" in node.value else InputError)(node.problem(message))
-        self._package = package = self._package or package_of(self._directory)
-        if leads := Gate(package, {}).outside(str(path)):
-            message = f"component {node.value!r} leads to {leads}, outside of the package {package}"
+        if leads := Gate(self.budget.package, {}).outside(str(path)):
+            message = f"component {node.value!r} leads to {leads}, outside of the package {self.budget.package}"
             raise BeyondError(node.problem(f"{message}, which packyard's own build does not follow", HINT))
         real = os.path.realpath(path)
         if real in self._open or len(self._open) >= _DEEPEST:

@@ -22,7 +22,7 @@ NAME = "options"
 #: The folder beside it of the programs that use cases share: Components, too.
 PROGRAMS = "programs"
 
-LONGEST = 1 << 20  # bytes of an option's kustomization
+_LONGEST = 1 << 20  # bytes of an option's kustomization
 _WITH = "# packyard: with "
 
 _HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
@@ -35,7 +35,7 @@ class Folder:
     directory, ``line`` from the use case.
     """
 
-    __slots__ = ("line", "package", "real", "shown", "use_case")
+    __slots__ = ("_read", "line", "package", "real", "shown", "use_case")
 
     def __init__(self, directory: Path, real: str, package: str) -> None:
         self.use_case = os.path.realpath(directory)
@@ -43,6 +43,7 @@ class Folder:
         self.package = package
         self.line = os.path.relpath(real, self.use_case)
         self.shown = os.path.normpath(os.path.join(directory, self.line))
+        self._read: dict[str, bytes] = {}
 
     def names(self) -> list[str]:
         """Return the names of the options that are there."""
@@ -59,11 +60,15 @@ class Folder:
 
     def beside(self, name: str) -> list[str]:
         """Return the files of the use case that an option needs: ``# packyard: with resource-claim-template.yaml``."""
-        file = f"{self.real}/{name}/{os.path.basename(self.file(name))}"
-        if not os.path.isfile(file):  # an upgrade enables what another version has
+        if not os.path.isfile(self.file(name)):  # an upgrade enables what another version has
             return []
-        files = needed(regular.read(file, limit=LONGEST))
-        return [file for file in files if os.path.isfile(f"{self.use_case}/{file}")]
+        return [file for file in needed(self.data(name)) if os.path.isfile(f"{self.use_case}/{file}")]
+
+    def data(self, name: str) -> bytes:
+        """Return the bytes of an option's kustomization, which is read once."""
+        if name not in self._read:
+            self._read[name] = regular.read(self.file(name), limit=_LONGEST)
+        return self._read[name]
 
     def file(self, name: str) -> str:
         """Return the path of an option's kustomization, as it is shown."""

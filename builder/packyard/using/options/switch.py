@@ -14,7 +14,7 @@ from pathlib import Path
 
 from packyard.core.bundle import address
 from packyard.core.errors import BeyondError, ConflictError, InputError, Problem, refuse, suggest
-from packyard.core.files import filenames, regular
+from packyard.core.files import filenames
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder as folders
@@ -191,14 +191,8 @@ def states(directory: Path, trial: Trial) -> list[OptionState]:
             reason = f"not known: {error.problems[0].message}"
         except (InputError, ConflictError) as error:
             fits, reason = False, error.problems[0].message
-        states.append(OptionState(name, describe(folder, name), name in here.options, fits, reason))
+        states.append(OptionState(name, folders.description(folder.data(name)), name in here.options, fits, reason))
     return states
-
-
-def describe(folder: Folder, name: str) -> str:
-    """Return the first sentence of the comment that begins an option's kustomization."""
-    file = f"{folder.real}/{name}/{Path(folder.file(name)).name}"
-    return folders.description(regular.read(file, limit=folders.LONGEST))
 
 
 def _find(directory: Path) -> Folder:

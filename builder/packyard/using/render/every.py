@@ -7,14 +7,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS, Member
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, every
 from packyard.core.files import paths
-from packyard.using.kustomize.builtin import try_components
+from packyard.using.kustomize.builtin import Trial
 from packyard.using.kustomize.supported import Budget
 from packyard.using.options import folder as options
 from packyard.using.options.option_setters import reach
@@ -74,7 +73,7 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
             raise UnavailableError(Problem(f"cannot be copied: {error}", file=str(directory))) from error
         try:
             if enabling:
-                enable_below(copy, find(copy), enabling, lambda use_case: partial(try_components, use_case))
+                enable_below(copy, find(copy), enabling, Trial)
             if values:
                 beside = reach(copy, [*values], recursive=True)
                 change_setters(copy, values, recursive=True, beside=beside, command=command)

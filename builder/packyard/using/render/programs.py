@@ -56,8 +56,7 @@ class Program:
             words = _said(outcome.stderr.decode("utf-8", "replace")) or "it gave no reason"
             if outcome.code < 0:
                 raise UnavailableError(f"{self.name} {self.verb}: killed by signal {-outcome.code}: {words}")
-            said = Problem(f"{self.name} {self.verb}: {words}", file=str(directory))
-            raise InputError(*(reached.lacking(directory, words) or [said]))
+            raise InputError(Problem(f"{self.name} {self.verb}: {words}", file=str(directory)))
         return outcome.output
 
 

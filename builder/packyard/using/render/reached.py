@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -12,12 +11,10 @@ from pathlib import Path
 from packyard.core.errors import InputError, Problem
 from packyard.core.files import regular
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.document import items, parse_text
-from packyard.core.yaml.node import MappingNode, Scalar, Source
+from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.node import Source
 from packyard.using.kustomize.supported import MAX_FILES, Budget, find
 from packyard.using.options.folder import PROGRAMS
-
-_REMOTE = re.compile(r"[:?]|^[\w-]+(\.[\w-]+)*\.[a-z]+/")  # an address, or a host with a path as git takes it
 
 
 def folders(directory: Path, budget: Budget) -> Iterator[Path]:
@@ -65,25 +62,6 @@ def check(directory: Path) -> None:
         ahead += ((each, chain) for each in inner[folder] if each not in chain)
         if times.total() + len(ahead) > MAX_FILES:
             raise InputError(_too_many(directory, times))
-
-
-def lacking(directory: Path, words: str) -> list[Problem]:
-    """Return the lines of kustomizations that name what is not there, and of which a program's words complain."""
-    budget, problems = Budget(directory), []
-    try:
-        for file in map(find, folders(directory, budget)):
-            (document,) = parse_text(Source(str(file), budget.read(file)))
-            root = document.root if isinstance(document.root, MappingNode) else None
-            named = [node for field in kustomization.BUILT for node in items(root and root.get(field))]
-            for node in named:
-                if not isinstance(node, Scalar) or f"'{node.value}'" not in words or _REMOTE.search(node.value):
-                    continue
-                if not os.path.lexists(file.parent / node.value):
-                    hint = "put it there, or remove the line"
-                    problems.append(node.problem(f"{node.value} is named here, and there is no such file", hint))
-    except (InputError, ValueError):  # something else is wrong, and the program said so
-        return []
-    return problems
 
 
 def _too_many(directory: Path, times: Counter[str]) -> Problem:

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from packyard.core.errors import ConflictError, InputError, Problem, refuse, shown, suggest
+from packyard.core.errors import ConflictError, InputError, Problem, refuse, suggest
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.core.work.memo import Memo
@@ -69,40 +69,22 @@ class PackageSetters:
         self._package = package
         self._memo = Memo() if memo is None else memo
         self.krmfile = read_krmfile(package, self._memo)
-        self._kpt = None if package.kptfile is None else _read_kpt(package)
-        self._tagged = self._kpt.names() if self._kpt else set()
-        self.names = {*self.krmfile.definitions.setters, *self._tagged}
+        self._kpt = None if package.is_of_kustomize else _read_kpt(package)
+        self.names = self._kpt.names() if self._kpt else {*self.krmfile.definitions.setters}
 
     def plan(self, assignment: Assignment, shipped: Shipped = _NOT_SHIPPED) -> Plan:
-        """Plan what is defined as `plan` does, then in the files that this leaves what kpt's comments tag."""
-        package, defined = self._package, self.krmfile.definitions.setters
-        if self._kpt is None or not self._tagged:
+        """Plan to give setters values, and to take others back, as `plan` does."""
+        package = self._package
+        if self._kpt is None:
             return plan(package, assignment, shipped=shipped, memo=self._memo)
+        definitions = self.krmfile.definitions
         refuse(
-            unknown(name, self.names, package, self.krmfile.definitions, assignment.command)
+            unknown(name, self.names, package, definitions, assignment.command)
             for name in assignment.names
             if name not in self.names
         )
-        file = package.where + package.name
-        refuse(no_default(Setter(name, file=file)) for name in assignment.unset if name not in defined)
-        ours = assignment.among(defined)
-        first = plan(package, ours, shipped=shipped, memo=self._memo) if ours.names else Plan()
-        values = assignment.among(self._tagged).values
-        kpt = _read_kpt(package.with_files(first.files)) if first.files else self._kpt
-        both = first.then(kpt.set(values, as_kustomize=assignment.as_kustomize) if values else Plan())
-        again = plan(package.with_files(both.files), ours, shipped=shipped) if ours.names and values else Plan()
-        hint = "set one of the two, or remove one of the field's comments"
-        refuse(
-            Problem(
-                f"{each.path} would be set to {shown(each.new)} and to {shown(each.old)}",
-                each.file,
-                each.line,
-                hint=hint,
-            )
-            for each in again.changes
-            if each.old != each.new and each.file.removeprefix(package.where) in again.files
-        )
-        return both
+        refuse(no_default(Setter(name, file=package.where + package.name)) for name in assignment.unset)
+        return self._kpt.set(assignment.values, as_kustomize=assignment.as_kustomize)
 
 
 def _read_kpt(package: PackageFiles) -> KptPackage:
@@ -240,7 +222,7 @@ def _plan_each(
     for place in places:
         try:
             before = read_package(tree, place.path, place.where)
-            overlap = overlap or before.kptfile is not None
+            overlap = overlap or not before.is_of_kustomize
             if overlap and changed:
                 files = {path: changed.get(_join(place.path, path), data) for path, data in before.files.items()}
                 before = before.with_files(files)
@@ -260,7 +242,7 @@ def _without_fields(changes: Sequence[PackageChange]) -> Iterator[Problem]:
     used = {name for change in changes for name, count in change.plan.counts.items() if count}
     for change in changes:
         for name in change.plan.counts.keys() - used:
-            yield from find_unbound(change.before, change.plan.definitions.setters[name])
+            yield unbound(change.before, change.plan.definitions.setters[name])
 
 
 def _behind_headers(change: PackageChange) -> Iterator[Problem]:
@@ -275,14 +257,12 @@ def _behind_headers(change: PackageChange) -> Iterator[Problem]:
                 yield problem
 
 
-def find_unbound(package: PackageFiles, setter: Setter) -> Sequence[Problem]:
-    """Return why a setter has no field in a package, and where a comment was to bind one."""
-    from packyard.using.setters.kpt.kptpackage import find_uncounted  # most packages have no Kptfile
-
+def unbound(package: PackageFiles, setter: Setter) -> Problem:
+    """Return why a setter has no field in a package."""
     name = setter.name
-    mark = f"# kpt-set: ${{{name}}}" if package.kptfile else f'# {{"$openapi":"{name}"}}'
+    mark = f'# {{"$openapi":"{name}"}}' if package.is_of_kustomize else f"# kpt-set: ${{{name}}}"
     message = f"{name} would set no field: no comment in the files names it"
-    return list(find_uncounted(package, name)) or [setter.problem(message, f"put {mark} behind the field that it sets")]
+    return setter.problem(message, f"put {mark} behind the field that it sets")
 
 
 def check_rules(krmfile: Krmfile, planned: Plan) -> None:

@@ -99,7 +99,7 @@ def _count_in(name: str, data: bytes, definitions: Definitions) -> Counter[str]:
 
 def tagged(package: PackageFiles) -> list[ListedSetter]:
     """Return the setters in kpt's spelling; their types are those of their fields."""
-    if package.kptfile is None:
+    if package.is_of_kustomize:
         return []
     from packyard.using.setters.kpt.kptpackage import KptPackage
 
@@ -131,7 +131,7 @@ def _field(node: Scalar | SequenceNode, path: tuple[Step, ...], through: tuple[s
 
 def _tagged(package: PackageFiles, name: str) -> list[Field]:
     """Return the fields that a comment in kpt's spelling ties to ``name``."""
-    if package.kptfile is None:
+    if package.is_of_kustomize:
         return []
     from packyard.using.setters.kpt.kptpackage import KptPackage
 

@@ -1,8 +1,8 @@
 """Packages: which directories are one, which files belong to it, and these files in memory.
 
 A directory that holds a ``Krmfile`` is a package; its resources are the ``*.yaml`` and ``*.yml`` files below it,
-without those of packages further down and without what its ``.krmignore`` names. So is one that holds a Kptfile, as
-kpt 0.x has it; kustomize knows no Kptfile, so that below a Krmfile only one with definitions of its own ends a package.
+without those of packages further down and without what its ``.krmignore`` names. So is one that holds a Kptfile and no
+Krmfile. kustomize knows no Kptfile, so that below a Krmfile only one with definitions of its own ends a package.
 """
 
 from __future__ import annotations
@@ -28,16 +28,14 @@ class PackageFiles(NamedTuple):
     """One package directory in memory: its Krmfile, and its resource files by their path below it.
 
     ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
-    definitions, empty where there is none. A ``kptfile`` comes with what it reaches besides: the files of packages
-    below, ``nested``. For those who look at them: ``patches`` are files of RFC 6902, in which nothing is bound, and
-    ``programs`` files that it shares with others.
+    definitions, empty where there is none. A Kptfile reaches the files of packages below, too, ``nested``. Lint alone
+    looks at ``patches``, files of RFC 6902 in which nothing is bound, and ``programs``, files that others share.
     """
 
     krmfile: bytes
     resources: Mapping[str, bytes]
     where: str = ""
     name: str = NAME
-    kptfile: bytes | None = None
     nested: Mapping[str, bytes] = {}
     patches: Mapping[str, bytes] = {}
     programs: Mapping[str, bytes] = {}
@@ -45,20 +43,18 @@ class PackageFiles(NamedTuple):
     @property
     def is_of_kustomize(self) -> bool:
         """Whether it has definitions as kustomize knows them, in a Krmfile or in a Kptfile of kpt 0.x."""
-        return self.name == NAME or DEFINITIONS in self.krmfile
+        return self.name != KPTFILE or DEFINITIONS in self.krmfile
 
     @property
     def files(self) -> dict[str, bytes]:
         """Every file by its path below the package."""
-        kptfile = {} if self.kptfile is None else {KPTFILE: self.kptfile}
-        return {self.name: self.krmfile, **kptfile, **self.resources, **self.nested}
+        return {self.name: self.krmfile, **self.resources, **self.nested}
 
     def with_files(self, files: Mapping[str, bytes]) -> PackageFiles:
         """Return the package with other bytes in some of its files."""
         return self._replace(
             krmfile=files.get(self.name, self.krmfile),
             resources={path: files.get(path, data) for path, data in self.resources.items()},
-            kptfile=None if self.kptfile is None else files.get(KPTFILE, self.kptfile),
             nested={path: files.get(path, data) for path, data in self.nested.items()},
         )
 
@@ -120,16 +116,12 @@ def read_package(tree: Tree, package: str, where: str | None = None) -> PackageF
     """
     prefix = f"{package}/" if package else ""
     where = tree.prefix + prefix if where is None else where
-    if not tree.has_file(prefix + KPTFILE) and (tree.has(prefix + NAME) or not tree.has(prefix + KPTFILE)):
-        return PackageFiles(tree.read(prefix + NAME), read_resources(tree, package), where)
-    kptfile = tree.read(prefix + KPTFILE)
-    name = NAME if tree.has(prefix + NAME) else KPTFILE
     resources = read_resources(tree, package)
-    nested = {
-        path: data for path, data in read_resources(tree, package, below_too=True).items() if path not in resources
-    }
-    krmfile = tree.read(prefix + NAME) if name == NAME else kptfile
-    return PackageFiles(krmfile, resources, where, name=name, kptfile=kptfile, nested=nested)
+    if tree.has(prefix + NAME) or not tree.has(prefix + KPTFILE):
+        return PackageFiles(tree.read(prefix + NAME), resources, where)
+    reached = read_resources(tree, package, below_too=True)
+    nested = {path: data for path, data in reached.items() if path not in resources}
+    return PackageFiles(tree.read(prefix + KPTFILE), resources, where, name=KPTFILE, nested=nested)
 
 
 def read_resources(

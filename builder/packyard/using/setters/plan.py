@@ -29,17 +29,7 @@ Shipped = Mapping[str, "str | Sequence[str] | None"]
 
 
 class Listed(tuple[str, ...]):
-    """The texts of a list in YAML, the list as it is ``written`` there, and what is ``unfit`` in a list of texts."""
-
-    written: str
-    unfit: Problem | None
-
-    @classmethod
-    def of(cls, texts: Sequence[str], written: str, unfit: Problem | None = None) -> Listed:
-        """Make one."""
-        listed = cls(texts)
-        listed.written, listed.unfit = written, unfit
-        return listed
+    """The texts of a list in YAML, which may be one."""
 
 
 class Assignment(NamedTuple):
@@ -79,16 +69,6 @@ class Plan(NamedTuple):
     counts: Mapping[str, int] = {}
     definitions: Definitions = _NO_DEFINITIONS
     former: Definitions = _NO_DEFINITIONS
-
-    def then(self, later: Plan) -> Plan:
-        """Return this plan and one that was made for the files which it leaves."""
-        counts = {name: self.counts.get(name, 0) + later.counts.get(name, 0) for name in (*self.counts, *later.counts)}
-        definitions = Definitions(
-            {**self.definitions.setters, **later.definitions.setters},
-            {**self.definitions.substitutions, **later.definitions.substitutions},
-        )
-        files = {**self.files, **later.files}
-        return Plan((*self.changes, *later.changes), files, counts, definitions, self.former)
 
 
 def plan(
@@ -210,8 +190,6 @@ def _accept(definitions: Definitions, assignment: Assignment, package: PackageFi
         setter = setters.get(name)
         if setter is None:
             problems.append(unknown(name, setters, package, definitions, assignment.command))
-        elif isinstance(texts, Listed) and texts.unfit:
-            problems.append(texts.unfit)
         elif check.is_refused(setter, texts, as_kustomize=assignment.as_kustomize):
             from packyard.using.setters.refusal import explain
 

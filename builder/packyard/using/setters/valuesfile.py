@@ -9,10 +9,10 @@ ARGUMENTS: [--verbose, --seed=1]
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from packyard.core.errors import InputError, Problem, refuse
-from packyard.core.yaml.content import flow, flow_text
+from packyard.core.yaml.content import flow
 from packyard.core.yaml.document import items, parse_one
 from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.span import expanded
@@ -29,7 +29,7 @@ OPTIONS = "options"
 class Given:
     """The texts that a values file gives one setter, more than one for a list setter alone, and the place.
 
-    They are `Listed` where the file has a list, which only a setter of kpt's may take with more than texts in it.
+    They are `Listed` where the file has a list.
     """
 
     name: str
@@ -51,14 +51,14 @@ class ValuesFile:
     options: tuple[str, ...] = ()
 
 
-def parse(data: bytes, file: str, *, any_list: bool = False) -> ValuesFile:
-    """Read a values file; all names without a text or a list of texts, or of ``any_list``, are reported at once."""
+def parse(data: bytes, file: str) -> ValuesFile:
+    """Read a values file; all names without a text or a list of texts are reported at once."""
     if len(data) > LIMIT:
         raise InputError(Problem(f"is larger than {LIMIT} bytes", file=file, hint="split it, and name both with -f"))
     root = parse_one(data, file).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("a values file must be a mapping of names to values", file=file))
-    values, faults = _read(root, file, any_list=any_list)
+    values, faults = _read(root, file)
     options = values.pop(OPTIONS, None)
     if options and not isinstance(options.texts, Listed):
         faults.append(options.problem("options must be a list of names", "no setter can be called so"))
@@ -70,30 +70,25 @@ def parse(data: bytes, file: str, *, any_list: bool = False) -> ValuesFile:
 
 def read(mapping: MappingNode, file: str) -> dict[str, Given]:
     """Read a mapping of names to values, as `parse` does."""
-    values, faults = _read(mapping, file, any_list=False)
+    values, faults = _read(mapping, file)
     refuse(faults)
     return values
 
 
-def _read(mapping: MappingNode, file: str, *, any_list: bool) -> tuple[dict[str, Given], list[Problem]]:
+def _read(mapping: MappingNode, file: str) -> tuple[dict[str, Given], list[Problem]]:
     problems: list[Problem] = []
     values: dict[str, Given] = {}
     for entry in mapping.entries:
-        is_list = isinstance(entry.value, SequenceNode)
         value = expanded(entry.value)
-        nodes = items(value) if is_list else [value]
-        texts: Sequence[str] = [node.value if isinstance(node, Scalar) else flow_text(node) for node in nodes]
-        item, fault = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0]), None
-        if not all(isinstance(node, Scalar) for node in nodes):
-            fault = item.problem(f"{entry.name} needs a text or a list of texts")
+        nodes = items(value) if isinstance(value, SequenceNode) else [value]
+        texts = [node.value for node in nodes if isinstance(node, Scalar)]
+        listed = Listed(texts) if isinstance(value, SequenceNode) else texts
+        item = values[entry.name] = Given(entry.name, listed, file, entry.key.source.locate(entry.start)[0])
+        if len(texts) < len(nodes):
+            problems.append(item.problem(f"{entry.name} needs a text or a list of texts"))
         elif any(map(is_null, nodes)):
             hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
-            fault = item.problem(f"{entry.name} has no value", hint)
-        if is_list:
-            item = replace(item, texts=Listed.of(texts, flow_text(value, plain=True), fault))
-        if fault and not (is_list and any_list and entry.name != OPTIONS):
-            problems.append(fault)
-        values[entry.name] = item
+            problems.append(item.problem(f"{entry.name} has no value", hint))
     return values, problems
 
 
@@ -103,8 +98,6 @@ def write(values: Mapping[str, str | Sequence[str]]) -> str:
 
 
 def _written(value: str | Sequence[str]) -> str:
-    if isinstance(value, Listed):
-        return value.written
     return _lexeme(value) if isinstance(value, str) else flow([*map(_lexeme, value)])
 
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
-from packyard.core.errors import ConflictError, Problem, UnavailableError
-from packyard.core.files import atomic, paths, regular
+from packyard.core.errors import ConflictError, Problem
+from packyard.core.files import paths, regular
 from packyard.core.files.paths import WORKSPACE
+from packyard.core.files.tree import Tree
 from packyard.core.yaml.content import lexeme
 from packyard.writing.source import library, schemas
 from packyard.writing.source.workspace import PODS
@@ -82,21 +82,8 @@ def write(folder: Path, made: Mapping[str, bytes]) -> list[Path]:
     if existing:
         hint = "choose another folder, or move them away"
         raise ConflictError(*(Problem("exists already", file=str(folder / path), hint=hint) for path in existing))
-    written: list[Path] = []
-    folders = [each for path in made for each in reversed((folder / path).parents) if not each.exists()]
-    try:
-        for path, data in made.items():
-            file = folder / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            atomic.write(str(file), data, mode=0o644, durable=False, replace=False)
-            written.append(file)
-    except BaseException as error:
-        for file in written:
-            file.unlink(missing_ok=True)
-        for each in reversed(folders):
-            with suppress(OSError):
-                each.rmdir()
-        if isinstance(error, OSError):
-            raise UnavailableError(f"{error.filename or folder}: {error.strerror or error}") from error
-        raise
-    return written
+    regular.make_folder(folder)
+    tree = Tree(folder)
+    with tree.locked(below=False):
+        tree.write(made)
+    return [folder / path for path in made]

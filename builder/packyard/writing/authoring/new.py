@@ -16,70 +16,59 @@ from dataclasses import dataclass, field, replace
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.kubernetes import pods
-from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, group_of
-from packyard.core.kubernetes.pods import Path
 from packyard.core.yaml.content import Text, Tree, Written, block, in_brackets, lexeme, literal
 from packyard.core.yaml.document import entries, items, mappings, scalars
-from packyard.core.yaml.node import Node, Scalar, SequenceNode
-from packyard.core.yaml.pointer import pointer
+from packyard.core.yaml.node import Node, SequenceNode
 from packyard.using.kustomize import accumulate
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import comment
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.refusal import refusal
-from packyard.writing.authoring import first_test
-from packyard.writing.source import parts, tests
+from packyard.writing.source import parts, pod_operations, pod_patch, tests
 from packyard.writing.source.offered import BASE, Offered
 from packyard.writing.source.package import FILE, NAME
 from packyard.writing.source.words import Words
 from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
 
-#: The kinds whose lists a strategic merge patch merges by their keys; those of others it would replace.
-_MERGED = (CORE, APPS, BATCH)
-_RUN = ("command", "args")
+_RUN, _CONTAINERS = ("command", "args"), "containers"
 _WIDTH = 100
+_PLACEHOLDER = ["python3", "main.py"]  # the command of bases whose program is that of the image
+_HEAD = "# What the program is started with; without a command, it is the image's own."
+_TEST = """\
+# What users rely on; packyard test asks it, and nobody gets this file.
+tests:
+- it: has its {kind}
+  useCases: [{name}]
+  expect:
+  - {{kind: {kind}, exists: true}}
+"""
 _VARIABLE = re.compile(r"\$[({]?([A-Z][A-Z0-9_]*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UseCase:
-    """What a use case is made of; ``setters`` are its own values."""
-
-    base: str
-    storage: Sequence[str] = ()
-    programs: Sequence[str] = ()
-    setters: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What the author of a package was asked; ``setters`` are the values of all use cases."""
+    """What the author of a package was asked: the bases of its use cases, and what all of them have."""
 
     name: str
-    model: Mapping[str, str]
-    use_cases: Mapping[str, UseCase]
+    bases: Mapping[str, str]
+    storage: Sequence[str] = ()
+    programs: Sequence[str] = ()
     setters: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Patch:
-    """A patch: its file, and what is written there; ``kind`` is its target where it names no object.
+    """A patch: its file, and what is written there.
 
     ``texts`` are the words that it starts a program with; ``is_open`` says that parts leave arguments to the package.
     """
 
     file: str
     tree: Tree
-    kind: str = ""
     texts: Sequence[str] = ()
     is_open: bool = False
-
-    @property
-    def entry(self) -> Tree:
-        """Its entry among the patches of a use case."""
-        return {"path": Text(self.file), "target": {"kind": Text(self.kind)}} if self.kind else Text(self.file)
 
 
 #: What a package can do, each by the bases that do it.
@@ -93,12 +82,6 @@ WORK: Mapping[str, Sequence[str]] = {
 }
 #: Those of them whose model is not trained.
 _SERVING = ("deployment", "model-server")
-
-
-def model_of(name: str, use_cases: Iterable[UseCase]) -> dict[str, str]:
-    """Return what package.yaml says of the model until its author says more."""
-    mode = "inference" if all(each.base in _SERVING for each in use_cases) else "training"
-    return {"name": name, "framework": "none", "category": "none", "precision": "none", "mode": mode}
 
 
 def fault_of_part(kind: str, name: str, parts: Sequence[Offered]) -> str:
@@ -135,10 +118,10 @@ def cure(answers: Answers, parts: Sequence[Offered]) -> str:
     """Say what to choose or to define where no chosen part defines what others need."""
     chosen = {*_chosen(answers)}
     here = [part for part in parts if (part.kind, part.name) in chosen]
-    given = {*answers.setters, *(name for each in answers.use_cases.values() for name in each.setters)}
-    missing = {name for part in here for name in part.needs} - {name for part in here for name in part.defines} - given
+    missing = {name for part in here for name in part.needs} - {name for part in here for name in part.defines}
+    missing -= answers.setters.keys()
     if not missing:
-        return "leave a storage out by --storage USECASE=, name use cases by --base USECASE=BASE, give values by --set"
+        return "leave the storage out, name use cases by --base USECASE=BASE, give values by --set"
     kinds = (STORAGE, PROGRAMS)
     defining = (each for each in parts if each.kind in kinds and missing & {*each.defines} and not each.internal)
     flags = [f"--{each.kind} {each.name}" for each in defining]
@@ -149,19 +132,18 @@ def cure(answers: Answers, parts: Sequence[Offered]) -> str:
 
 
 def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:
-    for each in answers.use_cases.values():
-        yield from ((BASE, each.base), *((STORAGE, name) for name in each.storage))
-        yield from ((PROGRAMS, name) for name in each.programs)
+    kinds = (BASE, answers.bases.values()), (STORAGE, answers.storage), (PROGRAMS, answers.programs)
+    yield from ((kind, name) for kind, names in kinds for name in names)
 
 
-def setters(workspace: Workspace, use_case: UseCase) -> Mapping[str, Setter]:
-    """Return what users of a use case can set."""
-    return _Started.of(workspace, use_case, {}).setters
+def setters(workspace: Workspace, answers: Answers) -> Mapping[str, Setter]:
+    """Return what users of the first use case can set."""
+    return _Started.of(workspace, next(iter(answers.bases.values())), answers).setters
 
 
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
     """Return the files of the package by their paths in its folder."""
-    started = {name: _Started.of(workspace, each, answers.setters) for name, each in answers.use_cases.items()}
+    started = {name: _Started.of(workspace, base, answers) for name, base in answers.bases.items()}
     patches = {name: list(_patches(name, each)) for name, each in started.items()}
     values = {name: value for each in started.values() for name, value in each.missing.items()}
     answers = replace(answers, setters={**values, **answers.setters})
@@ -172,9 +154,9 @@ def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
         "docs/10-description.md": f"{description}\n",
     }
     name, first = next(iter(started.items()))
-    texts[f"{tests.DIRECTORY}/{answers.name}.yaml"] = first_test.write(name, first.objects, first.setters)
+    texts[f"{tests.DIRECTORY}/{answers.name}.yaml"] = _TEST.format(name=name, kind=first.kind)
     for of_use_case in patches.values():
-        texts |= {patch.file: f"# What the program is started with.\n{_text(patch.tree)}" for patch in of_use_case}
+        texts |= {patch.file: f"{_HEAD}\n{_text(patch.tree)}" for patch in of_use_case}
     return {path: text.encode() for path, text in texts.items()}
 
 
@@ -189,25 +171,19 @@ def _escaped(text: str) -> str:
 
 def _package(answers: Answers, patches: Mapping[str, Sequence[_Patch]]) -> Tree:
     tree: dict[str, Tree] = {"apiVersion": "packyard/v1", "kind": "Package"}
-    tree["model"] = in_brackets({key: Text(text) for key, text in answers.model.items()})
+    mode = "inference" if all(base in _SERVING for base in answers.bases.values()) else "training"
+    model = {"name": answers.name, **dict.fromkeys(("framework", "category", "precision"), "none"), "mode": mode}
+    tree["model"] = in_brackets({key: Text(text) for key, text in model.items()})
     if answers.setters:
         tree["setters"] = {name: Text(value) for name, value in answers.setters.items()}
-    tree["useCases"] = {name: _use_case(each, patches[name]) for name, each in answers.use_cases.items()}
+    tree["useCases"] = {name: _use_case(base, answers, patches[name]) for name, base in answers.bases.items()}
     return tree
 
 
-def _use_case(use_case: UseCase, patches: Sequence[_Patch]) -> Tree:
-    lists = {"storage": _texts(use_case.storage), "programs": _texts(use_case.programs)}
-    lists["patches"] = [patch.entry for patch in patches]
-    tree: dict[str, Tree] = {"base": Text(use_case.base)}
-    tree |= {key: in_brackets(listed) for key, listed in lists.items() if listed}
-    if use_case.setters:
-        tree["setters"] = in_brackets({name: Text(value) for name, value in use_case.setters.items()})
-    return tree
-
-
-def _texts(names: Sequence[str]) -> list[Tree]:
-    return [Text(name) for name in names]
+def _use_case(base: str, answers: Answers, patches: Sequence[_Patch]) -> Tree:
+    lists = {"storage": answers.storage, "programs": answers.programs, "patches": [each.file for each in patches]}
+    listed = {key: in_brackets([Text(name) for name in names]) for key, names in lists.items() if names}
+    return {"base": Text(base), **listed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,30 +191,31 @@ class _Started:
     """How the programs of a use case are started: a patch of each workload, by the name of its file.
 
     ``missing`` are the setters that the programs read as variables, and no part gives them, with their values.
-    ``objects`` are those of its base and programs, ``setters`` what their users can set.
+    ``kind`` is that of an object with pods, if it has one, ``setters`` are what users can set.
     """
 
     runs: Mapping[str, _Patch]
     missing: Mapping[str, str]
-    objects: Sequence[SourceObject]
+    kind: str
     setters: Mapping[str, Setter]
 
     @classmethod
-    def of(cls, workspace: Workspace, use_case: UseCase, setters: Mapping[str, str]) -> _Started:
-        part = parts.read(workspace.sources, workspace.base_dir(use_case.base), "Kustomization")
-        dirs = [workspace.overlay_dir(PROGRAMS, name) for name in use_case.programs]
+    def of(cls, workspace: Workspace, base: str, answers: Answers) -> _Started:
+        part = parts.read(workspace.sources, workspace.base_dir(base), "Kustomization")
+        dirs = [workspace.overlay_dir(PROGRAMS, name) for name in answers.programs]
         programs = tuple(parts.read(workspace.sources, folder, "Component") for folder in dirs)
         objects = accumulate.accumulate(Part(part.folder, resources=(part,), components=programs))
         named = zip(accumulate.file_names(objects), objects, strict=True)
         started = {file: patch for file, item in named if (patch := _patch(item))}
         variables = {name for patch in started.values() for text in patch.texts for name in _VARIABLE.findall(text)}
         runs = {file: patch for file, patch in started.items() if patch.is_open}
-        defined, own_values = _defined(workspace, (part, *programs)), {**setters, **use_case.setters}
-        values = {**{name: setter.value for name, setter in defined.items()}, **own_values}
-        free = {name: setter for name, setter in defined.items() if "${" not in own_values.get(name, "")}
+        defined = _defined(workspace, (part, *programs))
+        values = {**{name: setter.value for name, setter in defined.items()}, **answers.setters}
+        free = {name: setter for name, setter in defined.items() if "${" not in answers.setters.get(name, "")}
         missing = (variables & values.keys()) - {name for item in objects for name in _variables(item)}
         is_read = any(item.identity[1:] == ("ConfigMap", "", accumulate.RUN) for item in objects)
-        return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {}, objects, free)
+        kind = next((each for each in objects if pods.find(each.root)), objects[0]).identity[1]
+        return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {}, kind, free)
 
 
 def _defined(workspace: Workspace, used: Sequence[Part]) -> dict[str, Setter]:
@@ -273,18 +250,20 @@ def _bound(name: str, value: str) -> Written:
 
 def _patch(item: SourceObject) -> _Patch | None:
     """Return a patch of the first container that runs a program, or None for an object without one."""
-    for pod in pods.find(item.root):
-        for path, container in pod.container_places:
-            lists = {key: container.get(key) for key in _RUN}
-            run = {key: _short(_items(value)) for key, value in lists.items() if value and not _is_bound(value)}
-            if run and "initContainers" not in path:
-                name = container.get("name")
-                named: dict[str, Tree] = {"name": Text(name.value)} if isinstance(name, Scalar) else {}
-                texts = tuple(_texts_of(lists.values()))
-                is_open = isinstance(lists["args"], SequenceNode) and not lists["args"].items
-                if group_of(item.identity[0]) in _MERGED:
-                    return _Patch("", _merge(item, path, {**named, **run}), texts=texts, is_open=is_open)
-                return _Patch("", list(_operations(path, named, run)), item.identity[1], texts, is_open)
+    for container in (each for pod in pods.find(item.root) for each in pod_operations.containers_of(pod, _CONTAINERS)):
+        lists = {key: container.node.get(key) for key in _RUN}
+        run = {key: _list(value) for key, value in lists.items() if value and not _is_bound(value)}
+        run = dict.fromkeys(run, "null") if run.get("command") == "null" else run
+        if run:
+            _, kind, _, name = item.identity
+            patch: Tree = {
+                "apiVersion": pod_patch.VERSION,
+                "kind": pod_patch.KIND,
+                "targets": in_brackets([{"kind": Text(kind), "name": Text(name)}]),
+                "spec": {_CONTAINERS: [{"name": Text(container.name), **run}]},
+            }
+            is_open = isinstance(lists["args"], SequenceNode) and not lists["args"].items
+            return _Patch("", patch, tuple(_texts_of(lists.values())), is_open)
     return None
 
 
@@ -297,28 +276,11 @@ def _is_bound(value: Node) -> bool:
     return any(comment.parse(each.comment.text) for each in items(value) if each.comment)
 
 
-def _items(value: Node) -> list[Tree]:
-    return [literal(text) or Text(text) for text in _texts_of([value])]
-
-
-def _short(tree: Tree) -> Tree:
-    """Return a tree in brackets if these fit on a line, and no text has several."""
-    written = in_brackets(tree)
-    return written if len(written.flow) <= _WIDTH and "\\n" not in written.flow else tree
-
-
-def _merge(item: SourceObject, path: Path, container: Tree) -> Tree:
-    """Return a strategic merge patch of a container."""
-    inner: Tree = [container]
-    for step in reversed(path[:-1]):
-        inner = {str(step): inner}
-    api_version, kind, _, name = item.identity
-    assert isinstance(inner, Mapping)
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **inner}
-
-
-def _operations(path: Path, named: Mapping[str, Tree], run: Mapping[str, Tree]) -> Iterator[Tree]:
-    """Yield the operations of a patch of RFC 6902; the index of a container is tested by its name."""
-    for operation, fields in (("test", named), ("replace", run)):
-        for key, value in fields.items():
-            yield _short({"op": operation, "path": Text(pointer((*path, key))), "value": value})
+def _list(value: Node) -> Tree:
+    """Return a list in brackets if these fit on a line, and no text has several; null in place of a placeholder."""
+    texts = list(_texts_of([value]))
+    if texts == _PLACEHOLDER:
+        return "null"
+    listed: list[Tree] = [literal(text) or Text(text) for text in texts]
+    written = in_brackets(listed)
+    return written if len(written.flow) <= _WIDTH and "\\n" not in written.flow else listed

@@ -30,7 +30,7 @@ def draft(workspace: Workspace, name: str, version: str) -> Draft:
     members.append(Member(path="LICENSE", data=sources.read(workspace.license_file)))
     members += _own_files(sources, package)
     context = readme_facts.context(workspace, composed, objects, described)
-    members.append(Member(path=README, data=readme.render(texts, context, memo)))
+    members.append(Member(path=README, data=readme.render(texts, context)))
     return Draft(manifest=described, members=tuple(members), idle=composed.idle)
 
 

@@ -14,6 +14,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
+from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS, needed
@@ -101,8 +102,7 @@ class Linting:
         """Find errors of the parts of a workspace that no package uses, which are tried like those of a library."""
         here = self._workspace()
         try:
-            only = tried_parts.unused(here)
-            linted = self._tried(here, tried_parts.compose_all(here, only)) if only else Linted(here.name)
+            linted = self._tried(here, tried_parts.unused(here))
             files = {here.sources.shown(path): here.sources.read(path) for path in here.sources.inputs}
             remaining = exception.apply(linted.findings, files, (), shipped=True)
             return replace(linted, findings=[each for each in remaining if each.severity == "error"])
@@ -112,7 +112,7 @@ class Linting:
     def _library(self) -> Linted:
         """Judge a library by composing its parts with each other; names of their objects tell nothing there."""
         here = self._workspace()
-        linted = self._tried(here, tried_parts.compose_all(here))
+        linted = self._tried(here, tried_parts.own(here))
         if not (linted.use_cases or linted.findings or here.package_names()):
             file = here.sources.shown(WORKSPACE)
             hint = "have a base here, which the storages and options fit, or a package"
@@ -120,8 +120,9 @@ class Linting:
             linted = replace(linted, findings=[finding("nothing-tried", problem)])
         return replace(linted, inputs=tuple(here.sources.inputs))
 
-    def _tried(self, here: Workspace, tried: Tried) -> Linted:
-        """Judge what parts compose to with each other."""
+    def _tried(self, here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
+        """Judge what parts compose to."""
+        tried = tried_parts.compose_all(here, names)
         findings, options = list[Finding](), set[str]()
         for tried_package, composed in tried.composed:
             folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried_package.use_cases), OPTIONS)]
@@ -131,7 +132,8 @@ class Linting:
             options.update(fitting)
         placed = to_sources(here, {here.name}, findings, tried.package)
         placed = [*as_findings(tried.problems), *_of_parts(placed, tried, f"{here.name}/{here.prefix}/")]
-        return Linted(here.name, placed, len(tried.package.use_cases), options=sorted(options))
+        nothing = idle.join(composed.idle for _, composed in tried.composed)
+        return Linted(here.name, placed, len(tried.package.use_cases), options=sorted(options), idle=nothing)
 
     def _judged(
         self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: TriedOptions | None
@@ -212,14 +214,11 @@ def to_sources(
 
 
 def _of_parts(findings: Sequence[Finding], tried: Tried, prefix: str) -> Iterator[Finding]:
-    """Yield what composed parts show; what is not due to any one part is a warning."""
-    shown = dict[tuple[str, int, str], set[str]]()
+    """Yield what composed parts show, each in its own files: others are tried themselves."""
     for each in findings:
-        path = posixpath.dirname(each.composed).removeprefix(prefix)
-        shown.setdefault((each.file, each.line, each.rule), set()).add(path)
-    for each in findings:
-        is_due = not each.composed or tried.is_of_a_part(shown[each.file, each.line, each.rule])
-        yield each if is_due else replace(each, severity="warning")
+        folders = tried.folders.get(posixpath.dirname(each.composed).removeprefix(prefix))
+        if folders is None or each.file.startswith(tuple(folders)):
+            yield each
 
 
 def as_findings(problems: Iterable[Problem]) -> list[Finding]:

@@ -4,8 +4,8 @@
     kustomize cfg set . {{ row.name }} {{ row.example }}      ->      kustomize cfg set . PVC_NAME workdisk
     {% endfor %}
 
-Fragments are files whose names begin with a number, in the order of their names. They are sandboxed by `bounded`: they
-can format what they are given, and reach nothing else.
+Fragments are files whose names begin with a number, in the order of their names. They are rendered by
+`readme_process`, within bounds.
 
 libraries/NAME/docs/readme/50-cluster.md         for all packages that build on a library, the first one before others
 docs/readme/50-cluster.md                        for all packages of the catalogue, in the place of a library's
@@ -15,26 +15,26 @@ packages/NAME/docs/50-cluster.md                 in the place of the catalogue's
 
 from __future__ import annotations
 
+import atexit
+import json
+import os
+import pickle
 import re
-import traceback
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from posixpath import basename
-from typing import TYPE_CHECKING
+from threading import Lock
 
 from packyard.core.errors import InputError, Problem, refuse
-from packyard.core.markdown import code
-from packyard.core.work.memo import Memo
 from packyard.writing.source.package import Package
 from packyard.writing.source.workspace import Workspace, authored
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-    from packyard.writing.build.bounded import Bounded
 
 #: Where the catalogue's lie in a workspace, and a package's in its folder.
 SHARED, OWN = "docs/readme", "docs"
 _NAME = re.compile(r"[0-9]{2}-[a-z0-9-]+\.md")
+_ONE_AT_A_TIME = Lock()
 
 
 def find(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
@@ -56,48 +56,41 @@ def find(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
     return [(by_name[name], sources.text(by_name[name]).text) for name in sorted(by_name)]
 
 
-def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object], memo: Memo) -> bytes:
+def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object]) -> bytes:
     """Render ``fragments``, pairs of file name and text, and join them with one blank line; empty ones are left out.
 
     An unknown variable, or any other fault in a fragment, is an `InputError` at its file and line.
     """
-    rendered = (_render(file, text, context, memo).strip("\n") for file, text in fragments)
-    return ("\n\n".join(filter(None, rendered)) + "\n").encode()
+    texts = []
+    with _ONE_AT_A_TIME:
+        process = _process(os.getpid())
+        assert process.stdin
+        assert process.stdout
+        pickle.dump((fragments, context), process.stdin)
+        process.stdin.flush()
+        for file, _ in fragments:
+            answer = process.stdout.readline()
+            if not answer:
+                _process.cache_clear()
+                raise InputError(Problem("takes too much time or memory to render", file=file, line=1))
+            text, fault, line = json.loads(answer)
+            if fault:
+                raise InputError(Problem(fault, file=file, line=line))
+            texts.append(text.strip("\n"))
+    return ("\n\n".join(filter(None, texts)) + "\n").encode()
 
 
-def _environment() -> Bounded:
-    from packyard.writing.build.bounded import Bounded  # imports Jinja2: slow, and only `build` needs it
-
-    return Bounded({"code": code, "cell": cell})
-
-
-def _template(file: str, text: str, memo: Memo) -> Template:
-    from jinja2 import Template
-
-    environment = memo.once("readme", _environment)
-    code = environment.compile(text, filename=file)
-    return Template.from_code(environment, code, dict(environment.globals))
+@cache
+def _process(_: int) -> subprocess.Popen[bytes]:
+    """Start `readme_process` for this process, until it ends."""
+    # -P: no module comes from the working directory, which may be a stranger's.
+    command = (sys.executable, "-P", "-m", "packyard.writing.build.readme_process")
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+    atexit.register(_end, process)
+    return process
 
 
-def _render(file: str, text: str, context: Mapping[str, object], memo: Memo) -> str:
-    from jinja2 import TemplateSyntaxError
-
-    try:
-        template = memo.once(("fragment", file, text), lambda: _template(file, text, memo))
-        memo.once("readme", _environment).begin()
-        return template.render(context)
-    except TemplateSyntaxError as error:
-        raise InputError(Problem(error.message or "syntax error", file=file, line=error.lineno)) from error
-    except Exception as error:  # an expression in a fragment can raise anything: 1/0, a wrong argument, …
-        raise InputError(Problem(str(error) or type(error).__name__, file=file, line=_line(error, file))) from error
-
-
-def _line(error: Exception, file: str) -> int:
-    """Return the line of the fragment in which ``error`` was raised; Jinja2 puts it into the traceback."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    return (lines[-1] or 0) if lines else 0
-
-
-def cell(value: object) -> str:
-    """Return a value for a cell of a Markdown table: on one line, with no bar that would end it."""
-    return " ".join(str(value or "").split()).replace("|", "\\|")
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()

@@ -42,7 +42,7 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_
     findings += to_sources(here, names, collisions.check(named for each in linted for named in each.named))
     sound = [each for each in linted if not each.is_broken]
     is_whole = not alone and len(sound) == len(linted) and names >= set(here.package_names())
-    findings += _of_all(here, linted) if is_whole else []
+    findings += as_findings(whole.check(here, linted)) if is_whole and not here.is_library else []
     findings += _as_written(here, names, is_whole=not alone and names >= set(here.package_names()))
     paths = sorted({path for each in sound for path in each.inputs})
     own = tuple(f"packages/{each.name}/" for each in sound)
@@ -94,15 +94,6 @@ def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
     for each in findings:
         once.setdefault((each.file, each.line, each.rule, each.message), each)
     return once.values()
-
-
-def _of_all(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
-    """Find what is wrong with all packages together."""
-    try:
-        whole.check(here, [each.name for each in linted], linted)
-    except InputError as error:
-        return as_findings(error.problems)
-    return []
 
 
 def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator[Finding]:

@@ -135,12 +135,16 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
     containers += [each for pod in pods.find_all(build.removed) for each in pod.containers]
     used = {images.parse(each.text("image")).name for each in containers}
     names = {called(root) for root in (*build.objects, *build.removed, *build.generated)} - {""}
-    elsewhere = any(root.get("configurations") for root in build.kustomizations)  # say where more images stand
-    elsewhere = elsewhere or any("image" in path.value for path in _replaced(build))
+    renamed = {new.get("newName", "") for root in build.kustomizations for _, new in kustomization.images(root)}
+    replacements = [each for root in build.kustomizations for each in mappings(root.get("replacements"))]
+    targets = [target for each in replacements for target in mappings(each.get("targets"))]
+    # Configurations say where more images stand, and replacements may put others there.
+    is_open = any("image" in path.value for target in targets for path in scalars(target.get("fieldPaths")))
+    is_open = is_open or any(root.get("configurations") for root in build.kustomizations)
     for root in build.kustomizations:
-        for image in mappings(root.get("images")) if not elsewhere else ():
+        for image in mappings(root.get("images")) if not is_open else ():
             old = image.scalar("name")
-            if old and used and old.value not in used | _renamed(build):
+            if old and used and old.value not in used | renamed:
                 message = f"no container has the image {old.value}"
                 yield breach("entry-without-target", old, message, suggest(old.value, used))
         for replica in mappings(root.get("replicas")):
@@ -148,18 +152,3 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
             if name and not any(kustomization.may_call(name.value, each, build.kustomizations) for each in names):
                 message = f"no object is called {name.value}, and kustomize fails"
                 yield breach("entry-without-target", name, message, suggest(name.value, names), severity="error")
-
-
-def _replaced(build: Build) -> Iterator[Scalar]:
-    """Yield the paths of the fields that replacements change."""
-    for root in build.kustomizations:
-        for target in (
-            target for each in mappings(root.get("replacements")) for target in mappings(each.get("targets"))
-        ):
-            yield from scalars(target.get("fieldPaths"))
-
-
-def _renamed(build: Build) -> set[str]:
-    """Return the names that the kustomizations give images: an entry above may rename them again."""
-    entries = (each for root in build.kustomizations for each in kustomization.images(root))
-    return {new["newName"] for _, new in entries if "newName" in new}

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.schemas import Judge
-from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import walk
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
@@ -18,7 +17,6 @@ from packyard.writing.checks import (
     backends,
     claims,
     definitions,
-    exception,
     image,
     keys,
     kubernetes_schema,
@@ -42,29 +40,13 @@ from packyard.writing.checks import (
 from packyard.writing.checks.applied import Applied
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.kustomizations import Exists
-from packyard.writing.checks.parsed import Parsed, parse
+from packyard.writing.checks.parsed import Parsed
 
 #: The families that look at one build.
 _OF_BUILDS = (
     *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments),
     *(keys, argo, security, secret_texts, addresses, backends),
 )
-
-
-def lint(
-    package: PackageFiles, *, shipped: bool = True, judges: Sequence[Judge] = (), is_own: bool = True
-) -> list[Finding]:
-    """Return everything that is wrong with a package, but for its exceptions, in the order of files and lines.
-
-    ``shipped`` says that nobody has set anything yet: a required setter then has to be empty. ``judges`` are those of
-    `schemas.choose`. A file that cannot be read is a finding, and the other files are checked nevertheless. In a
-    package that ``is_own``, which was not composed for several, each exception has to be needed, if all can be read.
-    """
-    files = {package.where + path: data for path, data in {**package.files, **package.patches}.items()}
-    parsed = parse(package, Memo())
-    findings = find(package, parsed, shipped=shipped, judges=judges)
-    judged = files if is_own and not parsed.unreadable else ()
-    return in_order(exception.apply(findings, files, judged, shipped=shipped))
 
 
 def find(
@@ -111,13 +93,6 @@ def _exists(package: PackageFiles) -> Exists:
     return exists
 
 
-def _said_once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings, but for what the API server refuses where an error of another rule says why."""
-    rule = "server-refuses"
-    places = {_place(each) for each in findings if each.rule != rule and each.severity == "error"}
-    return (each for each in findings if each.rule != rule or _place(each) not in places)
-
-
 def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
     """Check the whole package, then each build."""
     findings = [
@@ -135,7 +110,7 @@ def _of_builds(parsed: Parsed, *, shipped: bool) -> list[Finding]:
     for build in map(parsed.of, parsed.builds):
         families = [*(family.check(build) for family in _OF_BUILDS), practice.check(build, shipped=shipped)]
         found = [finding for family in families for finding in family]
-        findings.update(dict.fromkeys(_said_once(list(_as_certain(found, build)))))
+        findings.update(dict.fromkeys(_as_certain(found, build)))
     return list(findings)
 
 

@@ -6,7 +6,7 @@ Most findings are warnings: a cluster accepts such objects, and their users have
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from packyard.core.kubernetes import images, pods
 from packyard.core.kubernetes.kinds import CORE, LASTING, RAY, RBAC, is_kind, kind_of, names, of
@@ -27,34 +27,31 @@ _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
 
 def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
-    """Find what is not good practice; ``shipped`` packages are also checked for what their authors should explain."""
-    package = _Package(parsed, shipped)
+    """Find what is not good practice; ``shipped`` packages are also checked for what their authors should explain.
+
+    Accounts with rights need their token, those that mount none by themselves have none.
+    """
+    accounts = parsed.named(CORE, "ServiceAccount").items()
+    silent = {name for name, root in accounts if root.text("automountServiceAccountToken") == "false"}
+    bindings = (root for root in parsed.objects if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"))
+    trusted = {name.value for root in bindings for name in names(root.get("subjects"))}
     for root in parsed.fresh:
         yield from _labelled(root, root, f"the {root.text('kind')}")
         yield from _unexpanded(variables.stated(root, parsed))
-        yield from _deadlines(root, package)
+        yield from _deadlines(root, parsed)
         for pod in parsed.pods_of(root):
             if pod.template and pod.template is not root:
                 yield from _labelled(pod.template, root, "the pod")
             if pod.template:
                 yield from _sidecar(pod.template, root)
-            yield from _pod(pod, root, package)
-
-
-class _Package:
-    """What the checks of one object need to know of the others and of the definitions."""
-
-    def __init__(self, parsed: Parsed, shipped: bool) -> None:
-        self.shipped = shipped
-        self.parsed = parsed
-        self.silent: set[str] = set()  # accounts that mount no token by themselves
-        self.trusted: set[str] = set()  # accounts with rights, which are of no use without a token
-        for name, root in parsed.named(CORE, "ServiceAccount").items():
-            if root.text("automountServiceAccountToken") == "false":
-                self.silent.add(name)
-        for root in parsed.objects:
-            if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"):
-                self.trusted |= {name.value for name in names(root.get("subjects"))}
+            # Pods of Argo report through the API server, and who makes those of an unknown kind gives them an account.
+            is_known = pods.knows(kind_of(root)) or pod.spec.get("serviceAccountName")
+            if is_known and not pod.is_argo and pod.spec.text("serviceAccountName", "default") not in trusted:
+                yield from _token(pod.spec, silent)
+            for container in pod.containers:
+                label = f"container {container.text('name')!r}" if container.text("name") else "the container"
+                yield from _image(container, label, parsed, shipped=shipped)
+                yield from _user(container, label, pod)
 
 
 def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Finding]:
@@ -98,48 +95,37 @@ def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:
             yield breach("unexpanded-variable", value, message, hint)
 
 
-def _deadlines(root: MappingNode, package: _Package) -> Iterator[Finding]:
-    for _, entry in package.parsed.entries_of(root, *_LIMITS) if package.parsed.is_own else ():
-        if isinstance(entry.value, Scalar) and not package.parsed.changed_by(entry.value):
+def _deadlines(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    for _, entry in parsed.entries_of(root, *_LIMITS) if parsed.is_own else ():
+        if isinstance(entry.value, Scalar) and not parsed.changed_by(entry.value):
             message = f"{entry.name} is {entry.value.value}, and no setter changes or removes it"
             yield breach("fixed-deadline", entry, message, "remove it, or bind a setter")
 
 
-def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterator[Finding]:
-    # Pods of Argo report through the API server, and who makes those of an unknown kind gives them an account.
-    if not pod.is_argo and (pods.knows(kind_of(root)) or pod.spec.get("serviceAccountName")):
-        yield from _token(pod.spec, package)
-    for container in pod.containers:
-        label = f"container {container.text('name')!r}" if container.text("name") else "the container"
-        yield from _image(container, label, package)
-        yield from _user(container, label, pod)
-
-
-def _token(spec: MappingNode, package: _Package) -> Iterator[Finding]:
-    account = spec.text("serviceAccountName", "default")
+def _token(spec: MappingNode, silent: Container[str]) -> Iterator[Finding]:
+    """Find a token of an account without rights, unless the pod or its account mounts none."""
     own = spec.text("automountServiceAccountToken")
-    if own == "false" or (not own and account in package.silent) or account in package.trusted:
+    if own == "false" or (not own and spec.text("serviceAccountName", "default") in silent):
         return
     place = spec.entry("serviceAccountName")
     message = "a token for the API server is mounted into the pod, and its account has no rights that need one"
-    hint = "automountServiceAccountToken: false"
-    yield breach("token-mounted", place or spec, message, hint)
+    yield breach("token-mounted", place or spec, message, "automountServiceAccountToken: false")
 
 
-def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Finding]:
+def _image(container: MappingNode, label: str, parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
     image = container.scalar("image")
-    if not image or not image.value or package.parsed.waits(image):
+    if not image or not image.value or parsed.waits(image):
         return
-    parsed = images.parse(package.parsed.image(image.value))
-    if not parsed.is_moving:
+    reference = images.parse(parsed.image(image.value))
+    if not reference.is_moving:
         return
     node, policy = container.get("imagePullPolicy"), container.text("imagePullPolicy")
-    if node and policy == "Always" and package.shipped:
+    if node and policy == "Always" and shipped:
         message = f"the image of {label} is pulled at each start, as its tag moves"
         yield breach("pulled-each-time", node, message, "use a tag that does not move, or say why")
     elif policy != "Always":
-        what = f"the tag {parsed.tag!r}" if parsed.tag else "an image without a tag"
-        if not policy and parsed.tag in ("", "latest"):  # which Kubernetes pulls each time
+        what = f"the tag {reference.tag!r}" if reference.tag else "an image without a tag"
+        if not policy and reference.tag in ("", "latest"):  # which Kubernetes pulls each time
             message = f"{what} of {label} moves: another program runs tomorrow, and nobody changed anything"
             yield breach("moving-tag", image, message, "name a tag that does not move")
             return

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 
-from packyard.core.errors import InputError
+from packyard.core.errors import InputError, suggest
 from packyard.core.yaml.document import entries, items, mappings, scalars
 from packyard.core.yaml.node import Comment, Entry, MappingNode, Scalar, Source
 from packyard.core.yaml.values import double_quoted, implicit_type
@@ -69,7 +68,7 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
     definition = definitions.resolve(reference)
     if definition is None:
         kind = reference.kind or "setter or substitution"
-        hint = _resembling(reference.name, definitions) or "define it in the Krmfile, or remove the comment"
+        hint = suggest(reference.name, _known(definitions)) or "define it in the Krmfile, or remove the comment"
         message = f"the comment refers to {kind} {reference.name}, which is not defined: the field never changes"
         same = [name for name in _known(definitions) if name.casefold() == reference.name.casefold()]
         fix = same[0] if len(same) == 1 else ""
@@ -220,7 +219,7 @@ def _marker(item: MappingNode, substitution: Substitution, definitions: Definiti
     reference = parse_ref(item.text("ref"))
     if reference is None or definitions.resolve(reference) is None:
         what = f"{reference.kind} {reference.name}" if reference else repr(item.text("ref"))
-        hint = _resembling(reference.name, definitions) if reference else ""
+        hint = suggest(reference.name, _known(definitions)) if reference else ""
         message = f"marker {marker!r} of substitution {substitution.name} refers to {what}, which is not defined"
         yield breach("unresolved-marker", ref or item, message, hint)
         return
@@ -245,12 +244,6 @@ def _body(entry: Entry, kind: str) -> MappingNode:
     body = entry.value.mapping("x-k8s-cli", kind)
     assert body is not None
     return body
-
-
-def _resembling(name: str, definitions: Definitions) -> str:
-    """Return a hint where the name looks like a typing error."""
-    near = get_close_matches(name, _known(definitions), n=1, cutoff=0.85)
-    return f"did you mean '{near[0]}'?" if near else ""
 
 
 def _known(definitions: Definitions) -> list[str]:

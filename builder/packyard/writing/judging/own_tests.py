@@ -19,7 +19,7 @@ from packyard.core.errors import shown as in_quotes
 from packyard.core.files import regular
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
-from packyard.using.kustomize.builtin import try_components
+from packyard.using.kustomize.builtin import Trial
 from packyard.using.kustomize.objects import Object
 from packyard.using.options.option_setters import reach
 from packyard.using.options.switch import enable
@@ -48,7 +48,7 @@ def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str) -> lis
 def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
     """Return the objects of a use case with what a test gives it."""
     if test.options:
-        enable(directory, test.options, lambda text: try_components(directory, text))
+        enable(directory, test.options, Trial(directory))
     values: dict[str, Sequence[str]] = {}
     if test.preset:
         file = shipped.preset(directory, test.preset)

@@ -15,7 +15,6 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +22,7 @@ from packyard.core.bundle import archive
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, PackyardError
 from packyard.core.yaml.sources import Sources
-from packyard.using.kustomize.builtin import try_components
+from packyard.using.kustomize.builtin import Trial
 from packyard.using.options.option_setters import reach
 from packyard.using.options.switch import disable, enable, states
 from packyard.using.render import programs
@@ -177,7 +176,7 @@ def _fill_in(directory: Path) -> None:
 
 def _with_options(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
     """Render a use case with each option that fits it; what is required has its value by now."""
-    trial = partial(try_components, directory)
+    trial = Trial(directory)
     fitting = [each.name for each in states(directory, trial) if each.fits and not each.is_enabled]
     details = list[str]()
     for option in fitting:

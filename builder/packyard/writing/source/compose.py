@@ -163,7 +163,8 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     by_file = {**beside, **named}
     layers = _layers(workspace, package, base, overlays)
     krmfiles = [each for layer in layers for each in layer]
-    words = Words(parts.read_shared(sources, workspace.libraries), layers, use_case.setters, memo)
+    lent = [[each] for each in package.lent]
+    words = Words(parts.read_shared(sources, workspace.libraries), [*lent, *layers], use_case.setters, memo)
     folded = {name: item.with_root(words.fold(item.root)) for name, item in sorted(by_file.items())}
     program.check(objects)
     shared = {name: item.write() for name, item in folded.items() if program.is_shared(item)}

@@ -23,7 +23,7 @@ from packyard.core.errors import suggest
 from packyard.core.yaml.document import scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Node
-from packyard.using.kustomize.part import Patch
+from packyard.using.kustomize.part import KrmfileData, Patch
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.writing.source import required, scripts
 from packyard.writing.source.parts import read_patches
@@ -85,7 +85,8 @@ class UseCase:
 class Package:
     """What package.yaml says, checked: every part that it names exists.
 
-    ``use_cases`` are sorted by their paths; ``first`` is the path of the one that package.yaml has first.
+    ``use_cases`` are sorted by their paths; ``first`` is the path of the one that package.yaml has first. ``lent`` are
+    Krmfiles that count where the parts of a use case define less: see `tried_parts`.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Package:
     first: str
     requires: tuple[Required, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
+    lent: tuple[KrmfileData, ...] = ()
 
 
 def read(workspace: Workspace, name: str) -> Package:
@@ -168,18 +170,12 @@ def _after(use_case: UseCase, names: Sequence[str], cases: Sequence[UseCase]) ->
 
 
 def _check_after(name: str, fields: Fields, names: Sequence[str], cases: Sequence[UseCase]) -> None:
-    """Note names that are not there, and those that share no storage with the use case that they run before."""
-    storages: dict[str, set[str]] = {}
-    for each in cases:
-        storages.setdefault(each.name, set()).add(each.storage)
+    """Note names that are not there."""
+    others = {each.name for each in cases} - {name}
     for other in names if cases else ():
-        if other == name or other not in storages:
-            hint = suggest(other, [each for each in storages if each != name])
+        if other not in others:
+            hint = suggest(other, others)
             fields.fault(_place(fields, "after", other), "after", f"there is no other use case {other!r}", hint)
-        elif name in storages and not storages[other] & {"", *storages[name]}:
-            has = f"{other} has the storages {', '.join(sorted(storages[other]))}"
-            hint = "give both the same storage"
-            fields.fault(_place(fields, "after", other), "after", f"{has}, and {name} none of them", hint)
 
 
 def _entry(

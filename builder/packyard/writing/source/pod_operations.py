@@ -151,7 +151,7 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True)
-class _Container:
+class Container:
     """A container of a pod: its path, its mapping, its name, and what tests that it is this one."""
 
     path: Path
@@ -167,7 +167,7 @@ class _Fragment:
     key: str
     number: int
     node: MappingNode
-    reached: Sequence[_Container]
+    reached: Sequence[Container]
 
     @property
     def is_unmet(self) -> bool:
@@ -193,7 +193,7 @@ class _Made:
         fragments = [
             _Fragment(key, number, node, [each for each in of_pod if selector.matches(node.text("name"), each.name)])
             for key in CONTAINERS
-            for of_pod in [list(_containers(pod, key))]
+            for of_pod in [list(containers_of(pod, key))]
             for number, node in enumerate(containers(self.spec, key))
         ]
         if any(each.is_unmet for each in fragments):
@@ -326,16 +326,16 @@ class _Made:
         self.operations.setdefault((operation.op, operation.path, operation.origin), operation)
 
 
-def _containers(pod: Pod[MappingNode], key: str) -> Iterator[_Container]:
+def containers_of(pod: Pod[MappingNode], key: str) -> Iterator[Container]:
     """Yield the containers of a list of a pod."""
     above = pod.path
     for path, container in pod.container_places:
         steps = path[len(above) :]
         if key in steps:
-            yield _Container(path, container, container.text("name"), (f"{pointer(path)}/name", container.get("name")))
+            yield Container(path, container, container.text("name"), (f"{pointer(path)}/name", container.get("name")))
         elif pod.is_argo and key == CONTAINERS[1] and steps[0] in ("container", "script"):
             name = pod.spec.get("name")
-            yield _Container(path, container, pod.spec.text("name"), (f"{pointer(above)}/name", name))
+            yield Container(path, container, pod.spec.text("name"), (f"{pointer(above)}/name", name))
 
 
 def _names(pod: Pod[MappingNode], path: Path, holder: MappingNode) -> Iterator[tuple[str, Node]]:

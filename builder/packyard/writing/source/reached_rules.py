@@ -72,9 +72,14 @@ def defined(workspace: Workspace) -> set[str]:
 
 
 def _find_defined(workspace: Workspace) -> set[str]:
+    return {name for _, data in krmfiles(workspace) for name in _DEFINED.findall(data.decode("utf-8", "replace"))}
+
+
+def krmfiles(workspace: Workspace) -> list[KrmfileData]:
+    """Return all Krmfiles of the workspace and of its libraries."""
     sources = workspace.sources
     roots = ("", *(f"{place}/" for place in library.places(workspace.libraries)))
     folders = (f"{root}{folder}" for root in roots for folder in ("bases", "overlays", *([] if root else ["packages"])))
     below = (file for folder in folders for file in sources.list(folder, f"**/{KRMFILE}"))
     files = [file for file in (*(f"{root}{KRMFILE}" for root in roots), *below) if sources.is_file(file)]
-    return {name for file in files for name in _DEFINED.findall(sources.text(file).text)}
+    return [(sources.shown(file), sources.read(file)) for file in files]

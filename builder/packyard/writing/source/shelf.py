@@ -5,7 +5,6 @@ The folder may be deleted at any moment, and anybody may have written there: wha
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,23 +17,18 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, Problem, UnavailableError
 from packyard.writing.source import library
 
-#: How many bytes are kept.
-LIMIT = 512 * 1024**2
-
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
     """The libraries in ``folder``, which is made with the first."""
 
     folder: Path
-    limit: int = LIMIT
 
     def find(self, name: str, tar: Digest) -> Path | None:
         """Return the folder of a library, verified; what is damaged goes."""
         folder = self.folder / tar.hex / name
         with suppress(PackyardError, OSError):
             if folder.is_dir() and library.digest(name, folder) == tar:
-                os.utime(folder.parent)  # used now: `prune` begins with what was not
                 return folder
         shutil.rmtree(folder, ignore_errors=True)
         return None
@@ -53,24 +47,5 @@ class Shelf:
                 raise UnavailableError(Problem(error.strerror or str(error), file=str(into), hint=hint)) from error
             with suppress(ConflictError):  # somebody else was quicker
                 archive.write(name, files, into)
-            self.prune()
             folder = into / name
         return folder, tar
-
-    def prune(self) -> None:
-        """Delete the libraries that were used least recently until the rest is within the limit."""
-        total = 0
-        for folder in sorted(self.folder.glob("*"), key=_used, reverse=True):
-            total += sum(_sizes(folder))
-            if total > self.limit:
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sizes(folder: Path) -> list[int]:
-    return [file.lstat().st_size for file in folder.glob("**/*") if file.is_file()]
-
-
-def _used(folder: Path) -> float:
-    with suppress(OSError):
-        return folder.lstat().st_mtime
-    return 0.0

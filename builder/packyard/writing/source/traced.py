@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from posixpath import basename, dirname
 
 from packyard.core.kubernetes import kustomization
@@ -50,20 +50,14 @@ class Traced:
             data = unfolded.composed.files.get(name) if unfolded else None
         return None if data is None else data.decode()
 
-    def names(self, path: str, line: int) -> Iterator[tuple[str, Place]]:
-        """Yield the names that the comment in a line reaches, each with the places of its value and its definition."""
-        unfolded, _ = self._use_case(path)
-        text = self.text(path)
-        lines = text.split("\n")[line - 1 : line] if text else []
-        reference = comments.parse("#" + lines[0].rpartition(" #")[2]) if lines else None
-        if unfolded and reference:
-            yield from _names(unfolded.words, reference.name, set())
-
     def value_place(self, path: str, line: int) -> Place | None:
         """Return where package.yaml gives the value that a line has from its setters, if it gives one alone."""
         unfolded, _ = self._use_case(path)
-        values = [unfolded.words.values.get(name) for name, _ in self.names(path, line)] if unfolded else []
-        places = {Place(value.file, value.line) for value in values if value and value.line}
+        text = self.text(path)
+        reference = comments.parse("#" + text.split("\n")[line - 1].rpartition(" #")[2]) if text else None
+        if unfolded is None or reference is None:
+            return None
+        places = {_value(unfolded.words, name) for name in _reached(unfolded.words, reference.name)} - {None}
         return places.pop() if len(places) == 1 else None
 
     def _use_case(self, path: str) -> tuple[Unfolded | None, str]:
@@ -174,14 +168,13 @@ def _value(words: Words, name: str) -> Place | None:
     return Place(value.file, value.line) if value and value.line else None
 
 
-def _names(words: Words, name: str, seen: set[str]) -> Iterator[tuple[str, Place]]:
-    """Yield a name with its places, then those that it is made of."""
-    if name in seen:
-        return
-    seen.add(name)
-    word, value = words.defined.get(name), words.values.get(name)
-    places = (_value(words, name), origin.place_of(word.entry.key) if word else None)
-    yield from ((name, place) for place in places if place)
-    own = word.definition.pattern if word and isinstance(word.definition, Substitution) else ""
-    for inner in MARKER.findall(value.text if value else own):
-        yield from _names(words, inner, seen)
+def _reached(words: Words, name: str) -> set[str]:
+    """Return a name, and those that it is made of."""
+    names, todo = set[str](), [name]
+    while todo:
+        if (name := todo.pop()) not in names:
+            names.add(name)
+            word, value = words.defined.get(name), words.values.get(name)
+            own = word.definition.pattern if word and isinstance(word.definition, Substitution) else ""
+            todo += MARKER.findall(value.text if value else own)
+    return names

@@ -1,8 +1,8 @@
 """What each name in a setter comment means in a use case: a setter, a substitution or a constant.
 
 Definitions come from the Krmfiles of libraries, of the catalogue, of bases, of overlays and of the package, an inner
-one before an outer one: libraries < catalogue < base < overlays < package. What two libraries define differently has to
-be defined by an inner one. `setters` of package.yaml give values. A use case gets what its
+one before an outer one: libraries < catalogue < base < overlays < package. Of two libraries the first one counts, as
+with parts. `setters` of package.yaml give values. A use case gets what its
 comments reach. Three things are folded away, so that its readers see what they come to:
 
     STORAGE_PATH: /nfs               a constant, a pattern without ${}: fields get the text and lose the comment
@@ -74,7 +74,7 @@ class Words:
         self.values = values
         self.memo = memo
         gathered = memo.once(("shared words", shared), lambda: _gather(shared, memo))
-        self.defined, self._disputed = dict(gathered.words), gathered.disputed
+        self.defined = dict(gathered.words)
         self.sections = list(dict.fromkeys(word.section for word in self.defined.values()))
         for number, layer in enumerate(layers, 1):
             by_name: dict[str, Word] = {}
@@ -128,10 +128,6 @@ class Words:
 
     def _find(self, name: str, above: tuple[str, ...]) -> Meaning:
         word, value = self.defined.get(name), self.values.get(name)
-        if word is not None and name in self._disputed and word.layer <= 0:
-            hint = "define it in the workspace's own Krmfile"
-            others = " and ".join(each.place for each in self._disputed[name])
-            raise InputError(Problem(f"{name}: libraries contradict each other, in {others}", hint=hint))
         follows = value is not None and "${" in value.text
         if word is not None and isinstance(word.definition, Setter) and not follows:
             return word.definition
@@ -201,30 +197,22 @@ def _constant(text: str, old: Scalar) -> Scalar:
 
 
 class _Gathered(NamedTuple):
-    """The shared definitions of a tree and of its libraries, those that two libraries have differently, and how many
-    Krmfiles they are from.
-    """
+    """The shared definitions of a tree and of its libraries, and how many Krmfiles they are from."""
 
     words: Mapping[str, Word]
-    disputed: Mapping[str, tuple[Word, Word]]
     files: int
 
 
 def _gather(shared: Shared, memo: Memo) -> _Gathered:
     by_name: dict[str, Word] = {}
-    disputed: dict[str, tuple[Word, Word]] = {}
     count = 1
     for library in shared.libraries:
-        words, inner, below = _gather(library, memo)
-        disputed |= inner
+        words, below = _gather(library, memo)
         for name, word in words.items():
-            other = by_name.setdefault(name, replace(word, layer=word.layer - count))
-            if to_value(other.entry.value) != to_value(word.entry.value):
-                disputed[name] = (other, word)
+            by_name.setdefault(name, replace(word, layer=word.layer - count))
         count += below
     own = read(shared.krmfile, memo) if shared.krmfile else {}
-    unsettled = {name: words for name, words in disputed.items() if name not in own}
-    return _Gathered({**by_name, **own}, unsettled, count)
+    return _Gathered({**by_name, **own}, count)
 
 
 def read(krmfile: KrmfileData, memo: Memo) -> dict[str, Word]:

@@ -8,7 +8,7 @@ import yaml
 from controlplane.api import Api
 from packyard.core.kubernetes import schemas as judges
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.lint import lint
+from writing.checks.linting import lint
 
 POD = "{restartPolicy: Never, containers: [{name: a, image: 'a:1', command: [a] CONTAINER}] POD}"
 JOB = f"""\

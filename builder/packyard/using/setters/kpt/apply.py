@@ -19,7 +19,7 @@ from packyard.core.yaml import items
 from packyard.core.yaml.content import Written, block, flow_text
 from packyard.core.yaml.document import items as nodes
 from packyard.core.yaml.document import parse_text, walk
-from packyard.core.yaml.edit import AS_IS, Edit, exchange, set_text
+from packyard.core.yaml.edit import AS_IS, Edit, set_text
 from packyard.core.yaml.node import Collection, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import double_quoted, implicit_type, is_null, meaning, type_of
@@ -53,25 +53,22 @@ def apply(
     *,
     known: Mapping[str, str] | None = None,
     keep_types: bool = False,
-    without_value: bool = False,
 ) -> list[Setting]:
     """Set every field below ``root`` whose pattern has one of the names of ``new_values``, lists before what is below.
 
     ``known`` are values for other names of those patterns; without one a name keeps its text in the field.
     ``keep_types`` lets text stay text where kpt lets it become a number, and sets fields in items that stay in a list
-    that is set; fields ``without_value`` get one, which kpt passes over. Raises `InputError` with every fault.
+    that is set. Raises `InputError` with every fault.
     """
     values = {**(known or {}), **new_values}
     settings: list[Setting] = []
     problems: list[Problem] = []
     gone: set[int] = set()  # the ids of what was in a list that is set
-    for field in find(root, without_value=without_value):
+    for field in find(root):
         if id(field.node) in gone or not field.pattern.uses(new_values):
             continue
         try:
-            if isinstance(field.node, Scalar) and (listed := _unwritten(field, values, known or {})):
-                settings.append(listed)
-            elif isinstance(field.node, Scalar):
+            if isinstance(field.node, Scalar):
                 text = field.pattern.expand(values, field.node.value)
                 if keep_types and is_misread(root, field.path, field.node.value, text):
                     hint = f"did you mean {number}?" if (number := whole_number(text)) else ""
@@ -99,18 +96,6 @@ def _list(field: Tagged, node: SequenceNode, values: Mapping[str, str]) -> Setti
     new = parse_list(values[name])
     edits = _new_items(field, node, new)
     return Setting(path_text(field.path), field.pattern, node, flow_text(node), values[name], new or [], edits)
-
-
-def _unwritten(field: Tagged, values: Mapping[str, str], known: Mapping[str, str]) -> Setting | None:
-    """Write a list where a field has no value; None where it has one, or is given what is, and was, no list."""
-    name = field.pattern.sole_name
-    texts = [values[name], known.get(name, "")] if name and not field.node.lexeme else []
-    if not any(is_list(text) for text in texts[: 1 if texts[:1] != [""] else 2]):
-        return None
-    new = parse_list(texts[0])
-    text = flow_text(new) if new else "[]"
-    edits = exchange(field.node, text, [_reading(item.value, "null") for item in new.items] if new else [])
-    return Setting(path_text(field.path), field.pattern, field.node, "", text, new or [], edits)
 
 
 def set_scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: bool) -> list[Edit]:

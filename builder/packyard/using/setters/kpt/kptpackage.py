@@ -2,15 +2,14 @@
 
 A setter is what the Kptfile's pipeline gives to apply-setters, or what a comment names. Setting one changes its value
 where the pipeline has it (in the Kptfile or in the file of a ``configPath``) and every field that it reaches, in
-the package and in the packages below: what ``kpt fn render`` would do, and no other byte. Only a field without value,
-which kpt passes over, gets one too.
+the package and in the packages below: what ``kpt fn render`` would do, and no other byte.
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packyard.core.errors import InputError, Problem, refuse, shown
@@ -65,7 +64,7 @@ class KptPackage:
     def tagged(self) -> list[Tagged]:
         """Every tagged field, file by file."""
         roots = [item.root for documents in self._documents.values() for item in documents]
-        return [field for root in roots for field in find(root, without_value=True)]
+        return [field for root in roots for field in find(root)]
 
     def names(self) -> set[str]:
         """Return the name of every setter."""
@@ -121,7 +120,7 @@ class KptPackage:
         for path, documents in self._documents.items():
             for document in documents:
                 try:
-                    settings = apply(document.root, new_values, known=own_values, keep_types=True, without_value=True)
+                    settings = apply(document.root, new_values, known=own_values, keep_types=True)
                 except InputError as error:
                     problems += error.problems
                     continue
@@ -203,23 +202,10 @@ class KptPackage:
         return apply_to_file(self.package.files[path], source, edits, documents, planned=expected)
 
 
-def find_uncounted(package: PackageFiles, name: str) -> Iterator[Problem]:
-    """Yield the comments of kpt that name a setter in a package without a Kptfile, where they bind nothing."""
-    for path, data in package.resources.items() if package.kptfile is None else ():
-        for document in parse_file(data, package.where + path) if MARK in data else ():
-            for field in find(document.root, without_value=True):
-                if name in field.pattern.names:
-                    line, _ = field.node.source.locate(field.comment.start)
-                    message = f"{name} would set no field: a kpt-set comment binds one in a package with a Kptfile only"
-                    hint = f'write # {{"$openapi":"{name}"}}, or make a Kptfile with: kpt pkg init'
-                    yield Problem(message, file=field.node.source.name, line=line, hint=hint)
-
-
 def _text(texts: Sequence[str], setter: KptSetter | None) -> str:
     """Return a value as YAML; words that are to be items stay texts where all items are texts now."""
-    if isinstance(texts, Listed) and setter and not setter.takes_text(is_list=True):
-        return texts.written
-    if len(texts) < 2:
+    is_list = isinstance(texts, Listed) and setter and not setter.takes_text(is_list=True)
+    if len(texts) < 2 and not is_list:
         return "".join(texts)
     old = parse_list(setter.value) if setter and setter.is_list else None
     are_texts = old is not None and all(isinstance(each, Scalar) and type_of(each) == "string" for each in items(old))

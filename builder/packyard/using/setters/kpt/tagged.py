@@ -4,8 +4,7 @@
     l: # C              a list, behind its key where it is a block, behind its bracket where it is not
     - x
 
-A comment on a line of its own binds nothing, nor does one behind a mapping or a list in a list. One behind a key or a
-dash without value binds what will stand there for packyard; kpt passes it over.
+A comment on a line of its own binds nothing, nor does one behind a mapping, a list in a list, or a key without value.
 The prefix is exact, and everything to the end of the line is the pattern. A name is any text without ``}``; nothing is
 escaped. What kpt leaves to chance (a value that holds ``${OTHER}`` itself) is settled by one pass: values are text.
 """
@@ -142,13 +141,8 @@ class Tagged:
     flow: bool  # whether the field stands inside brackets
 
 
-def find(
-    node: Node | None, path: tuple[Step, ...] = (), flow: bool = False, *, without_value: bool = False
-) -> Iterator[Tagged]:
-    """Yield the tagged fields below a node: of a mapping its lists first, then what is below each entry, as in kpt.
-
-    What has no value is a field too if those ``without_value`` are asked for.
-    """
+def find(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> Iterator[Tagged]:
+    """Yield the tagged fields below a node: of a mapping its lists first, then what is below each entry, as in kpt."""
     if isinstance(node, MappingNode):
         flow = flow or node.flow
         for entry in node.entries:
@@ -158,11 +152,11 @@ def find(
                 if pattern and comment:
                     yield Tagged(entry.value, (*path, entry.name), pattern, comment, entry, flow)
         for entry in node.entries:
-            yield from find(entry.value, (*path, entry.name), flow, without_value=without_value)
+            yield from find(entry.value, (*path, entry.name), flow)
     elif isinstance(node, SequenceNode):
         for index, item in enumerate(node.items):
-            yield from find(item.value, (*path, index), flow or node.flow, without_value=without_value)
-    elif isinstance(node, Scalar) and (node.lexeme or without_value):
+            yield from find(item.value, (*path, index), flow or node.flow)
+    elif isinstance(node, Scalar) and node.lexeme:
         comment = scalar_comment(node)
         pattern = _pattern(comment)
         if pattern and comment:

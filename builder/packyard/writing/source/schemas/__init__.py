@@ -1,7 +1,7 @@
 """The JSON Schemas of package.yaml, packyard.yaml, pods.yaml, Krmfiles and tests of packages: files beside this.
 
-tests/json_schemas.py makes them from the code that reads those files. A schema knows a file by itself; which parts
-there are, only the reader does.
+A schema knows a file by itself; which parts there are, only the reader does. tests/writing/source/test_schemas.py holds
+them to what the readers refuse.
 """
 
 from __future__ import annotations
