@@ -217,7 +217,7 @@ def test_the_same_tar_on_every_python(
     checkout: Path, names: list[str], expected: Built, other_pythons: list[Path], tmp_path: Path
 ) -> None:
     """On pure Python copies of what this interpreter has installed, so also without the C parser of YAML."""
-    for name in ("yaml", "jinja2", "markupsafe"):
+    for name in ("yaml", "jinja2", "markupsafe", "markdown_it", "mdurl"):
         spec = find_spec(name)
         assert spec is not None
         assert spec.origin is not None

@@ -218,15 +218,6 @@ def test_all_is_listed_at_once_or_not_at_all(tmp_path: Path) -> None:
     assert access.current(target).number == before + 1
 
 
-def test_tells_what_is_proved_and_what_is_not(source: DirectoryStore, target: DirectoryStore) -> None:
-    (proved,) = copy(source, target, ["gpt@1.0"], how=Fetching(trusted=TRUST))
-    (unproved,) = copy(source, target, ["bert@1.1"])
-    assert proved.proof
-    assert unproved.proof
-    assert f"signed by {KEY.public.id}" in proved.proof.describe()
-    assert "so its publisher is unknown" in unproved.proof.describe()
-
-
 def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_it(
     source: DirectoryStore, target: DirectoryStore
 ) -> None:
@@ -236,10 +227,3 @@ def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_
     assert done.status == "unchanged"
     assert fetch(target, "bert").data == there.data
     assert target.list("1.1/") == ["1.1/bert.tar.gz", "1.1/bert.tar.gz.sha256"]
-
-
-def test_a_mirror_needs_no_publisher(source: DirectoryStore, target: DirectoryStore) -> None:
-    def nobody() -> Publisher:
-        raise AssertionError("nothing is signed")
-
-    assert len(copy(source, target, by=nobody)) == 4

@@ -28,7 +28,7 @@ from packyard.sharing.stores import directory
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust import sbom
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
 from sharing.examples import bundle, close, fetch, large_bundle, lose_index
 
@@ -259,9 +259,3 @@ def test_a_place_that_is_no_channel_is_not_repaired(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no bundles and no index"):
         fsck.repair(DirectoryStore(tmp_path))
     assert DirectoryStore(tmp_path).list("") == ["thesis.txt"]
-
-
-def test_who_has_no_key_does_not_repair_a_signed_channel(store: DirectoryStore) -> None:
-    with pytest.raises(InputError, match="its index is signed, and you have no key"):
-        fsck.repair(store)
-    assert found(store, NOBODY) == []

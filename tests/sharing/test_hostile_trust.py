@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from packyard.core.errors import InputError, IntegrityError
-from packyard.sharing import configuration
 from packyard.sharing.fetching.verify import verify_bundle
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keyring import TrustedChannel
@@ -105,15 +103,6 @@ def test_a_name_or_an_address_gives_a_trusted_key_no_other_channel(name: str, ad
     with suppress(UnicodeEncodeError):  # no text that a file can have
         read = TrustedChannel.parse(known.to_bytes(), file="x")
         assert (read, read.signatories[0].name) == (known, name)
-
-
-@fuzzed
-@given(st.text(max_size=200) | st.from_regex(r"(channel|cacheLimit|kind): ?[^\n]{0,40}\n", fullmatch=True))
-def test_any_configuration_is_read_or_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "config.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
-    with suppress(InputError):
-        found = configuration.read(tmp_path)
-        assert not found.channel or "://" in found.channel or found.channel.startswith("/")
 
 
 def test_the_signed_values_of_these_tests_are_good() -> None:

@@ -64,33 +64,6 @@ def test_is_the_same_in_whatever_order_entries_came() -> None:
         assert one_by_one.payload() == INDEX.payload()
 
 
-def test_refuses_another_digest_under_a_name_and_version_and_names_both() -> None:
-    other = [entry("bert", "1.9", b"other"), entry("resnet", "v2.7.0", b"other"), entry("new")]
-    with pytest.raises(ConflictError) as caught:
-        INDEX.add(*other)
-    assert [str(problem).split(" is ")[0] for problem in caught.value.problems] == ["bert@1.9", "resnet@v2.7.0"]
-    assert ENTRIES[0].tar in str(caught.value)
-    assert other[0].tar in str(caught.value)
-
-
-@pytest.mark.parametrize(("name", "version"), [("bert", "v1.9.0"), ("bert", "1.11.0-RC.1"), ("resnet", "2_7")])
-def test_refuses_a_version_in_another_spelling_and_names_the_one_that_is_there(name: str, version: str) -> None:
-    there = resolve(INDEX, name, version)
-    says = rf"^{name}@{version} is published as {there}: .*\(publish as {there.version}, or raise the version\)"
-    for content in (b"", b"other"):
-        with pytest.raises(ConflictError, match=says):
-            INDEX.add(entry(name, version, content))
-
-
-def test_a_closed_release_gets_no_more_and_keeps_what_it_has() -> None:
-    closed = INDEX.close("1.9.0")
-    assert closed.release("1.9") == Release(closed=True)
-    with pytest.raises(ConflictError, match=r"^new@1\.9: the release 1\.9 is closed \(publish it in another release"):
-        closed.add(entry("new", "1.9"))
-    assert closed.add(*ENTRIES) == closed
-    assert closed.add(entry("new", "1.10")).entries[2:3] == (ENTRIES[2],)
-
-
 @pytest.mark.parametrize("version", ["1.10", "v1.10", "1.10.0", "1.10+build"])
 def test_resolves_a_version_however_it_is_spelled(version: str) -> None:
     if "+" in version:

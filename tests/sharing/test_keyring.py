@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing.trust.keyring import Keyring
 from packyard.sharing.trust.keys import SigningKey
@@ -120,11 +119,3 @@ def test_a_damaged_file_of_a_channel_is_refused_and_not_taken_for_none(ring: Key
         with pytest.raises(IntegrityError, match=r"remove the file, and trust the key again"):
             act()
     assert ring.untrust(ADDRESS)
-
-
-def test_a_file_that_was_put_there_for_another_channel_is_refused(ring: Keyring) -> None:
-    ring.trust(ADDRESS, [PUBLISHER])
-    (file,) = (ring.folder / "channels").iterdir()
-    file.rename(ring.folder / "channels" / f"{Digest.of(b'https://other.example.com').hex}.json")
-    with pytest.raises(IntegrityError, match=r"is about https://models\.example\.com, for which it has another name"):
-        ring.trusted("https://other.example.com")

@@ -11,8 +11,6 @@ from threading import Lock
 import pytest
 
 import sample
-from packyard.core.digest import Digest
-from packyard.core.errors import IntegrityError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.package import Package
@@ -20,7 +18,7 @@ from packyard.sharing.index.summary import Summary
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import add_to_index, entry
 from sharing.servers import Script, answer, answering
-from tiny import done, packyard
+from tiny import done
 
 MANY = 5000 if sample.WHOLE else 1000
 _PATHS = [
@@ -93,15 +91,6 @@ def test_a_list_of_100000_packages_takes_at_most_1000_requests() -> None:
     assert len(Index(listed=names).with_packages([Package(name="new", versions={"1.0": entry("new")})]).shards) < 1000
 
 
-def test_a_name_is_resolved_by_one_shard_and_its_record(channel: Path) -> None:
-    asked = Counter[str]()
-    with answering(counting(channel, asked)) as server:
-        packyard("get", name_of(17), "--from", server.address)
-    index = [key for key in asked if key.startswith("index/")]
-    assert len(index) == 3
-    assert sum((channel / key).stat().st_size for key in index) <= 256 * 1024
-
-
 def test_the_listing_follows_yanks() -> None:
     index = Index().add(*map(large, range(4)))
     more = index.add(replace(large(1), version="1.1", description="Other: prose"))
@@ -111,15 +100,3 @@ def test_the_listing_follows_yanks() -> None:
     gone = index.put(replace(large(1), yanked="oh"))
     assert [each.name for each in gone.summaries()] == [name_of(0), name_of(2), name_of(3)]
     assert gone.named(name_of(1)).entries[0].yanked == "oh"
-
-
-@pytest.mark.parametrize(
-    "value",
-    [None, [], {}, {"version": 1}, {"version": "../1"}, {"version": "1", "useCases": "x"}, {"model": []}],
-    ids=str,
-)
-def test_a_row_that_is_none_is_refused(value: object) -> None:
-    row = {"record": Digest.of(b""), **value} if isinstance(value, dict) and value else value
-    document = json.loads(replace(Index(), channel="0" * 32, number=1).payload())
-    with pytest.raises(IntegrityError, match=r"packages\.bert"):
-        Index.parse(json.dumps({**document, "packages": {"bert": row}}).encode(), None)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-import real
 from packyard import __version__
 from packyard.core.bundle import record
 from packyard.core.digest import Digest
@@ -37,12 +33,6 @@ SBOM = sbom.to_bytes(BERT)
 MADE = Statement(BERT, INPUTS, REVISION, sbom=SBOM)
 READ = Provenance.parse(MADE.payload(), file="x")
 SIGNED = MADE.to_bytes(KEY)
-_BUNDLE = json.loads(SIGNED)
-UNSIGNED = record.to_bytes({**_BUNDLE, "dsseEnvelope": {**_BUNDLE["dsseEnvelope"], "signatures": []}})
-#: How to verify with openssl, base64 and printf alone, as users are told.
-SCRIPT = re.search(
-    r"```bash\n(#.*?openssl pkeyutl.*?)```", (real.REPOSITORY / "docs/security.md").read_text(), re.DOTALL
-)
 
 
 def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
@@ -68,7 +58,9 @@ def test_what_is_judged_and_shown_is_read_back() -> None:
     source = SourceCommit(commit=COMMIT, dirty=False, url=REVISION.url, folder="zoo")
     assert (READ.name, READ.version, READ.file, READ.tar) == ("bert", "1.0", BERT.digest, BERT.tar)
     assert (READ.packyard, READ.source, READ.sbom) == (__version__, source, Digest.of(SBOM))
-    read = Provenance.parse(Statement(BERT, {}, Revision(commit=COMMIT), is_dirty=True).payload(), file="x")
+    read = Provenance.parse(
+        Statement(BERT, INPUTS, Revision(commit=COMMIT, changed=frozenset(INPUTS))).payload(), file="x"
+    )
     assert (read.source, read.sbom) == (SourceCommit(commit=COMMIT, dirty=True), None)
     changed = Statement(BERT, INPUTS, Revision(commit=COMMIT, changed=frozenset(INPUTS))).to_bytes(KEY)
     assert "with changes that are not committed" in verify_bundle(BERT, changed, TRUST, what="x").describe()
@@ -79,49 +71,6 @@ def test_says_nothing_of_when_and_where() -> None:
     assert again.to_bytes(KEY) == SIGNED
     text = MADE.payload().decode()
     assert not re.search(r"(?i)startedOn|finishedOn|invocation|host|user|\d\d:\d\d", text)
-
-
-def test_names_the_file_that_is_published_if_that_is_compressed_differently() -> None:
-    published = compressed_otherwise(BERT)
-    made = Statement(published, INPUTS, REVISION)
-    assert verify_bundle(published, made.to_bytes(KEY), TRUST, what="x").signers == (KEY.public.id,)
-
-
-def _script(folder: Path, file: bytes, attested: bytes, key: SigningKey) -> subprocess.CompletedProcess[str]:
-    assert SCRIPT
-    (folder / "bert.tar.gz").write_bytes(file)
-    (folder / "bert.tar.gz.sigstore.json").write_bytes(attested)
-    (folder / "release.pub.pem").write_bytes(key.public.to_pem())
-    bin_dir = folder / "bin"
-    bin_dir.mkdir()
-    for name in ("openssl", "base64"):
-        (bin_dir / name).symlink_to(real.program(name))
-    words = ["/bin/sh", "-eu", "-c", SCRIPT[1], "verify", "bert.tar.gz", "release.pub.pem"]
-    return subprocess.run(words, cwd=folder, env={"PATH": str(bin_dir)}, capture_output=True, text=True)
-
-
-def test_openssl_base64_and_printf_alone_verify_it(tmp_path: Path) -> None:
-    done = _script(tmp_path, BERT.data, SIGNED, KEY)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["Signature Verified Successfully", "bert.tar.gz is the one that was signed"]
-
-
-@pytest.mark.parametrize("what", ["key", "file", "payload", "input"])
-def test_openssl_base64_and_printf_alone_find_what_is_wrong(tmp_path: Path, what: str) -> None:
-    file, attested, key = BERT.data, SIGNED, KEY
-    if what == "key":
-        key = OTHER
-    elif what == "file":
-        file += b"x"
-    elif what == "input":  # a file whose digest stands elsewhere in the statement
-        file = b"1"
-    else:
-        signed = json.loads(SIGNED)
-        signed["dsseEnvelope"]["payload"] = base64.b64encode(Statement(BERT, {}, None).payload()).decode()
-        attested = record.to_bytes(signed)
-    done = _script(tmp_path, file, attested, key)
-    assert done.returncode != 0
-    assert "is the one" not in done.stdout
 
 
 def _wrap(statement: dict[str, Any] | bytes, key: SigningKey = KEY) -> bytes:
@@ -194,14 +143,8 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         ),
         "byproducts bert.tar.gz.spdx.json: must be one",
     ),
-    "a key twice": (
-        _wrap(MADE.payload().replace(b'"_type":', b'"_type": "x",\n  "_type":')),
-        "a key appears twice",
-    ),
     "no statement": (b"{}", "is not signed"),
-    "no signature in it": (UNSIGNED, "must be one, found 0"),
     "no signatures": (MADE.to_bytes(), "is not signed"),
-    "an untrusted key": (MADE.to_bytes(OTHER), "which you do not trust"),
     "oversized": (SIGNED + b" " * provenance.LIMIT, "is larger than"),
 }
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +9,6 @@ import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError
-from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
@@ -62,13 +59,6 @@ def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -
     assert access.read(store).entries == (IndexEntry.of(bundle()),)
 
 
-@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs sha256sum")
-def test_sha256sum_accepts_the_checksum(store: DirectoryStore, tmp_path: Path) -> None:
-    publish(store, [bundle()])
-    check = ["sha256sum", "--check", "--strict", "bert.tar.gz.sha256"]
-    assert subprocess.run(check, cwd=tmp_path / "1.0", capture_output=True, text=True).stdout == "bert.tar.gz: OK\n"
-
-
 def test_publishing_the_same_again_changes_nothing(store: DirectoryStore, tmp_path: Path) -> None:
     publish(store, [bundle()])
 
@@ -90,17 +80,6 @@ def test_the_same_tar_compressed_otherwise_leaves_the_published_file_and_its_che
     assert state(store) == before
 
 
-def test_what_is_published_is_not_read_again(store: DirectoryStore) -> None:
-    publish(store, [bundle()])
-
-    class Noting(DirectoryStore):
-        def get(self, key: str, *, limit: int = LIMIT) -> bytes:
-            assert key.startswith("index/"), key
-            return super().get(key, limit=limit)
-
-    assert publish(Noting(store.root_dir), [bundle()])[0][1] == "unchanged"
-
-
 @pytest.mark.parametrize("missing", [["checksum"], ["index"], ["checksum", "index"]])
 def test_completes_with_the_checksum_of_the_published_file(
     store: DirectoryStore, tmp_path: Path, missing: list[str]
@@ -116,24 +95,13 @@ def test_completes_with_the_checksum_of_the_published_file(
     assert state(store) == before
 
 
-def test_refuses_another_tar_under_a_published_version_and_names_both(store: DirectoryStore) -> None:
-    publish(store, [bundle()])
-    before = state(store)
-    other = bundle(text="other")
-    with pytest.raises(ConflictError) as caught:
-        publish(store, [other])
-    assert bundle().tar in str(caught.value)
-    assert other.tar in str(caught.value)
-    assert str(caught.value).startswith("bert@1.0 is published with other content")
-    assert state(store) == before
-
-
 def test_one_conflict_among_many_publishes_none_and_all_are_named(store: DirectoryStore) -> None:
     publish(store, [bundle("a"), bundle("c")])
     before = state(store)
     with pytest.raises(ConflictError) as caught:
         publish(store, [bundle("a", text="x"), bundle("b"), bundle("c", text="x")])
     assert [problem.message[:5] for problem in caught.value.problems] == ["a@1.0", "c@1.0"]
+    assert all(each.tar in str(caught.value) for each in (bundle("a"), bundle("a", text="x")))
     assert state(store) == before
 
 
@@ -211,15 +179,6 @@ def test_a_channel_without_an_index_is_not_taken_for_an_empty_one(store: Directo
         publish(store, [bundle(version="2.0")])
     with pytest.raises(ConflictError, match=r"no index: 1\.0/gpt\.tar\.gz, 1\.0/gpt\.tar\.gz\.sha256 \(bring"):
         publish(store, [bundle()])
-    assert state(store) == before
-
-
-def test_publishing_again_all_that_lies_there_brings_the_index_back(store: DirectoryStore, tmp_path: Path) -> None:
-    publish(store, [bundle(), bundle("gpt")], by=Publisher(new_id=lambda: ID))
-    before = state(store)
-    lose_index(tmp_path)
-    again = publish(store, [bundle(), bundle("gpt")], by=Publisher(new_id=lambda: ID))
-    assert [status for _, status in again] == ["completed", "completed"]
     assert state(store) == before
 
 

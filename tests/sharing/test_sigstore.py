@@ -17,7 +17,6 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
-from packyard.sharing.fetching.verify import verify_bundle
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
@@ -27,7 +26,7 @@ from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import envelope
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance, Statement
 from sharing.examples import bundle
 from sharing.registries import anywhere, ask
@@ -108,16 +107,6 @@ def test_publishing_again_leaves_a_signed_statement_that_verifies(channel: Direc
         assert store.get(ENTRY.beside(SIGSTORE)) == one[ENTRY.beside(SIGSTORE)]
     publish(channel, [BERT], attest=lambda entry: {entry.beside(PROVENANCE): made().to_bytes()}, by=Publisher(key=KEY))
     assert ENTRY.beside(PROVENANCE) not in channel.list("")
-
-
-def test_a_bundle_by_an_identity_counts_for_no_key() -> None:
-    bundle = json.loads(made().to_bytes(KEY))
-    bundle["verificationMaterial"] = {"certificate": {"rawBytes": "AA=="}, "tlogEntries": []}
-    data = json.dumps(bundle).encode()
-    proof = verify_bundle(ENTRY, data, NOBODY, what="x")
-    assert (proof.signers, proof.others) == ((), (envelope.IDENTITY,))
-    with pytest.raises(IntegrityError, match="is signed by a Sigstore identity, which you do not trust"):
-        verify_bundle(ENTRY, data, TRUST, what="x")
 
 
 CHANGES = {

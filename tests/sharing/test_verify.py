@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,17 +75,6 @@ def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:
         with_sbom(verify_bundle(BERT, without, TRUST, what="x"), SBOM, what="x")
 
 
-def test_nothing_that_proves_something_is_imported_before_it_is_needed() -> None:
-    code = """
-import sys
-from packyard.sharing import configuration
-from packyard.sharing.fetching import verify
-from packyard.sharing.trust import keyring
-print(*sorted({"cryptography", "subprocess", "yaml", "importlib.metadata", "packyard.writing.source"} & {*sys.modules}))
-"""
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
-
-
 @pytest.fixture
 def listed(tmp_path: Path) -> DirectoryStore:
     """A channel that lists `BERT`, with its provenance."""
@@ -106,16 +93,6 @@ def test_what_a_signed_index_lists_is_verified_with_the_provenance_of_the_channe
         verify_listed(found, entry, bundle(text="other"), None, trusted)
 
 
-def test_a_channel_without_provenance_is_no_error_where_the_index_is_signed(tmp_path: Path) -> None:
-    store = DirectoryStore(tmp_path / "channel")
-    publish(store, [BERT], by=Publisher(key=KEY))
-    found = access.read(store, TRUST)
-    assert verify_listed(found, found.entries[0], BERT, None, TRUST).listed_by == (KEY.public.id,)
-    unsigned = access.read(store)
-    with pytest.raises(IntegrityError, match="has no provenance"):
-        verify_listed(unsigned, found.entries[0], BERT, None, TRUST)
-
-
 def test_names_the_files_of_a_folder_that_differ(tmp_path: Path) -> None:
     folder = bundle(text="read me").unpack(tmp_path)
     described = bundle(text="read me").manifest
@@ -129,14 +106,9 @@ def test_names_the_files_of_a_folder_that_differ(tmp_path: Path) -> None:
     assert found == [("README.md", "changed"), ("link", "extra"), ("sub/more", "extra")]
     (folder / "README.md").unlink()
     assert changes(folder, described)[0] == ("README.md", "missing")
-
-
-def test_a_link_in_the_place_of_a_file_is_changed_whatever_it_leads_to(tmp_path: Path) -> None:
-    folder = bundle(text="read me").unpack(tmp_path)
-    described = bundle(text="read me").manifest
-    (folder / "README.md").rename(tmp_path / "same")
+    (tmp_path / "same").write_text("read me")
     (folder / "README.md").symlink_to(tmp_path / "same")
-    assert changes(folder, described) == [("README.md", "changed")]
+    assert changes(folder, described)[0] == ("README.md", "changed"), "whatever a link leads to"
 
 
 def test_a_folder_with_very_many_files_is_refused(tmp_path: Path) -> None:

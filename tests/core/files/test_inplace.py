@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import real
 from core.files.krmfiles import field_values, make_package
 from core.files.packages import set_to
 from packyard.core.files import inplace
-from tiny import environment
 
 
 @pytest.mark.parametrize("sizes", [(5000, 5000), (5000, 9000), (9000, 5000), (10, 5000), (5000, 0)])
@@ -72,35 +68,3 @@ def test_two_names_of_one_file_in_a_package_are_both_set(tmp_path: Path) -> None
     set_to(root, "b")
     assert field_values(root) == {"b"}
     assert (root / "sub/three.yaml").samefile(root / "one.yaml")
-
-
-FULL = """
-set -e
-mkdir disk && mount -t tmpfs -o size=256k tmpfs disk
-cp -r package disk/package
-head -c 60000 /dev/zero | tr '\\0' x | sed 's/^/# /' >> disk/package/one.yaml
-ln disk/package/one.yaml disk/other
-cp disk/package/one.yaml old
-"$@" && echo done >&2
-ls -A disk/package
-cmp disk/package/one.yaml old || wc -c < disk/package/one.yaml
-"""
-
-
-@pytest.mark.nightly  # needs user namespaces
-def test_a_disk_that_is_full_leaves_a_file_with_two_names_whole(tmp_path: Path) -> None:
-    unshare, bash = real.program("unshare"), real.program("bash")
-    if subprocess.run([unshare, "-rm", "true"], capture_output=True, check=False).returncode:
-        pytest.skip("needs user namespaces")
-    make_package(tmp_path / "package")
-    code = "from packyard.cli.main import main; main(['set', 'disk/package', 'V=' + 'y' * 60000])"
-    process = subprocess.run(
-        [unshare, "-rm", bash, "-c", FULL, "bash", "env", *(sys.executable, "-c", code)],
-        cwd=tmp_path,
-        env=environment(PATH=real.path_with("mount", "cmp")),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "No space left on device; nothing was changed" in process.stderr
-    assert process.stdout.split() in (["Krmfile", "one.yaml", "sub", "two.yaml"], []), process.stdout + process.stderr

@@ -108,11 +108,8 @@ def test_a_command_that_dies_while_it_recovers_leaves_nothing_that_the_next_one_
 READERS = {
     "render": ("render",),
     "setters": ("setters", "package"),
-    "explain": ("explain", "package", "V"),
     "lint": ("lint", "package"),
-    "list-setters": ("cfg", "list-setters", "package"),
     "set --dry-run": ("set", "package", "V=c", "--dry-run"),
-    "undo --dry-run": ("undo", "package", "--dry-run"),
     "enable": ("enable", "package"),
 }
 

@@ -27,23 +27,15 @@ KINDS = {
     "v1 Pod": ("spec:", "spec"),
     "v1 PodTemplate": ("template: spec:", "template.spec"),
     "apps/v1 Deployment": ("spec: template: spec:", "spec.template.spec"),
-    "apps/v1 StatefulSet": ("spec: template: spec:", "spec.template.spec"),
-    "apps/v1 DaemonSet": ("spec: template: spec:", "spec.template.spec"),
-    "apps/v1 ReplicaSet": ("spec: template: spec:", "spec.template.spec"),
-    "batch/v1 Job": ("spec: template: spec:", "spec.template.spec"),
     "batch/v1 CronJob": ("spec: jobTemplate: spec: template: spec:", "spec.jobTemplate.spec.template.spec"),
-    **{
-        f"kubeflow.org/{version} {kind}": (
-            f"spec: {field}: Worker: template: spec:",
-            f"spec.{field}.Worker.template.spec",
-        )
-        for version, kind, field in (
-            ("v2beta1", "MPIJob", "mpiReplicaSpecs"),
-            ("v1", "MPIJob", "mpiReplicaSpecs"),
-            ("v1", "PyTorchJob", "pytorchReplicaSpecs"),
-            ("v1", "TFJob", "tfReplicaSpecs"),
-        )
-    },
+    "kubeflow.org/v2beta1 MPIJob": (
+        "spec: mpiReplicaSpecs: Worker: template: spec:",
+        "spec.mpiReplicaSpecs.Worker.template.spec",
+    ),
+    "kubeflow.org/v1 PyTorchJob": (
+        "spec: pytorchReplicaSpecs: Worker: template: spec:",
+        "spec.pytorchReplicaSpecs.Worker.template.spec",
+    ),
     "jobset.x-k8s.io/v1alpha2 JobSet": (
         "spec: replicatedJobs: - template: spec: template: spec:",
         "spec.replicatedJobs.0.template.spec.template.spec",
@@ -52,24 +44,10 @@ KINDS = {
         "spec: leaderWorkerTemplate: workerTemplate: spec:",
         "spec.leaderWorkerTemplate.workerTemplate.spec",
     ),
-    **dict.fromkeys(
-        ("trainer.kubeflow.org/v1alpha1 TrainingRuntime", "trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime"),
-        (
-            "spec: template: spec: replicatedJobs: - template: spec: template: spec:",
-            "spec.template.spec.replicatedJobs.0.template.spec.template.spec",
-        ),
+    "trainer.kubeflow.org/v1alpha1 TrainingRuntime": (
+        "spec: template: spec: replicatedJobs: - template: spec: template: spec:",
+        "spec.template.spec.replicatedJobs.0.template.spec.template.spec",
     ),
-    **{
-        f"ray.io/v1 {kind}": (
-            f"spec: {before}headGroupSpec: template: spec:",
-            f"spec.{path}headGroupSpec.template.spec",
-        )
-        for kind, before, path in (
-            ("RayCluster", "", ""),
-            ("RayJob", "rayClusterSpec: ", "rayClusterSpec."),
-            ("RayService", "rayClusterConfig: ", "rayClusterConfig."),
-        )
-    },
     "ray.io/v1alpha1 RayJob": ("spec: submitterPodTemplate: spec:", "spec.submitterPodTemplate.spec"),
     # no kind of the table: found by its containers
     "example.com/v1 Trainer": ("spec: workers: - template: spec:", "spec.workers.0.template.spec"),

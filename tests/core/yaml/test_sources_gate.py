@@ -43,15 +43,7 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link in files": (link("packages/p/files/leak", "secret"), "packages/p/files/leak: leads to "),
     "a license above": (text("packyard.yaml", "LICENSE", "../secret"), "packyard.yaml:5:10: license: '../secret' lead"),
     "a linked fragment": (link("packages/p/docs/00-title.md", "secret"), "packages/p/docs/00-title.md: leads to "),
-    "a linked folder of fragments": (
-        lambda root: [(root / "packages/p/docs").rename(root.parent / "docs"), link("packages/p/docs", "docs")(root)],
-        "packages/p/docs: leads to ",
-    ),
     "a resource above": (text(KUSTOMIZATION, "cm.yaml", "../../../secret"), f"{KUSTOMIZATION}:4:13: resources: '../.."),
-    "a folder above as resource": (
-        text(KUSTOMIZATION, "cm.yaml", "../../../outside"),
-        f"{KUSTOMIZATION}:4:13: resources: '../../../outside' leads to",
-    ),
     "a linked kustomization": (link(KUSTOMIZATION, "outside/kustomization.yaml"), f"{KUSTOMIZATION}: leads to"),
     "a linked Krmfile": (link("bases/one/Krmfile", "outside/Krmfile"), "bases/one/Krmfile: leads to"),
     "a base above": (text(PACKAGE, "base: one", "base: .."), f"{PACKAGE}:4:15: useCases.one.base: no folder '..'"),
@@ -70,20 +62,9 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
         ],
         "overlays/options/o: leads to",
     ),
-    "a linked file of an option": (
-        lambda root: [
-            tiny.write(root / "overlays/options/o/kustomization.yaml", OVERLAY + "patches: [{path: cm.yaml}]\n"),
-            link("overlays/options/o/cm.yaml", "outside/cm.yaml")(root),
-        ],
-        "overlays/options/o/kustomization.yaml:3:11: patches.path: 'cm.yaml' leads to",
-    ),
     "a generated file": (
         text(KUSTOMIZATION, "resources:", GENERATOR + "\nresources:"),
         f"{KUSTOMIZATION}:4:40: configMapGenerator.files: no file 'secret' here",
-    ),
-    "a component": (
-        text(KUSTOMIZATION, "resources:", "components: [../../../outside]\nresources:"),
-        f"{KUSTOMIZATION}:4:14: components: '../../../outside' leads to",
     ),
     "a linked preset": (link("packages/p/files/presets/a.yaml", "secret"), "packages/p/files/presets/a.yaml: leads to"),
     "a linked package": (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import Change, compare
 
 KRMFILE = """\
@@ -242,28 +241,3 @@ def test_says_why_a_broken_file_is_not_compared_by_fields(file: str, data: bytes
 def test_aligns_hostile_lists_in_bounded_time() -> None:
     one, other = (f"a: [{', '.join(words * 1000)}]\n".encode() for words in (["x", "y"], ["y", "z", "x"]))
     assert len(compare({"a.yaml": one}, {"a.yaml": other})) > 1000
-
-
-def test_of_long_values_that_begin_alike_what_differs_is_shown() -> None:
-    start = (
-        "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: run\nspec:\n  template:\n    spec:\n      restartPolicy: "
-    )
-
-    def said(before: object, after: object) -> str:
-        return report.sentence(
-            Change(
-                where="",
-                what="field",
-                change="changed",
-                name="Component",
-                path="patches[0].patch",
-                before=before,
-                after=after,
-            )
-        )
-
-    changed = said(f"{start}Never\n", f"{start}OnFailure\n")
-    assert changed == r"Component: patches[0].patch '…     restartPolicy: Never\n' → '…     restartPolicy: OnFailure\n'"
-    assert said("a" * 100, "b" * 100).count("a" * 80 + "…") == 1, "nothing is alike"
-    assert said("x", "y") == "Component: patches[0].patch x → y"
-    assert said(f"{start}Never", f"{start}Never and more").endswith(" → …restartPolicy: Never and more")

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from packyard.cli import fanout, progress
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
-from packyard.core.files.git import Revision
 from packyard.sharing.entry import SBOM, IndexEntry, bundle_key
 from packyard.sharing.publishing.publish import Attest, Packed
 from packyard.sharing.stores.oci.manifest import bundle_digest
@@ -45,7 +44,6 @@ def attest(workspace: Workspace, folder: Path, key: Signing | None) -> Attest:
     at, libraries = git.find(workspace.root_dir), provenance.installed_libraries()
     places = by_place(workspace.libraries)
     built_on = {place: _built_on(each) for place, each in places.items()}
-    folders = [(place, git.find(each.root_dir)) for place, each in places.items() if each.is_folder]
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
@@ -57,19 +55,12 @@ def attest(workspace: Workspace, folder: Path, key: Signing | None) -> Attest:
             built_on=built_on,
             libraries=libraries,
             manifest=bundle_digest(entry),
-            is_dirty=at is not None and any(_differs(at, other, place, inputs) for place, other in folders),
         )
         name = (entry.name, entry.version)
         statement = origin.to_bytes(key)
         return {bundle_key(*name, SBOM): described, bundle_key(*name, provenance.end(statement)): statement}
 
     return statements
-
-
-def _differs(at: Revision, other: Revision | None, place: str, inputs: Iterable[str]) -> bool:
-    """Say whether a file of the library at a place is not as the commit of the workspace has it."""
-    own = [path.removeprefix(f"{place}/") for path in inputs if path.startswith(f"{place}/")]
-    return bool(own) and (other is None or other.commit != at.commit or other.is_dirty(own))
 
 
 def _built_on(each: Library) -> BuiltOn:

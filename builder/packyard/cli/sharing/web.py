@@ -39,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--open", action="store_true", help="serve it on 127.0.0.1, and open it in a browser")
     where.add_argument("--to", metavar="DIR", help="write the page there")
-    declare.value(parser, "--title TEXT", "what the page is called (default: as before, or Packages)")
     declare.value(parser, "--port PORT", "with --open (default: one that is free)", type=int, default=0)
 
 
@@ -50,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.open:
         return _open(arguments)
     target = _target(arguments)
-    made = _made(arguments.channel, arguments.title or page.title(target), is_beside=not arguments.to)
+    page.check(target)
+    made = _made(arguments.channel, is_beside=not arguments.to)
     if arguments.to:
         Path(arguments.to).mkdir(parents=True, exist_ok=True)
     ROWS.show(list(page.write(target, made).items()), arguments.output)
@@ -61,7 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def write(channel: str, store: Store) -> None:
     """Write the page of a channel into it."""
-    page.write(store, _made(channel, page.title(store), is_beside=True))
+    page.check(store)
+    page.write(store, _made(channel, is_beside=True))
     output.note(f"the page is {store.address.rstrip('/')}/{page.INDEX}")
 
 
@@ -85,7 +86,7 @@ def _target(arguments: argparse.Namespace) -> Store:
     return store
 
 
-def _made(channel: str, title: str | None, *, is_beside: bool) -> dict[str, bytes]:
+def _made(channel: str, *, is_beside: bool) -> dict[str, bytes]:
     """Return the files of the page of a channel; beside that, it reads from its own place where the channel is."""
     store = open_to_read(channel)
     address = store.address if "://" in store.address else str(Path(store.address).resolve())
@@ -93,12 +94,12 @@ def _made(channel: str, title: str | None, *, is_beside: bool) -> dict[str, byte
     at = f"{address.rstrip('/')}/" if is_web else "../../" if is_beside else ""
     with progress.busy("reading packages"), output.without("messages"):
         packages = list(web_content.packages(listed(channel, store), channel, store))
-    return page.files(packages, title or "Packages", address="" if is_beside else address, bundles=at)
+    return page.files(packages, address="" if is_beside else address, bundles=at)
 
 
 def _open(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-        page.write(DirectoryStore(Path(folder)), _made(arguments.channel, arguments.title, is_beside=False))
+        page.write(DirectoryStore(Path(folder)), _made(arguments.channel, is_beside=False))
         try:
             serving = server(Path(folder), arguments.port)
         except OSError as error:

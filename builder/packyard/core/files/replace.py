@@ -12,9 +12,7 @@ finished from there on, unless a file was edited since: then the user chooses, b
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -241,36 +239,24 @@ def _prepare(root: str, changes: Mapping[str, FileChange]) -> list[_Move]:
 def _compare(move: _Move, linked: dict[tuple[int, ...], _Move]) -> None:
     """Compare a writable file with what was read of it; ``linked`` collects the files that have several names."""
     refusal = ConflictError(Problem(_CHANGED, file=move.name))
-    try:
-        handle = os.open(move.file, _FOR_CHANGE)
-    except FileNotFoundError:
+    if not os.path.lexists(move.file):
         if move.old is not None:
-            raise refusal from None
-        return
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO):  # not a regular file any more
-            raise refusal from None
-        raise
-    try:
-        state = os.fstat(handle)
-        if not stat.S_ISREG(state.st_mode) or move.old is None or _read(handle, len(move.old)) != move.old:
             raise refusal
-    finally:
-        os.close(handle)
+        return
+    state = os.lstat(move.file)
+    try:
+        now = _content(move.file)
+    except InputError:  # not a regular file any more
+        raise refusal from None
+    if now != move.old:
+        raise refusal
+    os.close(os.open(move.file, _FOR_CHANGE))
     move.state = _state(state)
     if state.st_nlink > 1 and move.new is not None:
         move.stands = False
         other = linked.setdefault(move.state[:2], move)
         if other.new != move.new:
             raise ConflictError(Problem(f"is {other.name} under another name, with other bytes", file=move.name))
-
-
-def _read(handle: int, size: int) -> bytes:
-    """Read so many bytes, and one more if there are more."""
-    data = os.read(handle, size + 1)
-    while len(data) <= size and (more := os.read(handle, size + 1 - len(data))):
-        data += more
-    return data
 
 
 def _state(state: os.stat_result) -> tuple[int, ...]:

@@ -36,7 +36,6 @@ class Tree:
         #: Stands before a path in messages.
         self.prefix = "" if str(root_dir) == "." else os.path.join(root_dir, "")
         self._read: dict[str, bytes] = {}
-        self._listed: dict[str, tuple[list[str], list[str], set[str]]] = {}
         self._real = {"": os.path.realpath(root_dir).rstrip("/")}
         self._root = ""
         self._log: StepLog | None = None
@@ -66,14 +65,12 @@ class Tree:
 
         A folder whose name the caller removes from the list is not entered.
         """
-        ahead = [below]
-        while ahead:
-            folder = ahead.pop()
-            listed, files, links = self._list(folder)
-            folders = listed.copy()
-            yield folder, folders, files
-            start = f"{folder}/" if folder else ""
-            ahead += [start + name for name in reversed(folders) if name not in links]
+        self._folder(below)
+        top = self.prefix + below or os.curdir
+        for path, folders, files in os.walk(top, onerror=_unreadable):
+            folders.sort(key=os.fsencode)
+            folder = path[len(top) :].strip("/")
+            yield "/".join(filter(None, (below, folder))), folders, sorted(files, key=os.fsencode)
 
     @contextmanager
     def locked(self, log: StepLog | None = None, *, below: bool = True) -> Iterator[None]:
@@ -88,7 +85,6 @@ class Tree:
         with exclusive.held(self.root, log.tell):
             for step in log.at(self.root, DRAFT, OPEN):
                 replace.settle(step)
-                self._listed.clear()
                 self._read.clear()
             for warning in self._warnings(below=below):
                 log.tell(warning)
@@ -186,12 +182,6 @@ class Tree:
                     names.clear()
         yield from filter(None, map(notice.warning, folders))
 
-    def _list(self, folder: str) -> tuple[list[str], list[str], set[str]]:
-        if folder not in self._listed:
-            self._folder(folder)
-            self._listed[folder] = _names(self.prefix + folder or ".")
-        return self._listed[folder]
-
     def _file(self, path: str) -> str:
         """Return a path with its folder made real; it must lie inside the root."""
         folder, _, name = path.rpartition("/")
@@ -228,25 +218,5 @@ class Tree:
         return target
 
 
-def _names(folder: str) -> tuple[list[str], list[str], set[str]]:
-    """Return the names of folders, the names of everything else, and which folders are links."""
-    folders, files, links = [], [], set()
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if not _is_folder(entry):
-                    files.append(entry.name)
-                    continue
-                folders.append(entry.name)
-                if entry.is_symlink():
-                    links.add(entry.name)
-    except OSError as error:
-        raise UnavailableError(Problem(error.strerror or str(error), file=error.filename or folder)) from error
-    return sorted(folders, key=os.fsencode), sorted(files, key=os.fsencode), links
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link to itself, for example
-        return False
+def _unreadable(error: OSError) -> None:
+    raise UnavailableError(Problem(error.strerror or str(error), file=error.filename)) from error

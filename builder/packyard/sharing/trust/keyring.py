@@ -142,13 +142,9 @@ class Keyring:
         file = self.folder / _CHANNELS / name
         hint = "remove the file, and trust the key again: packyard keys trust FILE CHANNEL"
         try:
-            channel = TrustedChannel.parse(regular.read(file, limit=_LIMIT), file=str(file))
+            return TrustedChannel.parse(regular.read(file, limit=_LIMIT), file=str(file))
         except IntegrityError as error:
             raise error.hinted(hint) from error
-        if name != _file_name(channel.identity):
-            problem = f"is about {channel.identity}, for which it has another name"
-            raise IntegrityError(Problem(problem, file=str(file), hint=hint))
-        return channel
 
     def _names(self, folder: str) -> list[str]:
         try:

@@ -73,7 +73,7 @@ class Statement:
     """What is to be said of a bundle that was made here, by this packyard.
 
     ``inputs`` are the files that were read, below the root of the sources, which have a git ``revision`` and are dirty
-    where one of these files differed from it; or ``is_dirty``. ``libraries`` is what else had a say in the bytes, by
+    where one of these files differed from it. ``libraries`` is what else had a say in the bytes, by
     its versions: asking takes time, and who describes many bundles does so once. ``built_on`` are libraries of bases
     and overlays, by their places: inputs whose paths begin so are from them, and those without any are not said.
     ``manifest`` is the digest of the bundle's manifest in registries.
@@ -87,7 +87,6 @@ class Statement:
     built_on: Mapping[str, BuiltOn] = field(default_factory=dict)
     libraries: Mapping[str, str] | None = None
     manifest: Digest | None = None
-    is_dirty: bool = False
 
     def payload(self) -> bytes:
         """Return what signatures sign."""
@@ -112,7 +111,7 @@ class Statement:
     def _dependencies(self) -> Iterator[dict[str, object]]:
         if at := self.revision:
             uri = {"uri": f"{at.url}@{at.commit}"} if at.url else {}
-            notes = {"dirty": self.is_dirty or at.is_dirty(self.inputs), "folder": at.folder}
+            notes = {"dirty": at.is_dirty(self.inputs), "folder": at.folder}
             yield {"name": _SOURCE, **uri, "digest": {"gitCommit": at.commit}, "annotations": notes}
         for place, on in sorted(self.built_on.items()):
             if any(path.startswith(f"{place}/") for path in self.inputs):

@@ -12,8 +12,6 @@ HTML of their own. No page has a script or a style in it, and its Content-Securi
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 INDEX, MISSING = "index.html", "404.html"
 FOLDER = "web/p/"
 _LIMIT = 16 * 1024 * 1024  # bytes of an index.html
-_OURS = re.compile('<meta name="generator" content="packyard">\n<title>(.*)</title>')
+_OURS = b'<meta name="generator" content="packyard">'
 
 #: What a template says of a package, and of one of its versions: `cli.sharing.web_content` makes them.
 Fields: TypeAlias = Mapping[str, Any]
@@ -43,12 +41,12 @@ def key(name: str, version: str = "") -> str:
     return f"{FOLDER}{name}_{version}.html" if version else f"{FOLDER}{name}.html"
 
 
-def files(packages: Sequence[Fields], title: str, *, address: str = "", bundles: str = "") -> dict[str, bytes]:
+def files(packages: Sequence[Fields], *, address: str = "", bundles: str = "") -> dict[str, bytes]:
     """Return the files of a page by their keys; what refers to others comes last.
 
     ``address`` is that of the channel in commands (empty: where the page is read), ``bundles`` where bundles lie.
     """
-    page = {"title": title, "address": address, "bundles": bundles}
+    page = {"address": address, "bundles": bundles}
     made = {f"web/{name}": (_folder() / name).read_bytes() for name in ("page.css", "page.js")}
     package_page = _templates().get_template("package.html")
     for package in packages:
@@ -74,18 +72,15 @@ def write(store: Store, made: Mapping[str, bytes]) -> dict[str, str]:
     return states
 
 
-def title(store: Store) -> str | None:
-    """Return the title of a channel's page, or None where it has none; somebody else's page is an `InputError`."""
-    found = None
+def check(store: Store) -> None:
+    """Refuse a channel that has somebody else's page."""
     with suppress(UnmadeStoreError):
         for name in (MISSING, INDEX):
             data = get_or_none(store, name, limit=_LIMIT)
-            found = _OURS.search(data.decode("utf-8", "replace")) if data is not None else None
-            if data is not None and found is None:
+            if data is not None and _OURS not in data:
                 hint = "move it away, or write the page elsewhere: --to DIR"
                 file = f"{store.address}: {name}"
                 raise InputError(Problem("is there already, and is not packyard's", file=file, hint=hint))
-    return html.unescape(found[1]) if found else None
 
 
 def _folder() -> Path:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from posixpath import commonprefix
 
 from packyard.core.errors import on_one_line, shown
 from packyard.core.markdown import code as code_span
@@ -21,7 +20,6 @@ from packyard.using.upgrade.difference import Change
 #: The most bytes of a comment that GitHub takes are 65,536; the rest is for what others add.
 _MOST = 60_000
 _LONGEST = 80  # characters of a value
-_CONTEXT = 20  # of them before the first that differs
 
 #: What differs, by packages.
 Found = Mapping[str, Sequence[Change]]
@@ -71,7 +69,7 @@ def sentence(change: Change, code: Callable[[str], str] = str) -> str:
 
 
 def _values(change: Change, code: Callable[[str], str]) -> str:
-    before, after = (code(text) for text in _texts(change))
+    before, after = (code(_value(change, value)) for value in (change.before, change.after))
     if change.change == "bound":
         if change.after is None:
             return f"no longer set by {before}"
@@ -79,16 +77,6 @@ def _values(change: Change, code: Callable[[str], str]) -> str:
     if change.change in ("added", "removed"):
         return f"{change.change}: {after if change.change == 'added' else before}"
     return f"{'in another order: ' if change.change == 'reordered' else ''}{before} → {after}"
-
-
-def _texts(change: Change) -> tuple[str, str]:
-    """Write both values; of long ones that begin alike, what differs, with a few characters before it."""
-    before, after = change.before, change.after
-    if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > _LONGEST:
-        start = len(commonprefix((before, after))) - _CONTEXT
-        if start > 0:
-            before, after = f"…{before[start:]}", f"…{after[start:]}"
-    return _value(change, before), _value(change, after)
 
 
 def _value(change: Change, value: object) -> str:
