@@ -127,25 +127,6 @@ def test_packages_of_the_workspace_here_count_only_where_they_are_named(
     assert refused.stderr == "error: PACKYARD_TIMEOUT: must be a number of seconds up to 86400, found 'x'\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("resnet50", "did you mean 'resnet50v1-5-fp32-inference-k8s' or 'resnet50v1-5-fp32-training-k8s'?"),
-        ("serving", "did you mean 'llm-serving'?"),
-        ("llm-servin", "did you mean 'llm-serving'?"),
-        ("lm-serving", "did you mean 'llm-serving'?"),
-        ("LLM-serving", "did you mean 'llm-serving'?"),
-        ("k8s", "did you mean 'bert-large-fp32-training-k8s', "),
-    ],
-)
-def test_a_wrong_name_gets_those_that_begin_so(name: str, says: str, tmp_path: Path) -> None:
-    found = packyard("get", name, "--to", tmp_path)
-    assert (found.returncode, found.stdout) == (1, "")
-    assert says in found.stderr
-    assert "site-packages" not in found.stderr
-    assert len(found.stderr.splitlines()) == 1
-
-
 @pytest.mark.parametrize("words", [["get", "--from=CHANNEL", "b"], ["run", "--from", "CHANNEL", "b"], ["get", "b"]])
 def test_completion_offers_the_names_of_the_same_source(
     words: list[str], channel: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]

@@ -1,4 +1,4 @@
-"""`verify` and `rebuild`: what they print, and their exit codes."""
+"""`verify`: what they print, and their exit codes."""
 
 from __future__ import annotations
 
