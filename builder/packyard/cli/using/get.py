@@ -50,14 +50,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
     declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
-    parser.add_argument("--into", metavar="DIR", default=".", help="where to unpack (default: here)")
+    parser.add_argument("--to", metavar="DIR", default=".", help="where to unpack (default: here)")
     declare.value(parser, "--lock FILE", "pin what is fetched in this file")
     declare.switch(parser, "--locked", f"fetch only what FILE pins (default: {locks.FILE})")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetch, verify and unpack packages; print the new directories."""
-    into, wanted = Path(arguments.into), ""
+    into, wanted = Path(arguments.to), ""
     if arguments.locked:
         done = _locked(arguments, Path(arguments.lock or locks.FILE), into)
     elif arguments.reference is None:
