@@ -62,9 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         done = _locked(arguments, Path(arguments.lock or locks.FILE), into)
     elif arguments.reference is None:
         raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
-    elif "://" in arguments.reference:
-        raise UsageError("packyard get: name the package and its channel: packyard get NAME@VERSION --from CHANNEL")
     else:
+        if "://" in arguments.reference:
+            Reference.parse(arguments.reference)  # refuses it
         package, _, wanted = arguments.reference.partition("/")
         source = preferences.source(arguments.channel)
         done = iter([_fetched(source, Reference.parse(package), into, file=arguments.lock)])
