@@ -111,8 +111,9 @@ class OCIStore:
     def tag(self, key: str) -> None:
         """Publish a bundle that was pushed, unless somebody else was faster."""
         place = self._place(key)
-        pushed = self._bundles[place.repository, place.tag]
-        there = self._tagged(place)
+        pushed, there = self._bundles[place.repository, place.tag], None
+        with suppress(MissingStoreError):
+            there = self._tagged(place)
         if there is None:
             self._registry.write_manifest(place.repository, place.tag, pushed.data)
             there = self._tagged(place)
