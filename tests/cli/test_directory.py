@@ -12,7 +12,6 @@ import pytest
 import tiny
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.core.digest import Digest
-from packyard.core.errors import PackyardError
 from tiny import done, inside, packyard
 from using.options import optioned
 
@@ -25,19 +24,6 @@ def package(tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny.TREES / "directory", tmp_path / "pkg"))
 
 
-VERBS = [
-    "setters",
-    "render",
-    "set A=2",
-    "set A 2",
-    "set --unset A",
-    "explain A",
-    "enable",
-    "enable o",
-    "undo",
-]
-
-
 def test_a_folder_is_dir_also_where_a_setter_has_its_name(package: Path) -> None:
     before = (package / "Krmfile").read_text()
     process = packyard("set", "data", "7", cwd=package)
@@ -47,12 +33,6 @@ def test_a_folder_is_dir_also_where_a_setter_has_its_name(package: Path) -> None
     assert (package / "Krmfile").read_text() == before
     done("set", "data=7", cwd=package)
     assert "7" in (package / "Krmfile").read_text()
-
-
-def test_an_assignment_is_never_dir(package: Path) -> None:
-    (package / "A=3").mkdir()
-    inside("set", "A=3", cwd=package)
-    assert '"3"' in (package / "cm.yaml").read_text()
 
 
 @pytest.mark.parametrize(
@@ -94,15 +74,10 @@ def test_a_name_that_nearly_is_a_setter_is_suggested(package: Path) -> None:
     )
 
 
-def test_names_of_packages_below_are_names_too(package: Path) -> None:
-    done("set", "A", "4", "-R", cwd=package.parent)
-    assert '"4"' in (package / "cm.yaml").read_text()
-
-
 # Sources.
 
 
-@pytest.mark.parametrize("words", ["publish --version 1 --to ch", "build --out out --version 1", "lint", "lint bert"])
+@pytest.mark.parametrize("words", ["publish --version 1 --to ch", "build --to out --version 1", "lint", "lint bert"])
 def test_without_a_workspace_only_list_and_get_know_a_catalogue(tmp_path: Path, words: str) -> None:
     process = inside(*words.split(), cwd=tmp_path)
     assert (process.returncode, process.stdout) == (1, "")
@@ -111,32 +86,6 @@ def test_without_a_workspace_only_list_and_get_know_a_catalogue(tmp_path: Path, 
     assert len(json.loads(inside("list", "-o", "json", cwd=tmp_path).stdout)) > 5
     if words == "lint bert":
         assert "bert: is not a directory" in process.stderr
-
-
-def test_lint_checks_the_package_here_and_says_so(package: Path) -> None:
-    with (package / "cm.yaml").open("a") as stream:
-        stream.write('b: 1 # {"$openapi":"NOPE"}\n')
-    for words in (("lint",), ("lint", ".")):
-        process = inside(*words, cwd=package)
-        assert process.returncode == 1
-        assert "NOPE" in process.stdout
-        assert process.stderr.splitlines()[-1].endswith(" in .")
-    process = inside("lint", package, "data", cwd=package)
-    assert process.stderr.splitlines()[-1].endswith(f" in {package}, data")
-
-
-@pytest.mark.nightly
-def test_no_word_is_taken_for_dir_by_accident() -> None:
-    """The rule as a function: each word that may come first, with and without the folder."""
-    from packyard.cli import directory
-
-    assert directory.split([]) == (Path(), [])
-    assert directory.split(["A=1", "B"]) == (Path(), ["A=1", "B"])
-    assert directory.split([".", "A=1"]) == (Path(), ["A=1"])
-    assert directory.split(["..", "A"]) == (Path(".."), ["A"])
-    for word in ("", "nowhere", "a/b=c", "\0"):
-        with pytest.raises(PackyardError):
-            directory.split([word, "A=1"])
 
 
 def test_the_use_case_that_is_named_for_an_example_has_the_setter(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import reading
-from tiny import done, packyard
+from tiny import done
 from using.options import optioned
 
 
@@ -29,7 +29,3 @@ def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
     assert reading.files(folder) == before
     subprocess.run(["git", "apply", "-p1"], cwd=folder, input=there, text=True, check=True)
     assert reading.files(folder) == after
-
-
-def test_disable_needs_a_name(folder: Path) -> None:
-    assert packyard("enable", "--off", ".", cwd=folder).returncode == 2

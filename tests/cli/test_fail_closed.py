@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.core.bundle import lock as locks
 from sharing.test_provenance import KEY
 from tiny import done, packyard
 
@@ -77,23 +76,8 @@ def test_no_verb_follows_a_signed_index_by_an_unsigned_one(home: Path, channel: 
     assert (channel / "index/index.json").read_bytes() == before
 
 
-def test_a_pin_gets_no_other_bytes_under_the_same_version(home: Path) -> None:
-    lock = home / "packyard.lock"
-    publish(home, home / "one")
-    publish(home, home / "two", text="other")
-    done("get", "p@1.0", "--from", home / "one", "--into", home / "a", "--lock", lock)
-    before = lock.read_bytes()
-    words = ("get", "p@1.0", "--from", home / "two", "--lock", lock)
-    refused("pins p@1.0 with tar sha256:.* other bytes", *words, "--into", home / "b")
-    assert lock.read_bytes() == before
-    assert not (home / "b").exists()
-    lock.unlink()
-    done(*words, "--into", home / "b")
-    assert locks.read(lock).packages["p"].channel == str(home / "two")
-
-
 def test_a_stripped_index_is_refused_by_who_trusts_a_key(home: Path, channel: Path) -> None:
     done("yank", "p@1.0", "--reason", "bad", "--in", channel, **PEM)
     shutil.rmtree(channel / "index")
     shutil.rmtree(home / "STATE")  # of a new user
-    refused("no index", "get", "p@1.0", "--from", channel, "--into", home / "a")
+    refused("no index", "get", "p@1.0", "--from", channel, "--to", home / "a")

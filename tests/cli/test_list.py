@@ -105,7 +105,7 @@ def test_all_verbs_look_in_one_order_and_say_where(
     found = packyard("list", "-o", "json")
     assert [each["name"] for each in json.loads(found.stdout)] == sorted(MODELS)
     assert found.stderr == f"from {channel} ({tmp_path}/config/packyard/config.yaml:1), not signed\n"
-    assert "the channel has no bundle 'llm-serving'" in packyard("get", "llm-serving", "--into", tmp_path).stderr
+    assert "the channel has no bundle 'llm-serving'" in packyard("get", "llm-serving", "--to", tmp_path).stderr
     monkeypatch.setenv("PACKYARD_CHANNEL", "carried")
     assert len(json.loads(done("list", "-o", "json"))) == len(PACKAGES)
     assert packyard("list", "--from", channel).stderr == f"from {channel} (--from), not signed\n"
@@ -125,25 +125,6 @@ def test_packages_of_the_workspace_here_count_only_where_they_are_named(
     assert packyard("get", "hello").returncode == 1
     refused = packyard("get", "hello", "--from", tmp_path, PACKYARD_TIMEOUT="x")
     assert refused.stderr == "error: PACKYARD_TIMEOUT: must be a number of seconds up to 86400, found 'x'\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("resnet50", "did you mean 'resnet50v1-5-fp32-inference-k8s' or 'resnet50v1-5-fp32-training-k8s'?"),
-        ("serving", "did you mean 'llm-serving'?"),
-        ("llm-servin", "did you mean 'llm-serving'?"),
-        ("lm-serving", "did you mean 'llm-serving'?"),
-        ("LLM-serving", "did you mean 'llm-serving'?"),
-        ("k8s", "did you mean 'bert-large-fp32-training-k8s', "),
-    ],
-)
-def test_a_wrong_name_gets_those_that_begin_so(name: str, says: str, tmp_path: Path) -> None:
-    found = packyard("get", name, "--into", tmp_path)
-    assert (found.returncode, found.stdout) == (1, "")
-    assert says in found.stderr
-    assert "site-packages" not in found.stderr
-    assert len(found.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("words", [["get", "--from=CHANNEL", "b"], ["run", "--from", "CHANNEL", "b"], ["get", "b"]])

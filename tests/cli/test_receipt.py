@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.core.bundle import bundle, receipt
+from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest
 from packyard.sharing.publishing.publish import publish
@@ -222,9 +222,3 @@ def test_a_receipt_that_is_no_plain_file_is_refused_and_nothing_is_written(chann
         assert refused("upgrade", "p", *flags).startswith("error: p/.packyard.json: ")
     assert Path("p/README.md").read_text() == "# p\n"
     assert version() == "1.0.0"
-
-
-def test_no_bundle_may_bring_one() -> None:
-    members = [Member(path=f"run/{receipt.FILE}", data=b"{}")]
-    with pytest.raises(Exception, match="a name that packyard reserves for itself"):
-        bundle.build(Manifest(name="p", version="1", model={}, use_cases={}), members)

@@ -40,7 +40,7 @@ def test_a_name_is_suggested_that_was_meant_or_none(name: str, known: list[str],
     ("words", "meant"),
     [
         ("get p --version 1.0.0", "type NAME@VERSION without a flag"),
-        ("get p --untardir x", "did you mean '--into'?"),
+        ("get p --untardir x", "did you mean '--to'?"),
         ("get p --repo=https://h", "did you mean '--from'?"),
         ("render . --set A=1", "type NAME=VALUE without a flag"),
         ("set . --set A=1", "type NAME=VALUE without a flag"),
@@ -149,18 +149,3 @@ def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
     )
     process = packyard("setters", "--unset", cwd=tmp_path)
     assert (process.stdout, process.stderr) == ("", "every required value is set\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("copy", "FROM and TO are missing; type packyard copy FROM TO"),
-        ("copy a", "TO is missing; type packyard copy FROM TO"),
-        ("yank p@1 --in a", "--reason is missing; type packyard yank NAME@VERSION --reason TEXT --in CHANNEL"),
-        ("get", "no package is named; packyard list shows the names"),
-    ],
-)
-def test_what_has_to_be_named_is_said_and_nothing_else(words: str, says: str) -> None:
-    process = packyard(*words.split())
-    assert process.returncode == 2
-    assert says in process.stderr

@@ -57,19 +57,6 @@ def test_undo_restores_the_bytes_before_a_cfg_command(package: Path, command: st
     assert reading.files(package) == before
 
 
-def test_undo_again_takes_back_the_command_before(package: Path) -> None:
-    states = [reading.files(package)]
-    for words in (("init", "empty"), ("create-setter", "empty", "m", "v"), ("set", "empty", "m", "w")):
-        done("cfg", *words, cwd=package)
-        states.append(reading.files(package))
-    for state, title in zip(reversed(states[:-1]), ("cfg set m w", "cfg create-setter m", "cfg init"), strict=True):
-        assert packyard("undo", cwd=package).stderr == f"undone: {title}\n"
-        assert reading.files(package) == state
-    refused = packyard("undo", cwd=package)
-    assert (refused.returncode, reading.files(package)) == (1, states[0])
-    assert "nothing to undo" in refused.stderr
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])
 def test_undo_refuses_a_file_that_was_changed_since(package: Path, command: str, dry_run: list[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from pathlib import Path
 
@@ -394,12 +393,3 @@ def test_a_directory_or_a_link_out_of_the_package_is_not_written(here: Path) -> 
     refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert contents(here / "p") == before
     assert not list(Path("elsewhere").iterdir())
-
-
-@pytest.mark.usefixtures("here")
-def test_prints_json() -> None:
-    done("set", USE_CASE, "OLD=mine")
-    (row,) = json.loads(upgrade("--output", "json"))
-    assert (row["name"], row["from"], row["to"]) == ("p", "1.0", "1.1")
-    assert {"file": "bin/start.sh", "change": "added"} in row["files"]
-    assert row["values"] == [{"directory": "run/nfs", "name": "OLD", "setter": "NEW"}]

@@ -8,7 +8,6 @@ import pytest
 
 from packyard.core.kubernetes.lenient import kind_of, name_of
 from packyard.running.runs import status
-from packyard.running.runs.look import Seen
 from packyard.running.runs.status import RunStatus
 from running import made
 
@@ -42,7 +41,7 @@ def job(*conditions: str, **spec: Any) -> Object:
 def judged(item: Object, *pods: Object) -> RunStatus:
     objects = {(*kind_of(each), name_of(each)): each for each in (item, *pods)}
     record = made.record("run", [item], "ns")
-    (found,) = status.judge([record], Seen({"run": objects}, frozenset()), made.around())
+    (found,) = status.judge([record], {"run": objects}, made.around())
     return found
 
 
@@ -114,7 +113,7 @@ def test_a_ray_job_ends_as_it_says_whatever_its_pods_do(said: Object, state: str
 
 
 def test_a_job_that_is_missing_may_have_ended() -> None:
-    (found,) = status.judge([made.record("run", [job()], "ns")], Seen({}, frozenset()), made.around())
+    (found,) = status.judge([made.record("run", [job()], "ns")], {}, made.around())
     assert (found.state, found.reason.partition(";")[0]) == ("incomplete", "Job run is missing")
     assert "it may have ended" in found.reason
 

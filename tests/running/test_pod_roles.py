@@ -8,6 +8,7 @@ from packyard.running.runs import roles
 from packyard.running.runs.roles import Role
 
 Object = dict[str, Any]
+PODS = {"template": {"spec": {"containers": [{"name": "a"}]}}}
 
 
 def item(kind: str, api_version: str, **spec: Any) -> Object:
@@ -19,7 +20,7 @@ def pod(labels: dict[str, str]) -> Object:
 
 
 def test_pods_of_the_jobs_of_a_role_are_counted_through() -> None:
-    job = {"template": {"spec": {"completions": 2, "parallelism": 2}}, "name": "worker", "replicas": 3}
+    job = {"template": {"spec": {"completions": 2, "parallelism": 2, **PODS}}, "name": "worker", "replicas": 3}
     job_set = item("JobSet", "jobset.x-k8s.io/v1alpha2", replicatedJobs=[job])
     known = roles.find(job_set, "run")
     assert known == [Role("worker", 6, 6, 2)]
@@ -41,7 +42,7 @@ def test_workers_of_a_leader_are_counted_through_all_groups() -> None:
 
 
 def test_a_pod_of_a_deployment_has_its_replica_set_for_owner() -> None:
-    deployment = item("Deployment", "apps/v1", replicas=0)
+    deployment = item("Deployment", "apps/v1", replicas=0, **PODS)
     known = roles.find(deployment, "other")
     assert known == [Role("run", 0, 0)]
     owned = {"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "run-6d4c75cb58"}]}}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from packyard.core.kubernetes.lenient import kind_of, name_of
 from packyard.running.runs import status
-from packyard.running.runs.look import Seen, key_of
+from packyard.running.runs.look import key_of
 from packyard.running.runs.run import Reference
 from running import made
 from sample import tries
@@ -90,7 +90,7 @@ def test_anything_in_any_field_gives_a_state(data: st.DataObject) -> None:
         holder[last] = data.draw(_ANYTHING)
     objects = {(*kind_of(item), name_of(item)): item for item in world[0]}
     record = made.record("run", OBJECTS[:3], "ns")
-    (found,) = status.judge([record], Seen({"run": objects}), made.around(*world[1]))
+    (found,) = status.judge([record], {"run": objects}, made.around(*world[1]))
     assert found.state in ("starting", "running", "failing", "succeeded", "failed", "incomplete")
     assert len(found.reason) <= 300
     assert "\n" not in found.reason

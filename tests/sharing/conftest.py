@@ -108,12 +108,13 @@ def tls(authority: Path) -> ssl.SSLContext:
 
 @pytest.fixture
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    """Hide what this machine says of clouds, proxies and authorities, and the home of whoever runs the tests."""
+    """Hide what this machine says of clouds, networks and logins, and the home of whoever runs the tests."""
     parts = ("AWS_", "AZURE_", "GOOGLE_", "CLOUDSDK_", "STORAGE_EMULATOR", "CA_BUNDLE", "SSL_CERT", "_PROXY")
     for name in os.environ:
         if any(part in name.upper() for part in parts):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
     return monkeypatch
 
 

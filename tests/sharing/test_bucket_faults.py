@@ -298,6 +298,8 @@ def test_authorities_that_are_missing_are_told_with_what_names_them(
         monkeypatch.setenv(variable, value)
         with pytest.raises(PackyardError, match=rf"/nowhere/ca\.pem: cannot be read.*\({named} names it"):
             open_at("s3", "https://127.0.0.1:1")
+    with pytest.raises(PackyardError, match=r"/nowhere/ca\.pem: cannot be read.*\(SSL_CERT_FILE names it"):
+        open_store("https://127.0.0.1:1").get("a")
 
 
 @pytest.mark.parametrize("kind", KINDS)

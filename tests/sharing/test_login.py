@@ -23,11 +23,7 @@ KEY = "1.0/bert.tar.gz"
 HTPASSWD = "ada:$2y$04$abcdefghijklmnopqrstuuk9qi.6/LoCq8pxgpOcfE/XATupz2cO2\n"
 
 
-@pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep proxies, and credentials of whoever runs the tests, away."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("clean_environment")
 
 
 @pytest.fixture(scope="module", params=["registry", "docker-registry"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 import pytest
 
@@ -22,11 +21,7 @@ MANIFEST = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest
 NOT_FOUND = answer(b"", status=b"404 Not Found")
 
 
-@pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep proxies, and credentials of whoever runs the tests, away."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("clean_environment")
 
 
 def oci(server: Server, patience: float = 10) -> OCIStore:

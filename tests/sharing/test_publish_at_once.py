@@ -90,10 +90,10 @@ def test_eight_publishers_at_once_lose_nothing_and_a_reader_sees_no_gap(tmp_path
 
 def test_a_channel_that_another_publisher_begins_meanwhile_is_no_place_with_other_content(tmp_path: Path) -> None:
     class Overtaken(DirectoryStore):
-        def list(self, prefix: str) -> Sequence[str]:
+        def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:
             if prefix == "" and not (self.root_dir / KEY).exists():
                 publish(DirectoryStore(self.root_dir), [bundle("other")])
-            return super().list(prefix)
+            return super().list(prefix, age=age)
 
     publish(Overtaken(tmp_path), [bundle("own")])
     assert [entry.name for entry in access.read(DirectoryStore(tmp_path)).entries] == ["other", "own"]

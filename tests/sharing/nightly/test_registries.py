@@ -28,11 +28,7 @@ KEY = "1.2.0+cpu/bert.tar.gz"
 SERVERS = ["registry3", "registry2", "registry_with_referrers", "registry_without_deletes"]
 
 
-@pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keep proxies, and logins of whoever runs the tests, away."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("clean_environment")
 
 
 @pytest.fixture(params=SERVERS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import real
-from catalogue import workspaces
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import parse_text
@@ -46,16 +45,6 @@ def test_composing_changes_no_text_that_is_shared(name: str) -> None:
     for (kind, source, text), made in documents.items():
         read = aliases.read if kind == "aliases" else parse_text
         assert drawn(made) == drawn(read(Source(source, text))), source
-
-
-@pytest.mark.nightly
-def test_composes_the_same_with_a_memo_that_forgets() -> None:
-    name = workspaces.names()[0]
-    files = []
-    for memo in (Memo(), Memo(limit=1)):
-        here = workspace.read(real.REPOSITORY, memo)
-        files.append(compose(here, package.read(here, name)).files)
-    assert files[0] == files[1]
 
 
 SECRET = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n  labels: {}\ndata:\n- k: v\n"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -96,17 +94,6 @@ def test_twice_is_once_and_one_undo_takes_all_of_it_back(mlops: Path) -> None:
     assert reading.files(mlops) == before
 
 
-def test_a_dry_run_writes_nothing_and_prints_what_patch_makes_of_it(mlops: Path, tmp_path: Path) -> None:
-    before = reading.files(mlops)
-    out, _ = apply(mlops, ".", "-R", "--keep", "--dry-run")
-    assert reading.files(mlops) == before
-    copy = tmp_path / "copy"
-    shutil.copytree(mlops, copy)
-    subprocess.run(["git", "apply", "-p1"], cwd=copy, input=out, text=True, check=True)
-    apply(mlops, ".", "-R", "--keep")
-    assert reading.files(copy) == reading.files(mlops)
-
-
 def test_what_somebody_set_or_edited_stays_with_keep_alone(mlops: Path) -> None:
     site("options: [queue]\nPVC_NAME: team-data\nQUEUE_NAME: team-a\nWORKERS: 4\n", mlops)
     done(mlops, "set", "multi-node/claim", "WORKERS=9")
@@ -155,13 +142,6 @@ def test_programs_are_told_what_is_enabled(mlops: Path) -> None:
         ["queue", "spread"],
     )
     assert (options["package"], options["enabled"]) == ("../../options", [])
-
-
-def test_a_later_file_counts_and_words_before_all(mlops: Path) -> None:
-    large, small = ("-f", "presets/large.yaml"), ("-f", "presets/small.yaml")
-    for words, expected in ((large, "16"), ((*large, *small), "1"), ((*small, *large, "WORKERS=5"), "5")):
-        done(mlops, "set", "multi-node/claim", *words)
-        assert values(mlops, "multi-node/claim")["WORKERS"] == expected
 
 
 @pytest.mark.parametrize(

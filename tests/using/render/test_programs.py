@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import Popen
 
 import pytest
 
@@ -49,15 +50,14 @@ def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = script(tmp_path / "bin", "kustomize", f"sleep 60 & echo $! > {tmp_path}/started; wait")
-    size, looks = process._size, itertools.count()
+    wait = process._wait
 
-    def started_first(folder: Path) -> int:
-        """Let the program have started what it does before it is looked at again: the first look is before it runs."""
-        while next(looks) and not ((tmp_path / "started").exists() and (tmp_path / "started").read_text()):
+    def started_first(running: Popen[bytes], seconds: float, check: Callable[[], None]) -> int:
+        while not ((tmp_path / "started").exists() and (tmp_path / "started").read_text()):
             time.sleep(0.01)
-        return size(folder)
+        return wait(running, seconds, check)
 
-    monkeypatch.setattr(process, "_size", started_first)
+    monkeypatch.setattr(process, "_wait", started_first)
     with pytest.raises(UnavailableError) as caught:
         programs.Program(file, "build", seconds=0.3).build(tmp_path)
     hint = f"type kustomize build {tmp_path} to see what it does"

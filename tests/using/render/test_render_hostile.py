@@ -71,14 +71,6 @@ def test_a_program_reads_what_is_named_often_within_bounds(kustomize5: Path, tmp
     assert b"name: x" in programs.Program(kustomize5, "build").build(tmp_path / "p")
 
 
-@pytest.mark.parametrize("real", ["kustomize3", "kustomize5"])
-def test_a_circle_is_refused_by_the_program_itself(real: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    for name, other in (("a", "b"), ("b", "a")):
-        tiny.write(tmp_path / name / "kustomization.yaml", f"resources: [../{other}, ../{other}/.]\n")
-    with pytest.raises(InputError, match=r"(?s)kustomize-. build: .*cycle"):
-        programs.Program(request.getfixturevalue(real), "build").build(tmp_path / "a")
-
-
 def test_a_circle_is_an_error_of_the_build(tmp_path: Path) -> None:
     for name, other in (("a", "b"), ("b", "a")):
         tiny.write(tmp_path / name / "kustomization.yaml", f"resources: [../{other}]\n")

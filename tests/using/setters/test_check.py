@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from packyard.core.errors import InputError
-from packyard.core.kubernetes.name_forms import SUBDOMAIN
 from packyard.using.setters import formats
 from packyard.using.setters.change import change_setters
 from real import Cfg
@@ -65,11 +64,3 @@ def test_a_format_admits_what_kubernetes_does(name: str) -> None:
     good, bad = FORMATS[name]
     assert [text for text in good if not formats.admits(name, text)] == []
     assert [text for text in bad if formats.admits(name, text)] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "fits"), [("a" * 64 + ".b", True), ("a." * 126 + "a", True), ("a" * 253, True), ("a" * 254, False)]
-)
-def test_a_subdomain_is_limited_as_a_whole_and_its_labels_are_not(text: str, fits: bool) -> None:
-    assert formats.admits("dns-subdomain", text) is fits
-    assert (bool(SUBDOMAIN.pattern.match(text)) and len(text) <= SUBDOMAIN.most) is fits

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from packyard.using.setters.packages import PackageFiles
-from writing.checks import practicerules
-from writing.checks.linting import lint
+from writing.checks.linting import essential, lint
 
 _EMPTY = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
 
@@ -23,16 +22,11 @@ def found() -> Callable[..., list[str]]:
 
     def find(krmfile: str = _EMPTY, *, shipped: bool = True, **files: str) -> list[str]:
         resources = {name.replace("_", "."): text.encode() for name, text in files.items()}
+        findings = essential(lint(PackageFiles(krmfile.encode(), resources), shipped=shipped))
         return [
             f"{finding.file}:{finding.line}:{finding.column} {finding.severity} {finding.rule}"
-            for finding in lint(PackageFiles(krmfile.encode(), resources), shipped=shipped)
-            if finding.rule
-            not in {
-                *practicerules.RULES,
-                *practicerules.OTHERS,
-                "name-without-limit",
-                "rewritten",
-            }
+            for finding in findings
+            if finding.rule not in ("name-without-limit", "rewritten")
         ]
 
     return find

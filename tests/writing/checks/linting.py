@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import exception
+from packyard.writing.checks.explanation import table
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.parsed import parse
@@ -22,3 +23,15 @@ def lint(
     findings = find(package, parsed, shipped=shipped, judges=judges)
     judged = files if is_own and not parsed.unreadable else ()
     return in_order(exception.apply(findings, files, judged, shipped=shipped))
+
+
+#: The families of what packages of a few lines lack.
+_LACKING = (
+    *("Kustomizations", "Processes", "MPIJobs", "What setters mean", "Containers and pods", "Ports and selectors"),
+    *("Good practice", "Security", "Volumes and claims"),
+)
+
+
+def essential(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings but for those of practice, which packages of a few lines cannot follow."""
+    return [each for each in findings if table()[each.rule].family not in _LACKING]

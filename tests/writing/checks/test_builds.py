@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from packyard.using.setters.packages import PackageFiles
-from writing.checks import practicerules
-from writing.checks.linting import lint
+from writing.checks.linting import essential, lint
 
 Lint = Callable[[dict[str, str]], list[str]]
 
@@ -26,11 +25,7 @@ def found() -> Lint:
 
     def find(files: dict[str, str]) -> list[str]:
         package = PackageFiles(b"kind: Krmfile\n", {path: text.encode() for path, text in files.items()})
-        each = (
-            finding
-            for finding in lint(package, shipped=False)
-            if finding.rule not in practicerules.RULES | practicerules.OTHERS
-        )
+        each = essential(lint(package, shipped=False))
         return [f"{finding.file} {finding.severity} {finding.rule}" for finding in each]
 
     return find

@@ -6,8 +6,7 @@ import pytest
 
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.finding import Finding
-from writing.checks import practicerules
-from writing.checks.linting import lint
+from writing.checks.linting import essential, lint
 
 KRMFILE = """\
 openAPI:
@@ -20,7 +19,7 @@ BOUND = 'a: "1" # {"$openapi":"A"}\n'
 
 def judged(text: str, krmfile: str = KRMFILE, *, shipped: bool = True) -> list[Finding]:
     found = lint(PackageFiles(krmfile.encode(), {"a.yaml": text.encode()}), shipped=shipped)
-    return practicerules.without(found)
+    return essential(found)
 
 
 @pytest.mark.parametrize(

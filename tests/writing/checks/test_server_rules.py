@@ -13,53 +13,10 @@ from packyard.core.kubernetes import schemas
 from packyard.using.setters.packages import PackageFiles
 from writing.checks.linting import lint
 
-POD = (
-    "apiVersion: apps/v1\nkind: DaemonSet\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n"
-    "    metadata: {labels: {a: b}}\n    spec:\n      containers:\n      - name: main\n        image: a:1\n"
-)
-TEMPLATE = "{metadata: {labels: {a: b}}, spec: {containers: [{name: main, image: 'a:1'}]}}"
-DEPLOYMENT = (
-    f"apiVersion: apps/v1\nkind: Deployment\nspec:\n  selector: {{matchLabels: {{a: b}}}}\n  template: {TEMPLATE}\n"
-)
-HPA = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nspec:\n"
-HPA += "  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: a}\n"
-PDB = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nspec:\n  selector: {matchLabels: {a: b}}\n"
-SERVICE = "apiVersion: v1\nkind: Service\nspec:\n  selector: {a: b}\n"
-INGRESS = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nspec:\n  rules:\n  - http:\n      paths:\n"
-POLICY = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nspec:\n  podSelector: {}\n  ingress:\n"
-VOLUME = "apiVersion: v1\nkind: PersistentVolume\nspec:\n  accessModes: [ReadWriteMany]\n  capacity: {storage: 1Gi}\n"
-JOB_TEMPLATE = "{spec: {restartPolicy: Never, containers: [{name: main, image: 'a:1'}]}}"
-JOB = f"apiVersion: batch/v1\nkind: Job\nspec:\n  template: {JOB_TEMPLATE}\n"
-CRON = f"apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate: {{spec: {{template: {JOB_TEMPLATE}}}}}\n"
-INDEXED = JOB + "  completionMode: Indexed\n  completions: 4\n  backoffLimitPerIndex: 1\n"
-CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nspec:\n"
-LIMIT = "apiVersion: v1\nkind: LimitRange\nspec:\n"
-DEVICES = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nspec:\n"
-SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"
-ROLE = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a}\n"
 _RULES = ("server-refuses", "wrong-value", "missing-field", "no-quantity", "request-above-limit")
-BEGINNINGS = {
-    "pod": POD,
-    "deployment": DEPLOYMENT,
-    "hpa": HPA,
-    "pdb": PDB,
-    "service": SERVICE,
-    "ingress": INGRESS,
-    "policy": POLICY,
-    "volume": VOLUME,
-    "job": JOB,
-    "indexed": INDEXED,
-    "cron": CRON,
-    "claim": CLAIM,
-    "limit": LIMIT,
-    "devices": DEVICES,
-    "secret": SECRET,
-    "map": SECRET.replace("Secret", "ConfigMap"),
-    "role": ROLE,
-    "binding": ROLE.replace("Role", "RoleBinding"),
-}
-ENDS = yaml.safe_load(Path(__file__).with_name("server_rules.yaml").read_text())
-CASES = [(name, *pair) for name, pairs in ENDS.items() for pair in pairs]
+OBJECTS = yaml.safe_load(Path(__file__).with_name("server_rules.yaml").read_text())
+BEGINNINGS: dict[str, str] = OBJECTS["beginnings"]
+CASES = [(name, *pair) for name, pairs in OBJECTS["ends"].items() for pair in pairs]
 
 
 def judged(text: str) -> list[str]:
@@ -84,8 +41,8 @@ def test_a_real_server_refuses_what_lint_says_it_does(name: str, wrong: str, rig
 
 
 def test_values_that_are_filled_in_later_are_not_judged() -> None:
-    assert judged(SERVICE + "  ports: [{port: 80, protocol: '{{a}}'}]\n") == []
-    assert judged(VOLUME + "  nfs: {server: a, path: ''}\n") == []
+    assert judged(BEGINNINGS["service"] + "  ports: [{port: 80, protocol: '{{a}}'}]\n") == []
+    assert judged(BEGINNINGS["volume"] + "  nfs: {server: a, path: ''}\n") == []
 
 
 def test_a_priority_is_not_called_like_those_of_the_cluster() -> None:
@@ -97,4 +54,4 @@ def test_a_priority_is_not_called_like_those_of_the_cluster() -> None:
 
 
 def test_what_somebody_fills_in_need_not_be_in_base64() -> None:
-    assert judged(SECRET + "data: {a: '${TOKEN}', b: '<TOKEN>', c: ''}\n") == []
+    assert judged(BEGINNINGS["secret"] + "data: {a: '${TOKEN}', b: '<TOKEN>', c: ''}\n") == []

@@ -11,71 +11,11 @@ from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
 from packyard.writing.checks import folder
 
-DEPLOYMENT = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: NAME}
-spec:
-  selector: {matchLabels: {app: APP}}
-  template: {metadata: {labels: {app: APP}}, spec: {containers: [{name: main, image: "a:1"}]}}
-"""
+FILES = {path.partition(".")[0]: text for path, text in tiny.read_tree("checks/upstream").items()}
+DEPLOYMENT, VOLUME, WORKFLOW = FILES["deployment"], FILES["volume"], FILES["workflow"]
 SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: NAME}\nspec: {selector: {app: APP}, ports: [{port: 80}]}\n"
-VOLUME = """\
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: settings}
-data: {A: a}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: server}
-spec:
-  volumes: [{name: v, configMap: {name: settings, OPTIONAL items: [{key: B, path: b}]}}]
-  containers: [{name: main, image: "a:1", volumeMounts: [{name: v, mountPath: /v}]}]
-"""
-WORKFLOW = """\
-apiVersion: argoproj.io/v1alpha1
-kind: Workflow
-metadata: {generateName: run-}
-spec:
-  entrypoint: make
-  templates:
-  - name: make
-    resource:
-      action: create
-      manifest: |
-        apiVersion: v1
-        kind: ConfigMap
-        metadata:
-          name: settings
-  - name: other
-    resource:
-      action: ACTION
-      manifest: |
-        apiVersion: v1
-        kind: ConfigMap
-        metadata:
-          name: settings
-"""
 KUSTOMIZATION = "resources: [storage.yaml]\nimages: [{name: loader, newTag: '1'}]\n"
 LOADER = DEPLOYMENT.replace("NAME", "a").replace("APP", "a")
-BINDING = """\
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: {name: a}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
-subjects: [{kind: ServiceAccount, name: ACCOUNT}]
-"""
-KPT = """\
-apiVersion: kpt.dev/v1
-kind: Kptfile
-metadata:
-  name: a
-pipeline:
-  mutators:
-    - image: set-namespace
-"""
 
 
 def named(text: str, name: str, app: str = "a") -> str:
@@ -102,9 +42,9 @@ CASES = [
     ),
     # an operator that nobody knows gives its pods an account; rights of the account "default" need its token
     ({"a.yaml": named(DEPLOYMENT, "a").replace("apps/v1", "example.com/v1")}, "token-mounted", False),
-    ({"a.yaml": named(DEPLOYMENT, "a") + BINDING.replace("ACCOUNT", "default")}, "token-mounted", False),
+    ({"a.yaml": named(DEPLOYMENT, "a") + FILES["binding"].replace("ACCOUNT", "default")}, "token-mounted", False),
     # only kpt writes its Kptfile
-    ({"Kptfile": KPT, "a.yaml": LOADER}, "rewritten", False),
+    ({"Kptfile": FILES["kptfile"], "a.yaml": LOADER}, "rewritten", False),
 ]
 
 

@@ -21,9 +21,9 @@ from packyard.cli import declare, output, packages
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
 from packyard.core.bundle import shipped
-from packyard.core.errors import PackyardError, Problem, UsageError, refuse
+from packyard.core.errors import Problem, UsageError, refuse
 from packyard.running import doctor, probe
-from packyard.running.doctor.finding import Finding, error, unknown
+from packyard.running.doctor.finding import Finding, unknown
 from packyard.running.runs import run as runs
 from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
@@ -68,28 +68,21 @@ def run(arguments: argparse.Namespace) -> int:
     flags = declare.given(arguments, "probe")
     client, rendered, words = clusters.find_for(arguments, "doctor", flags)
     findings = doctor.examine(client, rendered)
-    if not any(each.severity == "error" for each in findings):
+    if not _has_errors(findings):
         findings += doctor.refused(client, rendered)
-    if arguments.probe:
-        findings += try_pods(findings, client, rendered, clusters.seconds(arguments))
+    if arguments.probe and not _has_errors(findings):  # else it would only wait for what is known to be wrong
+        findings += run_probe(client, rendered, clusters.seconds(arguments))
     if ROWS.show(findings, arguments.output):
         _show(findings)
-    has_errors = any(each.severity == "error" for each in findings)
+    has_errors = _has_errors(findings)
     following = ("doctor", *words, *flags) if has_errors else ("deploy", *words)
     command = client.packyard(*following)
     output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
     return int(has_errors)
 
 
-def try_pods(findings: Sequence[Finding], client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
-    """Return what a probe finds, which is not begun where it would only wait for what is known to be wrong."""
-    if any(each.severity == "error" for each in findings):
-        return [unknown("probe", "pods", "were not tried: mend the errors first")]
-    try:
-        return run_probe(client, rendered, seconds)
-    except PackyardError as failure:  # what was found without it is told all the same
-        problems = failure.problems
-        return [error("probe", "pods", f"could not be tried: {each.message}", why=each.hint) for each in problems]
+def _has_errors(findings: Sequence[Finding]) -> bool:
+    return any(each.severity == "error" for each in findings)
 
 
 def run_probe(client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
@@ -117,7 +110,7 @@ def _operators(arguments: argparse.Namespace) -> int:
     if ROWS.show(findings, arguments.output):
         _show(findings)
     output.note("packyard doctor DIR asks for all that one use case needs")
-    return int(any(each.severity == "error" for each in findings))
+    return int(_has_errors(findings))
 
 
 def _show(findings: Sequence[Finding]) -> None:

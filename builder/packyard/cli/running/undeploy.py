@@ -135,8 +135,6 @@ def _held(client: Kubectl, reference: Reference, item: Object) -> Problem:
 
 
 def _tell_end(client: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> None:
-    for version, kind in sorted(removal.unknown):
-        output.note(f"the cluster no longer knows {kind} of {version}: what there was of it went with its definition")
     for each in stayed:
         command = client.by_hand("delete", each.kind.lower(), each.name)
         output.note(f"{each} stays, with what is on it; {command} deletes it")

@@ -20,7 +20,7 @@ MANIFEST = "packyard.json"
 RECEIPT = ".packyard.json"
 #: The file of a workspace.
 WORKSPACE = "packyard.yaml"
-#: Says that `packyard render --out` wrote the folder that it is in.
+#: Says that `packyard render --to` wrote the folder that it is in.
 RENDERED = ".packyard-rendered"
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import TRAINER
 from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, name_of, text
 from packyard.core.kubernetes.pods import Pod
 from packyard.running.doctor.facts import Facts
+from packyard.running.runs import roles
 from packyard.running.runs import run as runs
-from packyard.running.runs.roles import number
 
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 
@@ -31,7 +30,8 @@ def find(objects: Sequence[Object]) -> list[PodSet]:
     """Return the pods of objects, with their numbers at the largest moment."""
     trained = [mapping(each.get("spec")) for each in objects if kind_of(each) == (TRAINER, "TrainJob")]
     nodes = {
-        mapping(each.get("runtimeRef")).get("name"): mapping(each.get("trainer")).get("numNodes") for each in trained
+        text(mapping(each.get("runtimeRef")).get("name")): mapping(each.get("trainer")).get("numNodes")
+        for each in trained
     }
     return [
         PodSet(f"{text(item.get('kind'))} {name_of(item)}", pod, _count(pod, nodes.get(name_of(item))), pod.is_argo)
@@ -58,23 +58,10 @@ def there(objects: Sequence[Object], facts: Facts) -> list[Object]:
 
 
 def _count(pod: Pod[Object], nodes: object) -> int:
-    """Return how many of a pod there are: as often as each mapping above it is there.
+    """Return how many of a pod there are at once; a TrainJob may say how many ``nodes`` its runtime trains on.
 
-    A TrainJob may say how many ``nodes`` its runtime trains on. Of an Argo template there is one at a time.
+    Of an Argo template there is one at a time.
     """
-    if pod.is_argo:
-        return 1
-    is_sized = nodes is not None and any(labels_of(above).get(_STEP) == "trainer" for _, above in pod.chain)
-    return number(nodes) or 1 if is_sized else prod(_times(above, pod.role) for _, above in pod.chain)
-
-
-def _times(above: Object, role: str) -> int:
-    """Return how often what a mapping describes is there: a group, a Job of a JobSet, a pod of a Job."""
-    replicas, parallelism = number(above.get("replicas")), number(above.get("parallelism"))
-    at_once = 1 if parallelism is None else parallelism
-    completions, size = number(above.get("completions")), number(above.get("size"))
-    if completions is not None:
-        at_once = min(at_once, completions)
-    if size and role == "worker" and "workerTemplate" in above:  # which leaders may be made of as well
-        at_once = size - ("leaderTemplate" in above)
-    return at_once * (1 if replicas is None else replicas)
+    if nodes is not None and any(labels_of(above).get(_STEP) == "trainer" for _, above in pod.chain):
+        return roles.number(nodes) or 1
+    return 1 if pod.is_argo else roles.count(pod)[1]

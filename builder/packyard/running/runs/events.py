@@ -33,8 +33,7 @@ class Event:
 def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]], run: str) -> list[Event]:
     """Return the events of one of the runs of ``records``, the newest last."""
     last = {name: of_run[-1] for name, of_run in records.items()}
-    seen = look.look(kubectl, {run: last[run]})
-    own = {(kind, name) for _, kind, name in seen.objects.get(run, {})}
+    own = {(kind, name) for _, kind, name in look.look(kubectl, {run: last[run]}).get(run, {})}
     own |= {(each.kind, each.name) for each in last[run].objects}
     named = ((name, each) for name, record in last.items() for each in record.objects)
     owners = {each.name: name for name, each in named if roles.is_workload(each.group_kind)}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from packyard.core.errors import Problem, refuse
@@ -21,6 +20,8 @@ from packyard.running.runs.run import LABEL, Reference, is_of
 
 #: An object by what it is: group, kind, name.
 Key = tuple[str, str, str]
+#: The objects of each run.
+Objects = Mapping[str, Mapping[Key, Object]]
 #: apiVersion and kind.
 Kind = tuple[str, str]
 
@@ -29,28 +30,12 @@ _NO_LONGER = re.compile(r'"([^" ]+), Resource=([^"]+)".*: the server could not f
 _POD = ("v1", "Pod")
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The objects of each run, and kinds that the cluster does not know."""
-
-    objects: Mapping[str, Mapping[Key, Object]]
-    unknown: frozenset[Kind] = frozenset()
-
-    def of(self, run: str) -> Iterable[Object]:
-        """Return the objects of a run."""
-        return self.objects.get(run, {}).values()
-
-    def is_missing(self, run: str, reference: Reference) -> bool:
-        """Say whether an object of a run is not there."""
-        return key_of(reference) not in self.objects.get(run, {})
-
-
 def key_of(reference: Reference) -> Key:
     """Return what names an object whatever version it is read in."""
     return (*reference.group_kind, reference.name)
 
 
-def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Seen:
+def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Objects:
     """Read the objects of these runs, and what controllers made of them; kinds that are not served have none."""
     runs = f"{LABEL}={next(iter(records))}" if len(records) == 1 else LABEL
     return list_(kubectl, {_POD, *_kinds(records.values())}, f"{runs},!{NUMBER}")
@@ -131,16 +116,15 @@ def read(
     return {Reference.of(item, kubectl.namespace): dict(item) for item in kubectl.objects(answer.output)}
 
 
-def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Seen:
-    """Return all objects of runs of some kinds that a selector chooses, by one call."""
+def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Objects:
+    """Return all objects of some kinds that a selector chooses, by one call; kinds that nobody serves have none."""
     if not kinds:
-        return Seen({})
+        return {}
     words = ",".join(f"{kind}.{version.rpartition('/')[2]}.{group_of(version)}" for version, kind in sorted(kinds))
     answer = kubectl.call("get", words, f"--selector={wanted}", "--chunk-size=0", "--output=json")
     stderr = answer.errors if answer.code else ""
-    if unknown := frozenset(each for each in kinds if _is_unknown(each, stderr)):
-        others = list_(kubectl, set(kinds) - unknown, wanted)
-        return replace(others, unknown=others.unknown | unknown)
+    if unknown := {each for each in kinds if _is_unknown(each, stderr)}:
+        return list_(kubectl, set(kinds) - unknown, wanted)
     if answer.code:
         raise kubectl.refusal(answer.errors)
     by_run: dict[str, dict[Key, Object]] = {}
@@ -148,7 +132,7 @@ def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Seen:
         run = text(labels_of(item).get(LABEL))
         if is_of(item, run, kubectl.namespace):
             by_run.setdefault(run, {})[*kind_of(item), name_of(item)] = item
-    return Seen(by_run)
+    return by_run
 
 
 def _is_unknown(kind: Kind, stderr: str) -> bool:

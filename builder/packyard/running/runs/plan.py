@@ -14,7 +14,7 @@ from typing import Any
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
 from packyard.core.kubernetes import lifetimes
 from packyard.core.kubernetes.kinds import BATCH, CORE, JOBSET, LASTING, TRAINER, of
-from packyard.core.kubernetes.lenient import is_ending, labels_of, mapping, text
+from packyard.core.kubernetes.lenient import finalizers, is_ending, labels_of, mapping, text
 from packyard.running.runs import apply as applying
 from packyard.running.runs import look, secrets
 from packyard.running.runs import record as records
@@ -183,9 +183,8 @@ def _taken(
         labels = labels_of(item)
         run, namespace = text(labels.get(LABEL)), text(labels.get(runs.NAMESPACE))
         if is_ending(item):
-            words = ("get", each.kind.lower(), each.name, "--output=jsonpath={.metadata.finalizers}")
-            hint = f"try again in a moment; if it stays, {kubectl.by_hand(*words)} shows who holds it"
-            yield Problem(f"{each} is being deleted", hint=hint)
+            held = f", and held by its finalizer {', '.join(names)}" if (names := finalizers(item)) else ""
+            yield Problem(f"{each} is being deleted{held}", hint="try again in a moment")
         elif each in own or each.group_kind in LASTING:
             continue
         elif run:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, of
 from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, mappings, name_of, owners_of, text
+from packyard.core.kubernetes.pods import Pod
 
 #: The roles that speak for a run, the first that it has.
 CHIEFS = ("launcher", "chief", "master", "leader")
@@ -37,11 +38,8 @@ _LABELS: Mapping[Kind, tuple[str, str, str]] = {
     (LWS, "LeaderWorkerSet"): ("leaderworkerset.sigs.k8s.io/name", "", "leaderworkerset.sigs.k8s.io/worker-index"),
 }
 _SET_INDEX = "apps.kubernetes.io/pod-index"
-#: Where a kind has a mapping for each role.
-_ROLES: Mapping[Kind, str] = {
-    (KUBEFLOW, "MPIJob"): "mpiReplicaSpecs",
-    (JOBSET, "JobSet"): "replicatedJobs",
-}
+#: Kinds that have a mapping for each role.
+_SEVERAL = frozenset(((KUBEFLOW, "MPIJob"), (JOBSET, "JobSet")))
 #: Kinds of which pods are made, and that are of one role.
 _SINGLE = frozenset((*of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), (BATCH, "Job"), (CORE, "Pod")))
 #: Kinds that only others make pods of, or that make them at times.
@@ -92,14 +90,13 @@ def made_of(kind: Kind) -> tuple[tuple[str, str], ...]:
 
 def find(item: Object, run: str) -> list[Role]:
     """Return the roles of a workload, in the order in which it has them; those of a Workflow are not known."""
-    kind, spec = kind_of(item), mapping(item.get("spec"))
-    if kind in _ROLES:
-        return [_role(name, each) for name, each in _members(spec.get(_ROLES[kind]))]
+    kind, own_pods = kind_of(item), pods.find(item)
     if kind == (LWS, "LeaderWorkerSet"):
-        return _group(spec)
-    if kind not in _SINGLE:
-        return []
-    return [_count(own_name(item, run), spec, 1, is_job=kind == (BATCH, "Job"))]
+        return _group(mapping(item.get("spec")))
+    if kind in _SINGLE:
+        name = own_name(item, run)
+        return [Role(name, *count(pod)) for pod in own_pods[:1]] or [Role(name, 1, 1)]
+    return [Role(pod.role, *count(pod)) for pod in own_pods] if kind in _SEVERAL else []
 
 
 def own_name(item: Object, run: str) -> str:
@@ -139,37 +136,30 @@ def of_pod(pod: Object, item: Object, roles: Sequence[Role]) -> tuple[str, int |
     return role, outer * per_job + (index or 0) if per_job else index
 
 
-def _role(name: str, entry: Object) -> Role:
-    template = entry.get("template")
-    inner = mapping(mapping(template).get("spec"))
-    replicas = number(entry.get("replicas"))
-    times = 1 if replicas is None else replicas
-    if "name" in entry:  # a Job of a JobSet
-        return _count(name, inner, times, is_job=True)
-    return Role(name, times, times)
+def count(pod: Pod[Object]) -> tuple[int, int, int]:
+    """Return how many of a pod are wanted, how many at once, and in each Job: each mapping above it says its part.
 
-
-def _count(name: str, spec: Object, times: int, *, is_job: bool) -> Role:
-    if not is_job:
-        replicas = number(spec.get("replicas"))
-        pod_count = 1 if replicas is None else replicas
-        return Role(name, pod_count, pod_count)
-    completions, parallelism = number(spec.get("completions")), number(spec.get("parallelism"))
-    at_once = 1 if parallelism is None else parallelism
-    pod_count = at_once if completions is None else completions
-    return Role(name, pod_count * times, min(at_once, pod_count) * times, pod_count if times > 1 else 0)
+    spec: {replicas: 4}                                               4, 4, 0
+    replicas: 2, template: {spec: {completions: 3, parallelism: 1}}   6, 2, 3
+    """
+    times, wanted, at_once, per_job = 1, 1, 1, 0
+    for _, above in pod.chain:
+        replicas, parallelism, completions, size = (
+            number(above.get(field)) for field in ("replicas", "parallelism", "completions", "size")
+        )
+        times *= 1 if replicas is None else replicas
+        if (parallelism, completions) != (None, None):
+            at_once = 1 if parallelism is None else parallelism
+            wanted = per_job = at_once if completions is None else completions
+        if size and pod.role == "worker" and "workerTemplate" in above:  # which leaders may be made of as well
+            wanted = at_once = size - ("leaderTemplate" in above)
+    return wanted * times, min(at_once, wanted) * times, per_job if times > 1 else 0
 
 
 def _group(spec: Object) -> list[Role]:
     groups, size = number(spec.get("replicas")), number(mapping(spec.get("leaderWorkerTemplate")).get("size"))
     times = 1 if groups is None else groups
     return [Role(name, times * each, times * each, each) for name, each in (("leader", 1), ("worker", (size or 1) - 1))]
-
-
-def _members(value: object) -> list[tuple[str, Object]]:
-    if isinstance(value, Mapping):
-        return [(str(key).lower(), mapping(each)) for key, each in value.items()]
-    return [(text(each.get("name")), each) for each in mappings(value)]
 
 
 def _step(pod: Object) -> str:

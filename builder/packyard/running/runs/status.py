@@ -20,7 +20,7 @@ from packyard.core.kubernetes.lenient import (
 )
 from packyard.running.runs import look, outcome, results, trouble, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.look import Seen
+from packyard.running.runs.look import Key, Objects
 from packyard.running.runs.outcome import FAILED, SUCCEEDED
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.roles import CHIEFS
@@ -108,12 +108,10 @@ def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
     return read(kubectl, {record.run: [record]})[0]
 
 
-def judge(records: Iterable[RunRecord], seen: Seen, around: Surroundings) -> list[RunStatus]:
-    """Return what runs do, of what was seen, and of what is ``around`` them where that does not explain it."""
-    return [
-        _Run(record, seen, workloads.find(record, seen.objects.get(record.run, {})), around).status()
-        for record in records
-    ]
+def judge(records: Iterable[RunRecord], objects: Objects, around: Surroundings) -> list[RunStatus]:
+    """Return what runs do, by their objects, and by what is ``around`` them where these do not explain it."""
+    own = ((record, objects.get(record.run, {})) for record in records)
+    return [_Run(record, of_run, workloads.find(record, of_run), around).status() for record, of_run in own]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +119,13 @@ class _Run:
     """One run as it was found."""
 
     record: RunRecord
-    seen: Seen
+    objects: Mapping[Key, Object]
     workloads: Sequence[Workload]
     around: Surroundings
 
     def status(self) -> RunStatus:
         """Return what the run does."""
-        missing = [each for each in self.record.objects if self.seen.is_missing(self.record.run, each)]
+        missing = [each for each in self.record.objects if look.key_of(each) not in self.objects]
         state = self._state(missing)
         reasons = () if state == SUCCEEDED else self._reasons(missing)
         return RunStatus(

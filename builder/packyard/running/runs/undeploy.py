@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from packyard.core.kubernetes.kinds import CORE, LASTING
 from packyard.running.runs import look
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.look import Kind
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object, Reference
 
@@ -20,12 +19,11 @@ _CLAIM, _POD, _NAMESPACE = ("v1", "PersistentVolumeClaim"), ("v1", "Pod"), (CORE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """What undeploying runs deletes, and what of them stays; ``unknown`` kinds are no longer served."""
+    """What undeploying runs deletes, and what of them stays."""
 
     runs: Sequence[str]
     objects: Sequence[Reference]
     lasting: Sequence[Reference]
-    unknown: Collection[Kind]
     records: Sequence[Reference]
 
 
@@ -34,13 +32,12 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
     named = {run: {each for record in of_run for each in record.objects} for run, of_run in records.items()}
     kinds = {_CLAIM, *((each.api_version, each.kind) for references in named.values() for each in references)}
     there = look.list_(kubectl, kinds, look.selector(records))
-    listed = ((run, Reference.of(item, kubectl.namespace)) for run in records for item in there.of(run))
+    listed = ((run, Reference.of(item, kubectl.namespace)) for run in records for item in there.get(run, {}).values())
     own = sorted(each for run, each in listed if each in named[run] or (each.api_version, each.kind) == _CLAIM)
     return Removal(
         runs=list(records),
         objects=[each for each in own if each.group_kind not in LASTING],
         lasting=[each for each in own if each.group_kind in LASTING],
-        unknown=there.unknown,
         records=[
             Reference("v1", "ConfigMap", kubectl.namespace, each.name) for of_run in records.values() for each in of_run
         ],
@@ -61,7 +58,11 @@ def left(kubectl: Kubectl, removal: Removal, deleted: Collection[Reference]) -> 
     """Return what is still there of what was deleted, and the pods of the runs, by one call."""
     kinds = {_POD, *((each.api_version, each.kind) for each in deleted)}
     listed = look.list_(kubectl, kinds, look.selector(removal.runs))
-    there = {Reference.of(item, kubectl.namespace): dict(item) for run in removal.runs for item in listed.of(run)}
+    there = {
+        Reference.of(item, kubectl.namespace): dict(item)
+        for run in removal.runs
+        for item in listed.get(run, {}).values()
+    }
     return {each: item for each, item in there.items() if each in deleted or (each.api_version, each.kind) == _POD}
 
 

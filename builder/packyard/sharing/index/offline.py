@@ -115,9 +115,9 @@ class RememberedStore(ReadOnly):
             raise NotFoundError(Problem("was not there", file=key))
         return kept
 
-    def list(self, prefix: str) -> Sequence[str]:
+    def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:
         """Return keys; see `Store.list`."""
-        return self._store.list(prefix)
+        return self._store.list(prefix, age=age)
 
     def refuse(self) -> NoReturn:
         """Say that this one is for reading."""

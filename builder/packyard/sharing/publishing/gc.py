@@ -120,7 +120,7 @@ def clear(store: Store, bundles: set[str]) -> bool:
 
 def _sweep(store: Store, by: Publisher) -> None:
     """Remove the shards and records that the index does not name, and that were written a day ago or before."""
-    old = [key for key in store.older(FOLDER, _DAY) if digest_in(key) or key.startswith(PROBES)]
+    old = [key for key in store.list(FOLDER, age=_DAY) if digest_in(key) or key.startswith(PROBES)]
     named = set(by.current(store).files_below()) if old else set()
     for key in old:
         if key not in named:

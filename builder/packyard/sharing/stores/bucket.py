@@ -47,6 +47,7 @@ from packyard.sharing.stores.store import (
 )
 
 if TYPE_CHECKING:
+    from obstore import ObjectMeta
     from obstore.store import ObjectStore
 
 _PAGE = 1000
@@ -162,34 +163,23 @@ class BucketStore:
 
         return self._ask(place, get)
 
-    def list(self, prefix: str) -> Sequence[str]:
+    def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
-        return sorted(key for key, _ in self._listed(prefix))
-
-    def older(self, prefix: str, seconds: float) -> Sequence[str]:
-        """Return the keys of old objects; see `Store.older`."""
-        before = datetime.now(UTC) - timedelta(seconds=seconds)
-        return [key for key, written in self._listed(prefix) if written < before]
-
-    def _listed(self, prefix: str) -> Sequence[tuple[str, datetime]]:
-        """Return the keys that begin so, and when each was written."""
-        folder = prefix.rpartition("/")[0]
+        folder, end = prefix.rpartition("/")[0], datetime.now(UTC) - timedelta(seconds=age)
         if folder:
             check_key(folder)
 
-        def listed(bucket: ObjectStore) -> Sequence[tuple[str, datetime]]:
-            keys = list[tuple[str, datetime]]()
+        def listed(bucket: ObjectStore) -> Sequence[ObjectMeta]:
+            entries: list[ObjectMeta] = []
             for page in obstore.list(bucket, folder or None, chunk_size=_PAGE):
-                keys += [(entry["path"], entry["last_modified"]) for entry in page]
-                check_listed(len(keys), self.address)
-            return keys
+                entries += page
+                check_listed(len(entries), self.address)
+            return entries
 
+        found = self._ask(self.address, listed)
+        keys = [entry["path"] for entry in found if not age or entry["last_modified"] < end]
         # An empty name is that of the folder itself, which consoles make as an object.
-        return [
-            (key, at)
-            for key, at in self._ask(self.address, listed)
-            if key and key.startswith(prefix) and "/." not in f"/{key}"
-        ]
+        return sorted(key for key in keys if key and key.startswith(prefix) and "/." not in f"/{key}")
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""

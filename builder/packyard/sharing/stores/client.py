@@ -133,7 +133,7 @@ def target(request: Request, url: str, location: str) -> str:
 
 
 class _Repetitions(urllib3.Retry):
-    """Repetitions where a server is busy, or breaks off before it answers, when it asks for them, but soon."""
+    """Repetitions where a server is busy, or breaks off before it answers: when it asks for them, or within seconds."""
 
     def get_retry_after(self, response: Any) -> float | None:
         try:

@@ -86,18 +86,13 @@ class DirectoryStore:
             raise too_long(str(file), limit)
         return data
 
-    def list(self, prefix: str) -> Sequence[str]:
+    def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
-        directory = prefix.rpartition("/")[0]
+        directory, end = prefix.rpartition("/")[0], time.time() - age
         start_dir = self._file(directory) if directory else self.root_dir
         with self._readable(), _translated(start_dir):
-            return sorted(key for key in self._walk(start_dir) if key.startswith(prefix))
-
-    def older(self, prefix: str, seconds: float) -> Sequence[str]:
-        """Return the keys of old objects; see `Store.older`."""
-        end = time.time() - seconds
-        with _translated(self.root_dir):
-            return [key for key in self.list(prefix) if (self.root_dir / key).stat().st_mtime < end]
+            keys = sorted(key for key in self._walk(start_dir) if key.startswith(prefix))
+            return [key for key in keys if not age or (self.root_dir / key).stat().st_mtime < end]
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""

@@ -43,9 +43,9 @@ def open_s3(address: str, *, patience: float = PATIENCE) -> BucketStore:
     trusted = authorities("AWS_CA_BUNDLE")
     if trusted is None and (trusted := profile.get("ca_bundle")):
         check_authorities(trusted, "ca_bundle of the AWS profile")
-    settings = {"region": region, "disable_bulk_delete": True, "prefix": prefix or None, **own_host}
-    settings |= {**_credentials(profile), **bucket.client(patience, endpoint, trusted)}
-    made = bucket.opened(partial(S3Store, name, **settings), address)
+    settings: dict[str, Any] = {"region": region, "disable_bulk_delete": True, "prefix": prefix or None, **own_host}
+    settings |= bucket.client(patience, endpoint, trusted)
+    made = bucket.opened(lambda: S3Store(name, **settings, **_credentials(profile)), address)
     return BucketStore(
         address=address.rstrip("/"),
         is_conditional=False,
@@ -96,8 +96,4 @@ def _boto3() -> Any:
     except ImportError:
         problem = "the AWS profile has a role, SSO or a program for its keys, which needs boto3"
         raise UnavailableError(Problem(problem, hint="install boto3, or set AWS_ACCESS_KEY_ID")) from None
-    try:
-        return Boto3CredentialProvider()
-    except Exception:  # boto3 has many
-        hint = "try 'aws sts get-caller-identity', or log in"
-        raise UnavailableError(Problem("boto3 finds no credentials for the AWS profile", hint=hint)) from None
+    return Boto3CredentialProvider()

@@ -76,11 +76,11 @@ class Store(Protocol):
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes, or raise `NotFoundError`, or `TooLongError` beyond ``limit`` bytes."""
 
-    def list(self, prefix: str) -> Sequence[str]:
-        """Return, sorted, the keys that begin with ``prefix``; it may end inside a part."""
+    def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:
+        """Return, sorted, the keys that begin with ``prefix``, which may end inside a part.
 
-    def older(self, prefix: str, seconds: float) -> Sequence[str]:
-        """Return those keys that begin with ``prefix`` and were written so long ago; none where that is not known."""
+        With an age, those that were written so many seconds ago; none where that is not known.
+        """
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object if its bytes still have the digest ``expected``, or create it if that is None.
@@ -101,10 +101,6 @@ class ReadOnly:
     is_conditional = False
 
     def put(self, key: str, data: bytes) -> None:  # noqa: ARG002  # as `Store` has it
-        """Refuse."""
-        self.refuse()
-
-    def older(self, prefix: str, seconds: float) -> Sequence[str]:  # noqa: ARG002  # as `Store` has it
         """Refuse."""
         self.refuse()
 

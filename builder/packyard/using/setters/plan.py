@@ -193,7 +193,7 @@ def _accept(definitions: Definitions, assignment: Assignment, package: PackageFi
         elif check.is_refused(setter, texts, as_kustomize=assignment.as_kustomize):
             from packyard.using.setters.refusal import explain
 
-            problems.append(explain(setter, texts, package.where, setters, assignment.command))
+            problems.append(explain(setter, texts, package.where, assignment.command))
             refused.append((setter, texts))
         else:
             accepted[name] = setter.with_value(texts)

@@ -25,7 +25,6 @@ from packyard.using.setters.numbers import LIMIT, is_number, without_limit
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 _MOST_ITEMS = 10  # shown in a message
 _LONGEST_NAME = 256
-_NOTHING: Mapping[str, Setter] = {}
 _LARGEST = (1 << 63) - 1  # whole number of 64 bits
 
 
@@ -34,16 +33,14 @@ def refusal(setter: Setter, texts: Sequence[str]) -> str:
     return _say(setter, texts) if is_refused(setter, texts) else ""
 
 
-def explain(
-    setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str, Setter] = _NOTHING, typed: str = ""
-) -> Problem:
+def explain(setter: Setter, texts: Sequence[str], where: str, typed: str = "") -> Problem:
     """Return why a definition refuses a value that it refuses.
 
-    ``where`` is the folder and ``beside`` are its setters, for the command to type; ``typed`` is what the user typed
-    before the values, if that was not `packyard set`.
+    ``where`` is the folder, for the command to type; ``typed`` is what the user typed before the values, if that was
+    not `packyard set`.
     """
     broken = any(faults_of_keywords(setter.schema))
-    hint = "fix its definition" if broken else _hint(setter, texts, where, beside, typed)
+    hint = "fix its definition" if broken else _hint(setter, texts, where, typed)
     problem = setter.problem(_say(setter, texts), hint)
     pattern = setter.schema.get("pattern")
     return problem._replace(detail=f"{setter.name} must match {pattern}" if pattern else "")
@@ -57,7 +54,7 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
     if "text" in keywords:
         return f"{setter.name} takes text in UTF-8, not {', '.join(shown(text, quoted=True) for text in texts)}"
     if "one" in keywords:
-        return f"{setter.name} takes one value, not {len(texts)}"
+        return f"{setter.name} takes one value, not {len(texts)}: a text with blanks is in quotes"
     if not any(texts) and not (texts and setter.is_list):
         return f"{setter.name} needs a value: {describe(setter)}"
     values = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
@@ -68,11 +65,9 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
     return f"{setter.name} takes {takes}{form}, not {', '.join(values)}"
 
 
-def _hint(setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str, Setter], typed: str) -> str:
+def _hint(setter: Setter, texts: Sequence[str], where: str, typed: str) -> str:
     """Return what to type instead: the value that was probably meant, an example, or how to take a value back."""
     begin = _begin(where, typed)
-    if of_many := _hint_of_many(setter, texts, begin, beside):
-        return of_many
     if not any(texts) and not typed and _can_be_taken_back(setter, where):
         return f"to go back to the shipped value: {begin} --unset {setter.name}"
     for meant in (numbers.whole_number, _host, _as_name):
@@ -84,26 +79,6 @@ def _hint(setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str,
 
 def _begin(where: str, typed: str) -> str:
     return typed or f"packyard set {address.typed(where)}"
-
-
-def _hint_of_many(setter: Setter, texts: Sequence[str], begin: str, beside: Mapping[str, Setter]) -> str:
-    """Return what to type for several values of a setter that takes one; an empty text where nothing is likely.
-
-    ``A = 1`` means ``A=1``, ``A 1 B 2`` means ``A=1 B=2``, and ``A my text`` may mean ``A='my text'``.
-    """
-    if len(texts) < 2 or setter.is_list:
-        return ""
-    words = [setter.name, *texts]
-    says, names, values = "did you mean", words[::2], words[1::2]
-    if texts[0] == "=":
-        names, values = [setter.name], [" ".join(texts[1:])]
-    elif len(names) != len(values) or not all(name in beside for name in names[1:]):
-        says, names, values = "for one text", [setter.name], [" ".join(texts)]
-    setters = [setter, *(beside[name] for name in names[1:])]
-    if any(is_refused(each, [value]) for each, value in zip(setters, values, strict=True)):
-        return ""
-    pairs = (f"{name}={quote(value)}" for name, value in zip(names, values, strict=True))
-    return f"{says}: {begin} {' '.join(pairs)}"
 
 
 def _host(text: str) -> str:

@@ -96,53 +96,6 @@ def test_kpt_render_runs_it_from_a_pipeline_with_a_config_map_and_a_config_path(
     assert read(tmp_path / "pkg") == expected
 
 
-def test_a_list_that_becomes_empty_under_kpt_does_not_bind_the_field_behind_it(run: Run, tmp_path: Path) -> None:
-    write(tmp_path / "pkg", FILES)
-    command = ("kpt", "fn", "eval", "pkg", "--exec", "packyard fn apply-setters", "--")
-    run(*command, "zones=")
-    text = read(tmp_path / "pkg")["sub/config.yaml"]
-    assert text.endswith("list: [] # kpt-set: ${zones}\nnext: x\n")
-    run(*command, "zones=[e]")
-    text = read(tmp_path / "pkg")["sub/config.yaml"]
-    assert text.endswith("list: [e] # kpt-set: ${zones}\nnext: x\n")
-
-
-def test_a_refused_value_changes_no_file_and_kpt_shows_why(run: Run, tmp_path: Path) -> None:
-    write(tmp_path / "pkg", FILES)
-    done = run("kpt", "fn", "eval", "pkg", "--exec", "packyard fn apply-setters", "--",
-               "app=shop", "zones=a", code=1)  # fmt: skip
-    assert "failed to apply setters: input to array setter must be an array of values, but found" in done.stderr
-    assert read(tmp_path / "pkg") == FILES
-
-
-def test_what_create_setters_tags_is_listed_and_set_again(run: Run, tmp_path: Path) -> None:
-    plain = {
-        path: "\n".join(line.partition(" # kpt-set")[0] for line in text.split("\n")) for path, text in FILES.items()
-    }
-    kptfile = KPTFILE[: KPTFILE.rindex("  - exec")]
-    files = {**plain, "Kptfile": kptfile}
-    write(tmp_path / "pkg", files)
-    evaluate = ("kpt", "fn", "eval", "pkg", "--truncate-output=false", "--exec")
-    run(*evaluate, "packyard fn create-setters", "--", "app=web", "tag=1.7", "zones=[b, a]")
-    text = read(tmp_path / "pkg")
-    assert text["Kptfile"] == kptfile
-    assert (
-        'image: "registry.example.com/web:1.7" # kpt-set: registry.example.com/${app}:${tag}\n'
-        in (text["deployment.yaml"])
-    )
-    assert "script: |- # kpt-set: ${tag}\n    1.7\n" in text["sub/config.yaml"]
-    assert "list: # kpt-set: ${zones}\n- a # first\n- b\nnext: x\n" in text["sub/config.yaml"]
-    listed = run(*evaluate, "packyard fn list-setters").stderr
-    for line in (
-        "app, Value: web, Type: str, Count: 3",
-        "tag, Value: 1.8",
-        "zones, Value: [a, b], Type: array, Count: 1",
-    ):
-        assert f"Name: {line}" in listed
-    run(*evaluate, "packyard fn apply-setters", "--", "app=shop")
-    assert "registry.example.com/shop:1.7" in read(tmp_path / "pkg")["deployment.yaml"]
-
-
 KUSTOMIZATION = """\
 resources: [deployment.yaml, sub/config.yaml]
 transformers: [setters.yaml]

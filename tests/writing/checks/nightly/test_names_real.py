@@ -25,9 +25,6 @@ CRON_JOB += "".join(f"      {line}\n" for line in TEMPLATE.splitlines())
 JOB_SET = _HEAD.format("jobset.x-k8s.io/v1alpha2", "JobSet") + "spec:\n  replicatedJobs:\n  - name: worker\n"
 JOB_SET += "    template:\n      spec:\n        completions: 100\n"
 JOB_SET += "".join(f"        {line}\n" for line in TEMPLATE.splitlines())
-LEADER_WORKER_SET = _HEAD.format("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
-LEADER_WORKER_SET += "spec:\n  replicas: 1\n  leaderWorkerTemplate:\n    workerTemplate:\n"
-LEADER_WORKER_SET += "".join(f"    {line}\n" for line in TEMPLATE.splitlines()[1:])
 SERVICE = _HEAD.format("v1", "Service") + "spec: {ports: [{port: 80}]}\n"
 CONFIG_MAP = _HEAD.format("v1", "ConfigMap")
 SOUND = {"NAME": "run", "LABEL": "a", "CONTAINER": "main", "PORT": "http"}
@@ -67,13 +64,6 @@ def test_finds_the_names_that_the_api_server_refuses(
 @pytest.mark.parametrize("name", ["run", "1a", "a.b", "a" * 45, "a" * 46])
 def test_finds_the_names_that_the_webhook_of_job_sets_refuses(name: str, cluster: Api, namespace: str) -> None:
     judge(cluster, namespace, JOB_SET, "NAME", name)
-
-
-@pytest.mark.parametrize("name", ["run", "1a", "a.b"])
-def test_finds_the_names_that_the_webhook_of_leader_worker_sets_refuses(
-    name: str, cluster: Api, namespace: str
-) -> None:
-    judge(cluster, namespace, LEADER_WORKER_SET, "NAME", name)
 
 
 def with_values(text: str, values: dict[str, str]) -> str:

@@ -131,8 +131,10 @@ class OCIStore:
             raise too_long(place.shown, limit)
         return self._registry.blob(place.repository, found.layer)
 
-    def list(self, prefix: str) -> Sequence[str]:
-        """Return the keys that begin with ``prefix``: those of all packages that the index has."""
+    def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:
+        """Return the keys that begin with ``prefix``: those of all packages that the index has. None has an age."""
+        if age:
+            return ()
         keys = [bundle_key(name, version) for name in self.names for version in self.versions(name)]
         check_listed(len(keys), self.address)
         return sorted(key for key in self.files(keys) if key.startswith(prefix))
@@ -164,10 +166,6 @@ class OCIStore:
         known = [each.digest for each in self._registry.referrers(place.repository, former)]
         done = [self._registry.delete(place.repository, each) for each in (*known, former)]
         return all(done)
-
-    def older(self, prefix: str, seconds: float) -> Sequence[str]:  # noqa: ARG002  # as `Store` has it
-        """Return no keys: nothing is left behind, and a registry does not say when it was written."""
-        return ()
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002  # as `Store` has it
         """Refuse: nothing in a registry is replaced."""

@@ -123,16 +123,16 @@ class Registry:
     def upload(self, repository: str, data: bytes) -> None:
         """Make sure that there is a blob with these bytes."""
         digest = Digest.of(data)
-        for left in reversed(range(_UPLOADS)):
-            if len(data) > _SMALL or left < _UPLOADS - 1:  # to send little again is quicker than to look
-                look = self._request("HEAD", repository, f"blobs/{digest}", digest)
-                if self._ask(repository, look).status == 200:
-                    return
+        look = self._request("HEAD", repository, f"blobs/{digest}", digest)
+        for attempt in range(_UPLOADS):
+            if (attempt or len(data) > _SMALL) and self._ask(repository, look).status == 200:
+                return  # to send little once is quicker than to look
             answer = self._upload(repository, digest, data)
             if answer.status == 201:  # also at once, where it has the blob in another repository
                 return
-            if not left or answer.status in (*_DENIED, 413):
-                raise self._refusal(answer)
+            if answer.status in (*_DENIED, 413):
+                break
+        raise self._refusal(answer)
 
     def _upload(self, repository: str, digest: Digest, data: bytes) -> Answer:
         begin = self._request("POST", repository, f"blobs/uploads/?mount={digest}", digest)
