@@ -197,7 +197,7 @@ class OCIStore:
             with suppress(MissingStoreError):
                 self._marks.add(tag)
 
-    def versions(self, name: str) -> list[str]:
+    def versions(self, name: str) -> Sequence[str]:
         """Return what may be versions of a package: tags that are spelled so."""
         tags = self._registry.tags(self._address.repository(name))
         return [each for each in map(version_of, tags) if reference.is_version(each)]
