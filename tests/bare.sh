@@ -5,7 +5,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-packyard build --quiet --out "$folder/out" --version 1.0.0
+packyard build --quiet --to "$folder/out" --version 1.0.0
 packyard lint --quiet
 packyard publish --quiet --version 1.0.0 --to "$folder/channel"
 cd "$folder"
@@ -18,7 +18,7 @@ cd zoo
 packyard new hello --base single-node --storage user-allocated-pvc --set IMAGE=busybox:1.36
 packyard lint --strict --quiet
 packyard test --quiet
-packyard build hello --quiet --version 1.0.0 --out build
+packyard build hello --quiet --version 1.0.0 --to build
 packyard publish --quiet --version 1.0.0 --to "$folder/own"
 cd "$folder"
 packyard get --quiet --from own hello

@@ -51,7 +51,7 @@ def main(runs: int = 15, files: int = 4000) -> None:
         folder = Path(temporary)
         os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
         built = folder / "built"
-        process(PACKYARD, "build", "--workspace", real.REPOSITORY, "--version", "1.0", "--out", built)()
+        process(PACKYARD, "build", "--workspace", real.REPOSITORY, "--version", "1.0", "--to", built)()
         setting(folder, built, runs)
         compare("version, python -c pass", process(PACKYARD, "version"), process(sys.executable, "-c", "pass"),
                 goal="2.3 x the time", runs=runs)  # fmt: skip
@@ -131,7 +131,7 @@ def large_trees(folder: Path, files: int, runs: int) -> None:
 def catalogue(folder: Path, built: Path, runs: int) -> None:
     """Build the whole catalogue, and lint it."""
     out = folder / "out"
-    ours = process(PACKYARD, "build", "--workspace", real.REPOSITORY, "--version", "1.0", "--out", out)
+    ours = process(PACKYARD, "build", "--workspace", real.REPOSITORY, "--version", "1.0", "--to", out)
     use_cases = [file.parent for file in sorted(built.glob("*/quickstart/*/*/*/kustomization.yaml"))]
     each = "; ".join(f"kubectl kustomize {shlex.quote(str(use_case))} >/dev/null" for use_case in use_cases)
     theirs = process(
@@ -162,7 +162,7 @@ def getting(folder: Path, runs: int) -> None:
 
     with real.serve(folder / "channel") as address:
         get = ("env", "NO_PROXY=127.0.0.1", f"XDG_CACHE_HOME={folder}/cache", f"XDG_CONFIG_HOME={folder}",
-               PACKYARD, "get", "--from", address, "--into", folder / "got")  # fmt: skip
+               PACKYARD, "get", "--from", address, "--to", folder / "got")  # fmt: skip
         curl = "curl -sSf -o got.tar.gz $0 && sha256sum got.tar.gz && tar xzf got.tar.gz"
         theirs = process("sh", "-c", f"cd {folder}/got && {curl}", f"{address}/1.0/large.tar.gz")
         compare("get, 100 MB; curl, sha256sum and tar", process(*get, "large"), theirs, goal="2 x the time",

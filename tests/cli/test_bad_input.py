@@ -22,7 +22,7 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture
 def built(workspace: Path, tmp_path: Path) -> Path:
     """The folder of the package's use case, built."""
-    done("build", "--workspace", workspace, "--out", tmp_path / "built", "--version", "1.0")
+    done("build", "--workspace", workspace, "--to", tmp_path / "built", "--version", "1.0")
     return tmp_path / "built/bert/quickstart/mlops/single-node/nfs"
 
 
@@ -50,17 +50,17 @@ def test_an_output_directory_that_holds_something_else(built: Path, workspace: P
     (tmp_path / "out" / "bert" / "thesis.txt").write_text("years of work")
     replace(built / "job.yaml", "bert:1", "bert:2")
     for out, says in (
-        ("out", r"out/bert: holds something that packyard did not build \(choose another --out"),
+        ("out", r"out/bert: holds something that packyard did not build \(choose another --to"),
         ("built", r"built/bert: was changed since it was built: .*single-node/nfs/job\.yaml"),
     ):
-        refused(tmp_path, "build", "--workspace", workspace, "--out", tmp_path / out, "--version", "1.0", says=says)
+        refused(tmp_path, "build", "--workspace", workspace, "--to", tmp_path / out, "--version", "1.0", says=says)
 
 
 def test_no_network(tmp_path: Path) -> None:
     with socket.socket() as taken:  # a port that nobody listens on
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/models"
-        for words in (("get", "bert", "--into", tmp_path), ("list",)):
+        for words in (("get", "bert", "--to", tmp_path), ("list",)):
             refused(tmp_path, *words, "--from", url, says=re.escape(url))
 
 

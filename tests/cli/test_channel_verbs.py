@@ -33,15 +33,15 @@ def test_a_yanked_version_is_told_of_where_it_is_fetched(channel: Path, tmp_path
         "unchanged",
         "1.1/bert.tar.gz",
     )
-    latest = packyard("get", "bert", "--from", channel, "--into", tmp_path / "a")
+    latest = packyard("get", "bert", "--from", channel, "--to", tmp_path / "a")
     assert latest.stderr.startswith(f"bert@1.0 from {channel} (--from), the latest version; 1.1 is yanked: diverges\n")
-    exact = packyard("get", "bert@v1.1", "--from", channel, "--into", tmp_path / "b")
+    exact = packyard("get", "bert@v1.1", "--from", channel, "--to", tmp_path / "b")
     assert exact.returncode == 0
     assert exact.stderr.startswith(f"bert@1.1 from {channel} (--from), the version that was asked for, v1.1, in its")
     assert exact.stderr.splitlines()[1] == "warning: bert@1.1 is yanked: diverges"
     pinned = tmp_path / "packyard.lock"
-    done("get", "bert@1.1", "--from", channel, "--into", tmp_path / "c", "--lock", pinned)
-    locked = packyard("get", "bert", "--locked", "--lock", pinned, "--into", tmp_path / "d")
+    done("get", "bert@1.1", "--from", channel, "--to", tmp_path / "c", "--lock", pinned)
+    locked = packyard("get", "bert", "--locked", "--lock", pinned, "--to", tmp_path / "d")
     assert locked.returncode == 0
     assert locked.stderr.splitlines()[1] == "warning: bert@1.1 is yanked: diverges"
     rows = json.loads(done("list", "--from", channel, "-o", "json"))
@@ -52,7 +52,7 @@ def test_a_yanked_version_is_told_of_where_it_is_fetched(channel: Path, tmp_path
 
 def test_a_reason_that_somebody_forged_gets_no_line_of_its_own(channel: Path, tmp_path: Path) -> None:
     list_otherwise(channel, "bert", "1.1", yanked="no\nbert 1.1: all is proved")
-    exact = packyard("get", "bert@1.1", "--from", channel, "--into", tmp_path / "a")
+    exact = packyard("get", "bert@1.1", "--from", channel, "--to", tmp_path / "a")
     assert exact.stderr.splitlines()[1] == r"warning: bert@1.1 is yanked: no\nbert 1.1: all is proved"
 
 

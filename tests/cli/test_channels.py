@@ -54,10 +54,10 @@ def test_a_digest_beside_a_file_is_that_of_the_file_and_that_of_the_tar_is_calle
     workspace: Path, tmp_path: Path
 ) -> None:
     sources = ("p", "--version", "1.2.0", "--workspace", workspace)
-    printed = done("build", *sources, "--out", tmp_path / "out")
+    printed = done("build", *sources, "--to", tmp_path / "out")
     file, tar = digests(tmp_path / "out" / "p.tar.gz")
     assert printed == f"{tmp_path}/out/p.tar.gz  {file}  {(tmp_path / 'out/p.tar.gz').stat().st_size} bytes\n"
-    (built,) = json.loads(done("build", *sources, "--out", tmp_path / "out", "--output", "json"))
+    (built,) = json.loads(done("build", *sources, "--to", tmp_path / "out", "--output", "json"))
     assert (built["digest"], built["tar"]) == (file, tar)
     channel = tmp_path / "ch"
     for status in ("published", "unchanged"):
@@ -67,7 +67,7 @@ def test_a_digest_beside_a_file_is_that_of_the_file_and_that_of_the_tar_is_calle
     table = done("list", "--from", channel).splitlines()
     assert table[1].split()[:2] == ["p", "1.2.0"]
     for number, reference in enumerate(("p", "p@1.2.0", "p@v1.2")):
-        process = packyard("get", reference, "--from", channel, "--into", tmp_path / str(number))
+        process = packyard("get", reference, "--from", channel, "--to", tmp_path / str(number))
         said, proved, *_ = process.stderr.splitlines()
         why = "the latest version" if reference == "p" else "the version that was asked for"
         assert re.fullmatch(rf"p@1\.2\.0 from {channel} \(--from\), {why}.*", said)
@@ -88,11 +88,11 @@ def test_a_choice_that_nothing_fits_is_refused_with_what_there_is(channel: Path,
             f"p@{choice}",
             "--from",
             channel,
-            "--into",
+            "--to",
             tmp_path,
             says=r"^error: no version of p .* \(it has 1\.2\.0\)",
         )
     for choice in ("^77", "7.7.7"):
         says = r"this packyard carries version .*, not .* \(name a channel that has it: --from CHANNEL\)"
-        refused("get", f"p@{choice}", "--into", tmp_path, says=says)
+        refused("get", f"p@{choice}", "--to", tmp_path, says=says)
     refused("get", "p@>1", "--from", channel, says=r"does not understand the choice '>1' \(ask for 1\.2\.0, \^1\.2")

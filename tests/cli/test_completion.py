@@ -80,7 +80,7 @@ OFFERED: list[tuple[list[str], list[str]]] = [
     (["set", "kpt", ""], ["DEBUG=", "HOST=", "TAG="]),
     (["set", "kpt", "TAG=2", "HO"], ["HOST="]),
     (["set", "kpt", "DEBUG="], ["DEBUG=false", "DEBUG=true"]),
-    (["set", "kpt/both", ""], ["IMAGE=", "POLICY=", "PORT=", "TAG="]),
+    (["set", "kpt/both", ""], ["IMAGE=", "POLICY=", "PORT="]),
     (["explain", "kpt", "T"], ["TAG"]),
     (["cfg", "delete-s"], ["delete-setter", "delete-subst"]),
     (["get", "resnet50v1-5-fp32-t"], ["resnet50v1-5-fp32-training-k8s"]),

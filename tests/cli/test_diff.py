@@ -81,7 +81,7 @@ def test_compares_two_versions_of_a_channel(channel: Path) -> None:
 
 def test_the_same_packages_are_the_same_wherever_they_come_from(published: tuple[Path, Path], tmp_path: Path) -> None:
     channel, sources = published
-    done("get", "p@1.0", "--from", channel, "--into", tmp_path)
+    done("get", "p@1.0", "--from", channel, "--to", tmp_path)
     file = channel / "1.1/p.tar.gz"
     assert rows("p@1.0", tmp_path / "p", "--from", channel) == []
     assert rows(tmp_path / "p", "--from", channel) == []
@@ -94,7 +94,7 @@ def test_the_same_packages_are_the_same_wherever_they_come_from(published: tuple
 
 
 def test_an_edited_package_is_compared_with_its_bundle(channel: Path, tmp_path: Path) -> None:
-    done("get", "p@1.0", "--from", channel, "--into", tmp_path)
+    done("get", "p@1.0", "--from", channel, "--to", tmp_path)
     done("set", tmp_path / "p/uses/one", "A=7")
     assert done("diff", tmp_path / "p", "--from", channel) == (
         'p/uses/one\n  setter A: value 1 → 7\n  ConfigMap x: data.a "1" → "7" (set by A)\n'

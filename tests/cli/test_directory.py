@@ -77,7 +77,7 @@ def test_a_name_that_nearly_is_a_setter_is_suggested(package: Path) -> None:
 # Sources.
 
 
-@pytest.mark.parametrize("words", ["publish --version 1 --to ch", "build --out out --version 1", "lint", "lint bert"])
+@pytest.mark.parametrize("words", ["publish --version 1 --to ch", "build --to out --version 1", "lint", "lint bert"])
 def test_without_a_workspace_only_list_and_get_know_a_catalogue(tmp_path: Path, words: str) -> None:
     process = inside(*words.split(), cwd=tmp_path)
     assert (process.returncode, process.stdout) == (1, "")

@@ -80,4 +80,4 @@ def test_a_stripped_index_is_refused_by_who_trusts_a_key(home: Path, channel: Pa
     done("yank", "p@1.0", "--reason", "bad", "--in", channel, **PEM)
     shutil.rmtree(channel / "index")
     shutil.rmtree(home / "STATE")  # of a new user
-    refused("no index", "get", "p@1.0", "--from", channel, "--into", home / "a")
+    refused("no index", "get", "p@1.0", "--from", channel, "--to", home / "a")

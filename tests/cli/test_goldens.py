@@ -24,7 +24,7 @@ VERBS = {
     "new": "new hello --base one --workspace other",
     "import": "import other/bases/one --workspace zoo",
     "lint": "lint broken",
-    "build": "build tiny --workspace small --version 1.0 --out out",
+    "build": "build tiny --workspace small --version 1.0 --to out",
     "publish": "publish tiny --workspace small --version 1.0 --to channel",
     "copy": "copy channel public",
     "list": "list --from channel",
@@ -82,7 +82,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         if name == "upgrade":
             changed = folder / "small/bases/job/config-map.yaml"
             tiny.replace(changed, "/storage/output", "/storage/results")
-            words = "build tiny --workspace small --version 1.1 --out new"
+            words = "build tiny --workspace small --version 1.1 --to new"
             assert packyard(*words.split(), cwd=folder, **env).returncode == 0
         if name == "fsck":
             (folder / "channel/1.0/tiny.tar.gz").unlink()

@@ -102,7 +102,7 @@ def test_who_trusts_the_new_key_of_a_channel_is_served_nothing_by_the_stolen_one
     refused = packyard(*publish, "1.3", "--key", "lab")
     assert "which you do not trust for this channel" in refused.stderr
     assert f"packyard keys untrust '{channel}'" in refused.stderr
-    assert "signed by lab-2" in packyard("get", "p@1.0", "--from", channel, "--into", channel.parent / "got").stderr
+    assert "signed by lab-2" in packyard("get", "p@1.0", "--from", channel, "--to", channel.parent / "got").stderr
 
 
 def test_an_unencrypted_key_takes_an_explicit_choice(home: Path) -> None:

@@ -44,7 +44,7 @@ def in_workspace(parts: Path, verb: str, *words: object) -> tuple[int, str, str]
 
 
 def build(parts: Path) -> tuple[int, str, str]:
-    return in_workspace(parts, "build", "p", "--version", "1", "--out", parts.parent / "out")
+    return in_workspace(parts, "build", "p", "--version", "1", "--to", parts.parent / "out")
 
 
 def built(parts: Path) -> dict[str, str]:
@@ -67,7 +67,7 @@ def test_a_library_is_published_like_a_package_and_says_what_its_parts_define(pa
     tiny.write(parts / "bases/below/Krmfile", libraries.KRMFILE + libraries.define("B", "2"))
     (row,) = json.loads(publish(parts, "1.0.0"))
     assert (row["name"], row["version"], row["status"], row["kind"]) == ("parts", "1.0.0", "published", "Library")
-    done("get", "parts", "--from", tmp_path / "channel", "--into", tmp_path / "got")
+    done("get", "parts", "--from", tmp_path / "channel", "--to", tmp_path / "got")
     described = Manifest.parse((tmp_path / "got/parts/packyard.json").read_bytes())
     assert described.kind == "Library"
     assert {path: dict(part.setters) for path, part in described.use_cases.items()} == {
@@ -78,7 +78,7 @@ def test_a_library_is_published_like_a_package_and_says_what_its_parts_define(pa
 
 def test_get_of_a_library_says_what_it_is(parts: Path, tmp_path: Path) -> None:
     publish(parts, "1.0.0")
-    code, out, err = tiny.run("get", "parts", "--from", tmp_path / "channel", "--into", tmp_path / "got")
+    code, out, err = tiny.run("get", "parts", "--from", tmp_path / "channel", "--to", tmp_path / "got")
     assert (code, out) == (0, f"{tmp_path}/got/parts\n")
     example = "libraries: [{name: parts, version: 1.0.0, digest: sha256:"
     assert f"parts@1.0.0 is a library, to build packages on: name it in packyard.yaml, {example}" in err

@@ -69,7 +69,7 @@ def package(tmp_path: Path) -> Path:
         "\x1b[2J",
         "get \x1b[2J",
         "list --from \x1b[2J",
-        "build \x1b --out \x1b",
+        "build \x1b --to \x1b",
         "--\u202e",
     ],
 )

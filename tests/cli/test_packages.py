@@ -53,7 +53,7 @@ def test_prints_what_render_prints_of_the_package_that_get_and_set_leave(here: P
     assert process.returncode == 0, process.stderr
     assert f"p@{'1.0' if '1.0' in version else '1.1'} from {here}/channel (PACKYARD_CHANNEL)\n" in process.stderr
     assert sorted(path.name for path in here.iterdir()) == before
-    done("get", f"p{version}", "--into", "got")
+    done("get", f"p{version}", "--to", "got")
     done("set", "got/p/run/nfs", "-f", "values.yaml")
     assert process.stdout == done("render", "got/p/run/nfs", "--built-in")
     assert "queue: a" in process.stdout
@@ -69,7 +69,7 @@ def test_a_package_in_the_working_directory_wins_unless_a_version_or_a_channel_i
 
 
 def test_all_use_cases_of_a_package_are_written_to_a_new_folder(here: Path) -> None:
-    done("render", "p@1.0", "--out", "out", "--built-in", "WORKERS=3")
+    done("render", "p@1.0", "--to", "out", "--built-in", "WORKERS=3")
     assert sorted(path.relative_to(here / "out").as_posix() for path in (here / "out").rglob("*.yaml")) == [
         "run/nfs.yaml",
         "run/pvc.yaml",
@@ -110,7 +110,7 @@ def test_what_is_required_is_asked_for_on_the_command_line(here: Path) -> None:
 
 
 def test_a_lock_holds_the_version_and_its_bytes(here: Path) -> None:
-    done("get", "p@1.0", "--lock", "packyard.lock", "--into", "got")
+    done("get", "p@1.0", "--lock", "packyard.lock", "--to", "got")
     assert 'one: "1"' in done("render", "p/nfs", "--built-in", "--locked")
     assert "pins p@1.0, not p@1.1" in refused("render", "p@1.1/nfs", "--locked")
     assert "does not pin q" in refused("render", "q/nfs", "--locked")
@@ -124,7 +124,7 @@ def test_a_lock_holds_the_version_and_its_bytes(here: Path) -> None:
 
 def test_what_packyard_carries_is_pinned_as_a_channel_is(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PACKYARD_CHANNEL")
-    done("get", "mnist-fp32-training-k8s", "--lock", "packyard.lock", "--into", "got")
+    done("get", "mnist-fp32-training-k8s", "--lock", "packyard.lock", "--to", "got")
     words = ("render", "mnist-fp32-training-k8s/first-run/none", "--built-in", "--locked", "-o", "json")
     assert any(item["kind"] == "Job" for item in json.loads(done(*words)))
     lock = (here / "packyard.lock").read_text()

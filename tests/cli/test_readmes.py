@@ -20,7 +20,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_prints_what_build_ships(root: Path, tmp_path: Path) -> None:
-    done("build", "p", "--workspace", root, "--version", "1.0", "--out", tmp_path)
+    done("build", "p", "--workspace", root, "--version", "1.0", "--to", tmp_path)
     assert done("build", "p", "--readmes", "-", "--version", "1.0", cwd=root) == (tmp_path / "p/README.md").read_text()
     assert done("build", "p", "--readmes", "-", cwd=root) == "# p VERSION\n"
     assert done("build", "--readmes", "-", cwd=root) == "# p VERSION\n\n# p VERSION\n"

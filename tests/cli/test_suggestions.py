@@ -40,7 +40,7 @@ def test_a_name_is_suggested_that_was_meant_or_none(name: str, known: list[str],
     ("words", "meant"),
     [
         ("get p --version 1.0.0", "type NAME@VERSION without a flag"),
-        ("get p --untardir x", "did you mean '--into'?"),
+        ("get p --untardir x", "did you mean '--to'?"),
         ("get p --repo=https://h", "did you mean '--from'?"),
         ("render . --set A=1", "type NAME=VALUE without a flag"),
         ("set . --set A=1", "type NAME=VALUE without a flag"),

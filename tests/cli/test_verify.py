@@ -125,7 +125,7 @@ def test_a_package_that_is_larger_than_what_is_read_into_memory_is_verified(tmp_
 
 
 def test_a_changed_directory_names_its_files_and_exits_with_1(channel: Path, tmp_path: Path) -> None:
-    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
+    folder = Path(done("get", "p@1.0", "--from", channel, "--to", tmp_path).strip())
     process = packyard("verify", folder)
     assert (process.returncode, process.stdout) == (0, "")
     assert "packyard.json is the published one" in process.stderr
@@ -143,7 +143,7 @@ def test_a_changed_directory_names_its_files_and_exits_with_1(channel: Path, tmp
 
 
 def test_of_a_use_case_its_own_files_are_verified(channel: Path, tmp_path: Path) -> None:
-    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
+    folder = Path(done("get", "p@1.0", "--from", channel, "--to", tmp_path).strip())
     (folder / "LICENSE").write_text("mine")
     process = packyard("verify", "p/one", cwd=tmp_path)
     assert (process.returncode, process.stdout) == (0, "")
@@ -153,7 +153,7 @@ def test_of_a_use_case_its_own_files_are_verified(channel: Path, tmp_path: Path)
 
 @pytest.mark.parametrize("place", [".", "uses", "uses/one"])
 def test_a_mark_of_what_was_rendered_hides_no_change(place: str, channel: Path, tmp_path: Path) -> None:
-    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
+    folder = Path(done("get", "p@1.0", "--from", channel, "--to", tmp_path).strip())
     (folder / place / ".packyard-rendered").touch()
     (folder / "uses/one/config-map.yaml").write_text("mine")
     (folder / "uses/one/notes").touch()
@@ -162,7 +162,7 @@ def test_a_mark_of_what_was_rendered_hides_no_change(place: str, channel: Path, 
 
 
 def test_a_forged_manifest_of_a_directory_is_found(channel: Path, tmp_path: Path) -> None:
-    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
+    folder = Path(done("get", "p@1.0", "--from", channel, "--to", tmp_path).strip())
     tiny.replace(folder / "packyard.json", "sha256:", "sha256:0")
     assert "is not a digest" in packyard("verify", folder).stderr
     tiny.replace(folder / "packyard.json", "sha256:0", "sha256:")

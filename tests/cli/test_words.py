@@ -33,7 +33,7 @@ _ODD = ["", " ", "\n", "\x1b[2J", "\u202e", "ü", "\udcff", "a" * 5000, "9" * 50
 WORDS = (*_PLAIN.split(), *_ODD)
 _FLAGS = """
 --dry-run --unset --set --values --set-by --recurse-subpackages -R -q -v --workspace --version
---out --to --from --into --jobs --built-in --
+--to --from --jobs --built-in --
 """
 
 

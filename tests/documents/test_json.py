@@ -80,7 +80,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     workspace = ("--workspace", real.REPOSITORY)
     out, channel = tmp_path / "out", tmp_path / "channel"
     results = {
-        "build": run("build", NAME, *workspace, "--version", "1.0.0", "--out", out),
+        "build": run("build", NAME, *workspace, "--version", "1.0.0", "--to", out),
         "publish": run("publish", NAME, *workspace, "--version", "1.0.0", "--to", channel),
         "test": run("test", NAME, *workspace),
         "new --list": run("new", "--list", *workspace),
@@ -90,7 +90,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "list": run("list"),
         "show": run("show", NAME, "--from", channel),
         "show --images": run("show", NAME, "--from", channel, "--images"),
-        "get": run("get", NAME, "--from", channel, "--into", tmp_path),
+        "get": run("get", NAME, "--from", channel, "--to", tmp_path),
         "verify FILE": run("verify", out / f"{NAME}.tar.gz"),
         "config": run("config"),
     }
@@ -115,7 +115,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "enable": run("enable", use_case, "queue"),
         "undo --list": run("undo", use_case, "--list"),
         "undo": run("undo", use_case),
-        "render --out": run("render", nfs_volume, *settings, "--out", tmp_path / "all"),
+        "render --to": run("render", nfs_volume, *settings, "--to", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
         "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),
         "build --readmes": run("build", NAME, "--readmes", "-", *workspace),
@@ -160,7 +160,7 @@ def broken(folder: Path) -> Path:
 def test_the_page_of_packyard_json_has_every_field_of_a_real_one(tmp_path: Path) -> None:
     page = (pages.DOCS / "packyard-json.md").read_text("utf-8")
     (example,) = (block.text for block in pages.blocks(page) if block.kind == "json")
-    done("build", NAME, "--workspace", real.REPOSITORY, "--version", "1.0.0", "--out", tmp_path)
+    done("build", NAME, "--workspace", real.REPOSITORY, "--version", "1.0.0", "--to", tmp_path)
     record = json.loads((tmp_path / NAME / "packyard.json").read_bytes())
     assert list(json.loads(example)) == list(record)
     fields = [name for cells in pages.rows(page, "| field |") for name in re.findall(r"`(\S+)`", cells[0])]

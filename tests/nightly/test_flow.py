@@ -123,7 +123,7 @@ def parameters_of(storage: str) -> set[str]:
 
 @each_package
 def test_the_packages_readme_names_every_parameter_and_option(package: Package, web_dir: Path, tmp_path: Path) -> None:
-    done("get", f"{package.name}@{RELEASE}", "--from", web_dir / "models", "--into", tmp_path)
+    done("get", f"{package.name}@{RELEASE}", "--from", web_dir / "models", "--to", tmp_path)
     readme = (tmp_path / package.name / "README.md").read_text()
     _, _, of_options = readme.partition("\n## Options\n")
     options_dir = tmp_path / package.name / PREFIX / "options"
@@ -195,7 +195,7 @@ def tars(output: str) -> set[str]:
 
 
 def built_digest(version: str, out_dir: Path) -> str:
-    options = ("--workspace", real.REPOSITORY, "--out", out_dir, "--version", version, "--output", "json")
+    options = ("--workspace", real.REPOSITORY, "--to", out_dir, "--version", version, "--output", "json")
     return str(json.loads(done("build", NAME, *options))[0]["tar"])
 
 
@@ -204,7 +204,7 @@ def test_get_gives_the_tar_that_build_makes(web_dir: Path, http_server: Callable
     for number, channel in enumerate((web_dir / "models", f"{http_server(web_dir)}/models")):
         into = tmp_path / str(number)
         into.mkdir()
-        fetched = packyard("get", f"{NAME}@{RELEASE}", "--from", channel, "--into", into, "-v")
+        fetched = packyard("get", f"{NAME}@{RELEASE}", "--from", channel, "--to", into, "-v")
         assert fetched.returncode == 0, fetched.stderr
         assert tars(fetched.stderr) == {digest}
         (into / NAME / ".packyard.json").unlink()  # where it is from

@@ -224,7 +224,7 @@ def empty_environment(version: tuple[int, int], folder: Path) -> Environment:
 def built(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
     """Return what `build` says of a package in the checkout, or of all, with all extras."""
     names = [] if WHOLE else [NAME]
-    options = ("--workspace", real.REPOSITORY, "--out", tmp_path_factory.mktemp("out"), "--version", __version__)
+    options = ("--workspace", real.REPOSITORY, "--to", tmp_path_factory.mktemp("out"), "--version", __version__)
     rows: list[dict[str, object]] = json.loads(done("build", *names, *options, "--output", "json"))
     return rows
 
@@ -256,14 +256,14 @@ def follow_the_daily_path(environment: Environment, dist: Dist, digest: str) -> 
 
 def build_the_sdists_package(environment: Environment, digest: str) -> None:
     options = ("--workspace", f"packyard-{__version__}", "--version", __version__, "--output", "json")
-    result = environment.run("build", NAME, *options, "--out", "processes", "--jobs", "2")
+    result = environment.run("build", NAME, *options, "--to", "processes", "--jobs", "2")
     assert json.loads(result.stdout)[0]["tar"] == digest
 
 
 def build_the_catalogue(environment: Environment, built: list[dict[str, object]]) -> None:
     """Build and lint the packages of the sdist: no bundle and no finding depends on an extra."""
     workspace = ("--workspace", f"packyard-{__version__}")
-    words = ("--version", __version__, "--out", "catalogue", "--output", "json")
+    words = ("--version", __version__, "--to", "catalogue", "--output", "json")
     assert json.loads(environment.run("build", *workspace, *words).stdout) == built
     assert ", 0 errors, 0 warnings in " in environment.run("lint", *workspace).stderr
 
@@ -283,7 +283,7 @@ def build_a_zoo(environment: Environment) -> None:
     run("publish", *here, "--version", "1.0.0", "--to", "channel")
     listed = json.loads(run("list", "--from", "channel", "--output", "json").stdout)
     assert [(each["name"], each["version"]) for each in listed] == [(name, "1.0.0") for name in bases]
-    run("get", "alpha", "--from", "channel", "--into", "fetched")
+    run("get", "alpha", "--from", "channel", "--to", "fetched")
     rendered = run("render", "fetched/alpha/use-cases/train/team-claim").stdout
     assert "claimName: team-data" in rendered.replace('"', "")
 

@@ -87,7 +87,7 @@ def build(
             *names,
             "--version",
             "2.7.0",
-            "--out",
+            "--to",
             out_dir,
             "--output",
             "json",

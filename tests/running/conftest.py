@@ -13,7 +13,7 @@ from controlplane.api import Api, Object, wait
 from packyard.core.kubernetes.operators import OPERATORS
 from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
-from packyard.writing.build.assemble import assemble
+from packyard.writing.build.packing import compose_draft
 from packyard.writing.source import workspace
 from running import patients
 
@@ -44,7 +44,7 @@ def client(cluster: Api, namespace: str) -> Kubectl:
 def untarred(tmp_path: Path) -> Callable[[str], Path]:
     """Call it with the name of a package of the catalogue: it is built and untarred, and its use cases are there."""
     catalogue = workspace.read(real.REPOSITORY)
-    return lambda name: assemble(catalogue, name, "1.0.0").unpack(tmp_path) / "quickstart/mlops"
+    return lambda name: compose_draft(catalogue, name, "1.0.0").bundle().unpack(tmp_path) / "quickstart/mlops"
 
 
 @pytest.fixture

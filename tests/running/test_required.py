@@ -69,7 +69,7 @@ def use_case(tmp_path: Path) -> Path:
     package.write_text(package.read_text() + OF_PACKAGE)
     cluster = Path(tiny.__file__).parents[1] / "docs/readme/50-cluster.md"
     tiny.write(root / "packages/p/docs/50-cluster.md", cluster.read_text())
-    done("build", "p", "--version", "1", "--out", tmp_path / "out", cwd=root)
+    done("build", "p", "--version", "1", "--to", tmp_path / "out", cwd=root)
     return tmp_path / "out/p/uses/ray"
 
 
@@ -131,7 +131,7 @@ def test_an_option_that_is_enabled_requires_what_its_krmfile_says(use_case: Path
     tiny.write(root / "overlays/options/tracing/Krmfile", OF_PART.partition("requires:")[0] + krmfile)
     options = Path(tiny.__file__).parents[1] / "docs/readme/70-options.md"
     tiny.write(root / "packages/p/docs/70-options.md", options.read_text())
-    done("build", "p", "--version", "2", "--out", tmp_path / "out", cwd=root)
+    done("build", "p", "--version", "2", "--to", tmp_path / "out", cwd=root)
     package = use_case.parents[1]
     assert "| Traces requests. Needs Tracer 3.1 or later |" in (package / "README.md").read_text()
     done("enable", use_case, "tracing")

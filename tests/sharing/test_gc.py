@@ -191,7 +191,7 @@ def test_the_verb_prints_a_row_for_each_version_and_removes_nothing_unasked(tmp_
     refused = packyard("gc", channel)
     assert (refused.returncode, "say what may go" in refused.stderr) == (2, True)
     lock = tmp_path / "packyard.lock"
-    done("get", "bert@1.0", "--from", channel, "--into", tmp_path, "--lock", lock)
+    done("get", "bert@1.0", "--from", channel, "--to", tmp_path, "--lock", lock)
     words = ("gc", channel, "--keep", "1")
     dry = json.loads(done(*words, "--dry-run", "-o", "json"))
     assert [(each["version"], each["status"]) for each in dry] == [("1.0", "goes"), ("1.1", "goes")]
@@ -200,8 +200,8 @@ def test_the_verb_prints_a_row_for_each_version_and_removes_nothing_unasked(tmp_
         "removed bert@1.1: it is older than the newest 1",
     ]
     assert tuple(each.version for each in access.read(store).entries) == ("1.2",)
-    told = packyard("get", "bert@1.0", "--from", channel, "--into", tmp_path)
+    told = packyard("get", "bert@1.0", "--from", channel, "--to", tmp_path)
     assert told.stderr.startswith("error: bert@1.0 was removed: it is older than the newest 1 (it has 1.2)")
-    told = packyard("get", "--locked", "--lock", lock, "--from", channel, "--into", tmp_path)
+    told = packyard("get", "--locked", "--lock", lock, "--from", channel, "--to", tmp_path)
     assert told.stderr.startswith("error: bert@1.0 was removed: it is older than the newest 1")
     assert packyard("gc", channel, "--keep", "0").returncode == 2

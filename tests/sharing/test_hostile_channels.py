@@ -107,7 +107,7 @@ def check_got(into: Path, done: Done, case: str) -> None:
 def words(grammar: Grammar, channel: object, into: Path) -> list[object]:
     if grammar.random.random() < 0.3:
         return ["list", "--from", channel, *grammar.random.choice([[], ["--output", "json"], ["pytorch"]])]
-    return ["get", grammar.random.choice(REFERENCES), "--from", channel, "--into", into]
+    return ["get", grammar.random.choice(REFERENCES), "--from", channel, "--to", into]
 
 
 @pytest.mark.parametrize("seed", range(CASES))

@@ -94,7 +94,7 @@ def _bundle(word: str, flag: str | None) -> Bundle:
     try:
         return bundles.find(Reference.parse(word), preferences.source(flag))
     except InputError as error:
-        if "@" in word:  # no folder
+        if "@" in word or "://" in word:  # no folder
             raise
         raise InputError(Problem("no such file or folder", file=word), *error.problems) from error
 

@@ -13,11 +13,11 @@ from packyard.core.errors import UsageError, suggest
 _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
 _RECURSE = "recurse-subpackages"
-_INTO = ("--into", "--out")
+_TO = ("--to",)
 #: Flags of Helm, kpt, kubectl and pip, and what is typed here: a flag, or words as the usage of a verb has them.
 _FOREIGN = {
     **dict.fromkeys(("--channel", "--index-url", "--registry", "--repo"), ("--from", "--to")),
-    **dict.fromkeys(("-d", "--destination", "--dir", "--output-dir", "--target", "--untardir"), _INTO),
+    **dict.fromkeys(("-d", "--destination", "--dir", "--output-dir", "--target", "--untardir", "--into", "--out"), _TO),
     **dict.fromkeys(("-f", "--file", "--filename"), ("--values",)),
     "--recursive": ("-R", "--all"),
     "--reset": ("--unset",),

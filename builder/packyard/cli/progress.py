@@ -45,12 +45,11 @@ def doing(text: str) -> None:
     _show(text)
 
 
-def arriving(what: str, arrived: int, size: int | None) -> None:
-    """Say how many bytes of a file have arrived, as long as some are missing."""
-    unit, name = (1e6, "MB") if (size or arrived) >= 1e6 else (1e3, "kB")
-    whole = f" of {size / unit:.1f}" if size is not None else ""
-    if _doing and arrived != size:
-        _show(f"{_doing}, {what}: {arrived / unit:.1f}{whole} {name}")
+def arriving(what: str, arrived: int) -> None:
+    """Say how many bytes have arrived."""
+    unit, name = (1e6, "MB") if arrived >= 1e6 else (1e3, "kB")
+    if _doing:
+        _show(f"{_doing}, {what}: {arrived / unit:.1f} {name}")
 
 
 @contextmanager

@@ -19,11 +19,6 @@ def names(manifest: Manifest) -> dict[str, str]:
     return dict(zip(paths, address.shortened(paths), strict=True))
 
 
-def lines(name: str, description: str) -> Sequence[str]:
-    """Return the lines that say what a use case is for."""
-    return (name, *sentence(description, INDENT))
-
-
 def sentence(description: str, indent: str = "") -> Sequence[str]:
     """Return a sentence as the terminal has room for it."""
     return filled(description, indent, indent)

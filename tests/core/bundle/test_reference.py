@@ -100,6 +100,19 @@ def test_refuses_a_choice_that_it_does_not_know_and_says_which_there_are(choice:
         Reference.parse(f"bert@{choice}")
 
 
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("oci://me:secret@host:5000/a/b/bert:1.0", "bert@1.0 --from oci://host:5000/a/b"),
+        ("https://host/a/1.2.0/bert.tar.gz", "bert@1.2.0 --from https://host/a"),
+        ("https://host/a/bert", "NAME@VERSION --from CHANNEL"),
+    ],
+)
+def test_says_how_a_bundle_is_named_whose_address_was_typed(address: str, says: str) -> None:
+    with pytest.raises(InputError, match=rf"not named by an address \(name it and its channel: {re.escape(says)}\)"):
+        Reference.parse(address)
+
+
 @pytest.mark.parametrize("spellings", SPELLINGS)
 def test_has_one_text_for_all_spellings_of_a_version(spellings: list[str]) -> None:
     assert len({canonical(version) for version in spellings}) == 1

@@ -139,14 +139,14 @@ def hook(event, arguments):
         path = os.path.realpath(arguments[0])
         if path.startswith(f"{root}/"):
             opened.add(path[len(str(root)) + 1:])
-from packyard.writing.build.assemble import assemble
+from packyard.writing.build.packing import compose_draft
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, PackyardError
 from packyard.writing.source import workspace
 sys.addaudithook(hook)
 here = workspace.read(root)
 for name in here.package_names():
-    assemble(here, name, "1.0")
+    compose_draft(here, name, "1.0").bundle()
 print(json.dumps([sorted(opened), sorted(here.sources.inputs)]))
 """
 

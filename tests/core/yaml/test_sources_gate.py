@@ -83,7 +83,7 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_nothing_outside_of_the_workspace_comes_into_a_bundle(way: str, root: Path, tmp_path: Path) -> None:
     do, expected = WAYS[way]
     do(root)
-    said = tiny.refused("build", "--version", "1", "--out", tmp_path / "out", "--workspace", root)
+    said = tiny.refused("build", "--version", "1", "--to", tmp_path / "out", "--workspace", root)
     assert said.removeprefix("error: ").removeprefix(f"{root}/").startswith(expected), said
     assert not (tmp_path / "out").exists()
     code, out, said = tiny.run("lint", "--workspace", root)
@@ -104,7 +104,7 @@ def test_a_link_that_stays_in_the_workspace_is_followed(root: Path, tmp_path: Pa
     (tmp_path / "link").symlink_to(root)
     for number, workspace_dir in enumerate((root, tmp_path / "link")):
         out_dir = tmp_path / f"out{number}"
-        assert tiny.run("build", "--workspace", workspace_dir, "--version", "1", "--out", out_dir)[0] == 0
+        assert tiny.run("build", "--workspace", workspace_dir, "--version", "1", "--to", out_dir)[0] == 0
         assert (out_dir / "p/terms").read_text() == "free\n"
         assert not (out_dir / "p/linked.txt").is_symlink()
 
@@ -125,7 +125,7 @@ def test_a_link_that_stays_in_the_workspace_is_followed(root: Path, tmp_path: Pa
 )
 def test_files_that_no_bundle_may_hold_are_refused_by_name(name: bytes, what: str, root: Path) -> None:
     tiny.write(root / "packages/p/files" / os.fsdecode(name), "")
-    for verb in (["build", "--version", "1", "--out", root.parent / "out"], ["lint"]):
+    for verb in (["build", "--version", "1", "--to", root.parent / "out"], ["lint"]):
         said = tiny.refused(*verb, "--workspace", root)
         assert f"{root}/packages/p/files/" in said
         assert what in said
@@ -134,7 +134,7 @@ def test_files_that_no_bundle_may_hold_are_refused_by_name(name: bytes, what: st
 def test_what_editors_and_file_managers_leave_is_not_shipped(root: Path, tmp_path: Path) -> None:
     for name in (".DS_Store", "run.txt~", ".idea/modules.xml", ".#run.txt"):
         tiny.write(root / "packages/p/files" / name, "")
-    assert tiny.run("build", "--workspace", root, "--version", "1", "--out", tmp_path / "out")[0] == 0
+    assert tiny.run("build", "--workspace", root, "--version", "1", "--to", tmp_path / "out")[0] == 0
     assert sorted(file.name for file in (tmp_path / "out/p").iterdir()) == [
         *("LICENSE", "README.md", "packyard.json", "run.txt", "uses")
     ]

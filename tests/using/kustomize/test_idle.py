@@ -31,7 +31,7 @@ def judged(root: Path, *names: str) -> str:
     shutil.rmtree(out, ignore_errors=True)
     words = [*names, "--workspace", root]
     built, linted = (
-        _composing(*tiny.run(*verb, *words)) for verb in (["build", "--version", "1", "--out", out], ["lint"])
+        _composing(*tiny.run(*verb, *words)) for verb in (["build", "--version", "1", "--to", out], ["lint"])
     )
     assert out.exists() == (not built)
     assert built == linted

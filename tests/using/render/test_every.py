@@ -33,7 +33,7 @@ def refused(*words: object) -> str:
 def test_every_use_case_is_rendered_into_a_file_of_its_own_and_options_are_none(package: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\nRUN_NAME: second\n")
     before, out = files_of(package), tmp_path / "out"
-    printed = tiny.done("render", package, "--built-in", "--values", tmp_path / "values.yaml", "--out", out)
+    printed = tiny.done("render", package, "--built-in", "--values", tmp_path / "values.yaml", "--to", out)
     assert printed.splitlines() == [
         str(out / f"{path}.yaml") for path in (optioned.MULTI, optioned.SINGLE, f"{optioned.PREFIX}/volume")
     ]
@@ -52,7 +52,7 @@ def test_a_rendered_file_is_what_render_prints_once_the_values_are_set(package: 
 
 
 def test_everything_that_is_not_set_is_named_at_once_and_nothing_is_written(package: Path, tmp_path: Path) -> None:
-    problems = refused("render", package, "--built-in", "--out", tmp_path / "out")
+    problems = refused("render", package, "--built-in", "--to", tmp_path / "out")
     assert [line.partition("/Krmfile")[0] for line in problems.splitlines()] == [
         f"error: {package / path}" for path in (optioned.MULTI, optioned.SINGLE)
     ]
@@ -62,13 +62,13 @@ def test_everything_that_is_not_set_is_named_at_once_and_nothing_is_written(pack
 def test_what_is_there_is_left_alone(package: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
     tiny.write(tmp_path / "out" / "own.yaml", "mine")
-    words = ("render", package, "--values", tmp_path / "values.yaml", "--out", tmp_path / "out")
+    words = ("render", package, "--values", tmp_path / "values.yaml", "--to", tmp_path / "out")
     assert "exists already" in refused(*words)
     assert files_of(tmp_path / "out") == {"own.yaml": b"mine"}
 
 
 def test_a_folder_without_use_cases_says_so(tmp_path: Path) -> None:
-    assert "no use case here or below" in refused("render", tmp_path, "--out", tmp_path / "out")
+    assert "no use case here or below" in refused("render", tmp_path, "--to", tmp_path / "out")
 
 
 def test_what_a_use_case_builds_on_is_no_use_case_of_its_own(package: Path) -> None:
@@ -85,7 +85,7 @@ def test_more_than_a_package_can_be_is_not_copied(
     """As where DIR is the home folder; a repository around the package does not count."""
     monkeypatch.setattr(every, "LIMITS", limits)
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
-    words = ("render", package, "--built-in", "--values", tmp_path / "values.yaml", "--out", tmp_path / "out")
+    words = ("render", package, "--built-in", "--values", tmp_path / "values.yaml", "--to", tmp_path / "out")
     for name in range(60):
         tiny.write(package / f".git/{name}", "x" * 10_000)
     tiny.run(*words)
@@ -100,7 +100,7 @@ def test_more_than_a_package_can_be_is_not_copied(
 def test_says_what_of_a_package_cannot_be_copied(package: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
     os.mkfifo(package / "pipe")
-    said = refused("render", package, "--values", tmp_path / "values.yaml", "--out", tmp_path / "out")
+    said = refused("render", package, "--values", tmp_path / "values.yaml", "--to", tmp_path / "out")
     assert said.startswith(f"error: {package}/pipe: cannot be copied: ")
     assert "packyard-" not in said
 

@@ -17,7 +17,7 @@ from tiny import done
 def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> None:
     zoo = tmp_path / "zoo"
     assert done("init", zoo).splitlines() == [str(zoo / name) for name in ("packyard.yaml", "LICENSE", ".gitignore")]
-    for verb in (("lint",), ("build", "--version", "1.0.0", "--out", zoo / "build"), ("test",), ("new", "--list")):
+    for verb in (("lint",), ("build", "--version", "1.0.0", "--to", zoo / "build"), ("test",), ("new", "--list")):
         done(*verb, "--workspace", zoo)
     done("new", "hello", "--base", "single-node", "--storage", "none", "--workspace", zoo)
     done("lint", "--workspace", zoo)

@@ -10,7 +10,7 @@ import real
 from catalogue.usecases import composed_package, each_package
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.files.tree import Tree
-from packyard.writing.build.assemble import assemble
+from packyard.writing.build.packing import compose_draft
 from packyard.writing.checks import folder
 from packyard.writing.checks.exception import MARK
 from packyard.writing.source import workspace
@@ -20,7 +20,7 @@ from packyard.writing.source.package import Package
 @pytest.mark.nightly
 @each_package
 def test_files_have_no_comments_for_lint_and_packyard_json_has_them(package: Package, tmp_path: Path) -> None:
-    bundle = assemble(workspace.read(real.REPOSITORY), package.name, "1.0.0")
+    bundle = compose_draft(workspace.read(real.REPOSITORY), package.name, "1.0.0").bundle()
     assert [str(each) for each in folder.lint(Tree(bundle.unpack(tmp_path)), judges=()).findings] == []
     assert [item.path for item in bundle.members if MARK in item.data] == []
     composed = {path: data for path, data in composed_package(package).files.items() if MARK in data}

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 import real
-from packyard.writing.build.assemble import assemble
+from packyard.writing.build.packing import compose_draft
 from packyard.writing.source import workspace
 
 LISTED = Path(__file__).with_name("contents.txt")
@@ -30,7 +30,7 @@ _READ = ("README.md", "LICENSE", "packyard.json")
 def contents() -> list[str]:
     """Return a line for each file of each bundle."""
     catalogue = workspace.read(real.REPOSITORY)
-    bundles = {name: assemble(catalogue, name, "1.0.0") for name in catalogue.package_names()}
+    bundles = {name: compose_draft(catalogue, name, "1.0.0").bundle() for name in catalogue.package_names()}
     files = [(f"{name}/{item.path}", item.data) for name, bundle in bundles.items() for item in bundle.members]
     return [f"{digest(path, data)} {path}" for path, data in sorted(files) if not path.endswith(_READ)]
 

@@ -21,7 +21,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def build(root: Path, out_dir: Path, version: str = "1") -> tuple[int, str]:
-    code, _, err = tiny.run("build", "--workspace", root, "--version", version, "--out", out_dir)
+    code, _, err = tiny.run("build", "--workspace", root, "--version", version, "--to", out_dir)
     return code, err
 
 
@@ -47,7 +47,7 @@ def test_what_no_build_made_is_left_alone_and_so_is_all_else(what: str, root: Pa
     before = sorted((tmp_path / "out").rglob("*"))
     code, said = build(root, tmp_path / "out")
     assert (code, said.startswith(f"error: {tmp_path}/out/{name}: ")) == (1, True), said
-    assert "choose another --out, or move it away" in said
+    assert "choose another --to, or move it away" in said
     assert sorted((tmp_path / "out").rglob("*")) == before
 
 
@@ -110,7 +110,7 @@ def test_no_result_is_written_into_the_sources(target: str, root: Path) -> None:
     (root / "link").symlink_to("packages/p")
     before = content(root / "packages") | content(root / "bases")
     for verb in (
-        ["build", "--version", "1", "--out", root / target],
+        ["build", "--version", "1", "--to", root / target],
         ["publish", "--version", "1", "--to", root / target],
     ):
         assert f"{root / target}: lies in the sources" in tiny.refused(*verb, "--workspace", root)

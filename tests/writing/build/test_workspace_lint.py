@@ -27,7 +27,7 @@ def linted(root: Path, *words: str) -> list[str]:
 
 
 def built(root: Path) -> tuple[int, str]:
-    code, _, err = tiny.run("build", "--workspace", root, "--version", "1", "--out", root.parent / "out")
+    code, _, err = tiny.run("build", "--workspace", root, "--version", "1", "--to", root.parent / "out")
     return code, err.replace(f"{root}/", "")
 
 
@@ -199,7 +199,7 @@ def test_a_base_that_no_package_uses_is_composed_and_judged(root: Path) -> None:
     (error,) = (line for line in linted(root) if ": error: " in line)
     assert error.startswith("bases/new/pod.yaml:1:1: error: there is no v1 Podd in Kubernetes")
     assert built(root)[0] == 1
-    assert tiny.run("build", "p", "--workspace", root, "--version", "1", "--out", root.parent / "out")[0] == 0
+    assert tiny.run("build", "p", "--workspace", root, "--version", "1", "--to", root.parent / "out")[0] == 0
     tiny.write(
         root / "bases/new/pod.yaml",
         "# packyard: allow unserved-kind: it comes\napiVersion: v1\nkind: Podd\nmetadata: {name: run}\n",

@@ -59,7 +59,7 @@ def errors(*words: object, below: Path) -> list[str]:
 
 
 def built(root: Path) -> Path:
-    code, _, said = tiny.run("build", "--workspace", root, "--version", "1", "--out", root / "out")
+    code, _, said = tiny.run("build", "--workspace", root, "--version", "1", "--to", root / "out")
     assert code == 0, said
     return root / "out"
 
@@ -74,7 +74,7 @@ def test_a_mistake_of_an_option_is_found_in_the_workspace_once_and_stops_build(m
     root = workspace(tmp_path, mistake)
     *_, line, rule = MISTAKES[mistake]
     assert errors("--workspace", root, below=root) == [f"overlays/{PATH}:{line} {rule}"]
-    said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", root / "out")
+    said = tiny.refused("build", "--workspace", root, "--version", "1", "--to", root / "out")
     assert said.startswith(f"error: {root}/overlays/{PATH}:{line}:")
     assert said.count("error: ") == 1
 

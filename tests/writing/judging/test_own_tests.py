@@ -181,5 +181,5 @@ tests:
 
 def test_tests_are_not_shipped(workspace: Path, tmp_path: Path) -> None:
     tiny.write(workspace / "packages/p/tests/p.yaml", "tests: [{it: a, refused: b}]\n")
-    assert packyard("build", "--version", "1", "--out", tmp_path / "out", cwd=workspace).returncode == 0
+    assert packyard("build", "--version", "1", "--to", tmp_path / "out", cwd=workspace).returncode == 0
     assert not [path for path in (tmp_path / "out").rglob("*") if "tests" in path.parts]

@@ -113,7 +113,7 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_much_of_little_is_refused(what: str, root: Path, tmp_path: Path) -> None:
     do, expected = CASES[what]
     do(root)
-    said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", tmp_path / "out")
+    said = tiny.refused("build", "--workspace", root, "--version", "1", "--to", tmp_path / "out")
     assert expected in said, said[:2000]
     assert len(said.splitlines()) <= 102
     assert not (tmp_path / "out").exists()
@@ -122,7 +122,7 @@ def test_much_of_little_is_refused(what: str, root: Path, tmp_path: Path) -> Non
 def test_a_target_is_matched_in_linear_time(root: Path, tmp_path: Path) -> None:
     tiny.replace(root / "bases/one/cm.yaml", "  name: x\n", f"  name: {'a' * 200}\n")
     patches("{op: add, path: /data/b, value: c}", target="{name: '(a|aa|a+)+b'}")(root)
-    said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", tmp_path / "out")
+    said = tiny.refused("build", "--workspace", root, "--version", "1", "--to", tmp_path / "out")
     assert "for name '(a|aa|a+)+b' reaches nothing" in said
     patches("{op: add, path: /data/b, value: c}", target="{name: '(a|aa|a+)+', kind: 'Con.*|Job'}")(root)
     assert tiny.run("lint", "--workspace", root)[0] == 0

@@ -76,7 +76,7 @@ def test_gives_readmes_the_fragments_of_libraries_unless_the_workspace_has_its_o
     tiny.write(root.parent / "parts/docs/readme/50-shared.md", "From the library: {{ name }}.\n")
 
     def readme() -> str:
-        assert tiny.run("build", "p", "--version", "1", "--workspace", root, "--out", tmp_path / "out")[0] == 0
+        assert tiny.run("build", "p", "--version", "1", "--workspace", root, "--to", tmp_path / "out")[0] == 0
         return (tmp_path / "out/p/README.md").read_text()
 
     assert "From the library: p.\n" in readme()

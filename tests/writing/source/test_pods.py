@@ -326,7 +326,7 @@ def test_what_reaches_nothing_is_refused(
         tiny.replace(root / "packages/p/package.yaml", "  job: {base: job, storage: [claim]}\n", "")
         tiny.replace(root / "packages/p/package.yaml", "  workflow: {base: workflow, storage: [claim]}", "")
     tiny.replace(root / "overlays/storage/claim/pods.yaml", "append:", f"{text}append:")
-    said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", tmp_path / "out")
+    said = tiny.refused("build", "--workspace", root, "--version", "1", "--to", tmp_path / "out")
     assert expected in said
 
 

@@ -96,7 +96,7 @@ def linted(root: Path) -> tuple[list[str], str]:
 
 def released(root: Path) -> str:
     """Return what build says, which publish says, too; an empty text if both do it."""
-    built = tiny.run("build", "--workspace", root, "--version", "1", "--out", root.parent / "out")
+    built = tiny.run("build", "--workspace", root, "--version", "1", "--to", root.parent / "out")
     published = tiny.run("publish", "--workspace", root, "--version", "1", "--to", root.parent / "channel")
     assert built[0] == published[0]
     if not built[0]:

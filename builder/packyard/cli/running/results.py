@@ -90,7 +90,7 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path
     def received(pod: str, container: str) -> Copied:
         with progress.busy(f"copying {place.path}"):
             return transfer.copy(
-                client, pod, container, place.path, to, lambda size: progress.arriving(place.path, size, None)
+                client, pod, container, place.path, to, lambda size: progress.arriving(place.path, size)
             )
 
     if pod := results.mounting(client, place, arguments.run):

@@ -69,7 +69,7 @@ def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[Run
         if number in (None, record.number):
             return record
     hint = f"{client.packyard('rollback', run, '--list')} lists them"
-    raise InputError(Problem(f"run {run} has no record {number or 'before the last'}", hint=hint))
+    raise InputError(Problem(f"run {run} has no record {'before the last' if number is None else number}", hint=hint))
 
 
 def _list(arguments: argparse.Namespace) -> int:

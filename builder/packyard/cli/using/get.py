@@ -50,21 +50,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
     declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
-    parser.add_argument("--into", metavar="DIR", default=".", help="where to unpack (default: here)")
+    parser.add_argument("--to", metavar="DIR", default=".", help="where to unpack (default: here)")
     declare.value(parser, "--lock FILE", "pin what is fetched in this file")
     declare.switch(parser, "--locked", f"fetch only what FILE pins (default: {locks.FILE})")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetch, verify and unpack packages; print the new directories."""
-    into, wanted = Path(arguments.into), ""
+    into, wanted = Path(arguments.to), ""
     if arguments.locked:
         done = _locked(arguments, Path(arguments.lock or locks.FILE), into)
     elif arguments.reference is None:
         raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
-    elif "://" in arguments.reference:
-        raise UsageError("packyard get: name the package and its channel: packyard get NAME@VERSION --from CHANNEL")
     else:
+        if "://" in arguments.reference:
+            Reference.parse(arguments.reference)  # refuses it
         package, _, wanted = arguments.reference.partition("/")
         source = preferences.source(arguments.channel)
         done = iter([_fetched(source, Reference.parse(package), into, file=arguments.lock)])

@@ -26,32 +26,32 @@ from packyard.using.render.render import render
 
 FORMS = ("yaml", "json")
 ROWS = Rows("Kubernetes object", "", forms=FORMS)
-ALL = Rows("use case", "file", "--out", line="{file}", forms=FORMS)
+ALL = Rows("use case", "file", "--to", line="{file}", forms=FORMS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     packages.add_arguments(parser)
     declare.switch(parser, "--built-in", "use packyard's own builder even if kustomize or kubectl is on PATH")
-    declare.value(parser, "--out NEW", "a new folder, for a file for each use case below DIR")
+    declare.value(parser, "--to NEW", "a new folder, for a file for each use case below DIR")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Render with kustomize or kubectl from PATH, otherwise with packyard's own builder."""
     path = "" if arguments.built_in else os.environ.get("PATH", "")
-    all_by = "--out NEW" if arguments.out else ""
+    all_by = "--to NEW" if arguments.to else ""
     with packages.opened(arguments, "render", all_by=all_by) as use_case:
         directory = use_case.directory
         state.tell_pending(Tree(directory))
-        flags = ["--built-in"] * arguments.built_in + ([f"--out={arguments.out}"] if arguments.out else [])
+        flags = ["--built-in"] * arguments.built_in + ([f"--to={arguments.to}"] if arguments.to else [])
         typed = use_case.command("render", *flags)
         with every.with_values(directory, use_case.values, typed, enabling=use_case.options) as source:
-            if arguments.out:
-                written = every.write(every.render_all(source, path=path), Path(arguments.out))
+            if arguments.to:
+                written = every.write(every.render_all(source, path=path), Path(arguments.to))
             else:
                 rendered = render(source, path=path, command=typed if use_case.is_fetched else "")
         edits.tell_by_hand(directory)
-    if arguments.out:
+    if arguments.to:
         ALL.show(written, arguments.output)
     elif ROWS.show(_objects(rendered), arguments.output):
         output.data(rendered)

@@ -142,7 +142,8 @@ def _told(
     yield from use_cases.sentence(row["description"])
     yield ""
     for case in cases:
-        yield from use_cases.lines(names[case.path], case.description)
+        yield names[case.path]
+        yield from use_cases.sentence(case.description, use_cases.INDENT)
         yield from _labelled("after:", ", ".join(names[path] for path in case.after), use_cases.INDENT)
         yield from _labelled("set:", ", ".join(each.name for each in case.required), use_cases.INDENT)
     yield ""
@@ -169,7 +170,8 @@ def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], c
     yield ""
     for setter in case.required:
         example = f" Example: {setter.example}." if setter.example else ""
-        yield from use_cases.lines(f"set {setter.name}", setter.description + example)
+        yield f"set {setter.name}"
+        yield from use_cases.sentence(setter.description + example, use_cases.INDENT)
     yield from _labelled("after", ", ".join(names[path] for path in case.after))
     yield from _labelled("values", ", ".join(each.name for each in case.setters if not each.must_be_set))
     yield from _labelled("cluster", needs(set(case.requires), bundle.manifest))

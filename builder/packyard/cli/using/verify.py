@@ -49,6 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
     what = Path(arguments.what)
+    if "://" in arguments.what:
+        Reference.parse(arguments.what)  # refuses it
     if what.is_dir() or (not what.exists() and directories.addressed(arguments.what)):
         return _directory(arguments.what, arguments.channel, arguments.output)
     return _file(what, arguments.channel, arguments.output)

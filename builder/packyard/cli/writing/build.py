@@ -1,6 +1,6 @@
 """Compose packages from their sources and pack them: OUT/NAME/ and OUT/NAME.tar.gz, the same bytes on any machine.
 
-packyard build --version 1.0.0 --out OUT  all packages of the workspace
+packyard build --version 1.0.0 --to OUT  all packages of the workspace
 packyard build --readmes docs/packages    only their READMEs, to
                                           docs/packages/NAME.md, where you
                                           commit them
@@ -22,14 +22,14 @@ from packyard.writing.build.catalogue import Catalogue
 from packyard.writing.build.packing import Settings
 
 ROWS = Rows("package", "name, version, digest, tar, size")
-EXAMPLE = "packyard build --version 1.0.0 --out build"
+EXAMPLE = "packyard build --version 1.0.0 --to build"
 READMES = readmes.ROWS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     workspaces.add_names(parser)
-    declare.value(parser, "--out DIR", "the folder to build packages into")
+    declare.value(parser, "--to DIR", "the folder to build packages into")
     declare.value(parser, "--version VERSION", "the version of the packages")
     declare.value(parser, "--readmes DIR", "write the README of each package to DIR/NAME.md instead")
     workspaces.add_argument(parser)
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.readmes:
         return readmes.write(arguments, workspace, workspaces.names(arguments, workspace))
     names = workspaces.bundles(arguments, workspace)
-    out_dir = Path(arguments.out)
+    out_dir = Path(arguments.to)
     workspace.check_target(out_dir)
     settings = Settings(root_dir=workspace.root_dir, version=arguments.version, libraries=workspace.libraries)
     jobs = fanout.jobs(arguments, names)
@@ -57,11 +57,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse flags that make no sense together, and name what is missing."""
     if arguments.readmes:
-        declare.alone(arguments, "build", "beside --readmes", "out")
+        declare.alone(arguments, "build", "beside --readmes", "to")
     if arguments.version:
         reference.check_version(arguments.version)
-    if not arguments.readmes and not arguments.out:
-        raise UsageError(f"packyard build: --out is missing; name the folder to build into: {EXAMPLE}")
+    if not arguments.to and (use_case := next((name for name in arguments.names if "/" in name), "")):
+        problem = f"packages are built whole; packyard render {use_case} builds a use case"
+        raise UsageError(f"packyard build: {problem}")
+    if not arguments.readmes and not arguments.to:
+        raise UsageError(f"packyard build: --to is missing; name the folder to build into: {EXAMPLE}")
     if not (arguments.readmes or arguments.version):
         raise UsageError(f"packyard build: --version is missing; give one: {EXAMPLE}")
 

@@ -38,6 +38,8 @@ class Reference:
     @classmethod
     def parse(cls, text: str) -> Reference:
         """Read ``NAME``, ``NAME@VERSION``, ``NAME@^1.2``, ``NAME@~1.2.0`` or ``NAME@latest``."""
+        if "://" in text:
+            raise _addressed(text)
         name, at, version = text.partition("@")
         check_name(name)
         if not at:
@@ -77,6 +79,19 @@ def is_name(text: str) -> bool:
 def is_version(text: str) -> bool:
     """Return whether a text is a version."""
     return _VERSION.fullmatch(text) is not None
+
+
+def _addressed(text: str) -> InputError:
+    """Say how to name a bundle whose address was typed; a password in it is not repeated."""
+    place, _, file = re.sub("//[^/@]*@", "//", text).rpartition("/")
+    name, _, version = file.partition(":")  # as registries have it
+    if file.endswith(".tar.gz"):
+        name = file.removesuffix(".tar.gz")
+        place, _, version = place.rpartition("/")
+    hint = (
+        f"{name}@{version} --from {place}" if is_name(name) and is_version(version) else "NAME@VERSION --from CHANNEL"
+    )
+    return InputError(Problem("a bundle is not named by an address", hint=f"name it and its channel: {hint}"))
 
 
 def _end(choice: str) -> tuple[int, ...]:

@@ -75,10 +75,8 @@ def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
     name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
     about = f"{operator.name} {running.version}".strip()
     if not mapping(running.deployment.get("status")).get("availableReplicas"):
-        message, why = (
-            f"no pod of Deployment {namespace}/{name} is ready",
-            "nothing acts on what is applied until it is",
-        )
+        message = f"no pod of Deployment {namespace}/{name} is ready"
+        why = "nothing acts on what is applied until it is"
         fix = f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}"
         return error(_CHECK, about, message, why=why, fix=fix)
     version, why = operators.version_of(running.version), f"packages need {operator.needs}"

@@ -30,7 +30,8 @@ def find(objects: Sequence[Object]) -> list[PodSet]:
     """Return the pods of objects, with their numbers at the largest moment."""
     trained = [mapping(each.get("spec")) for each in objects if kind_of(each) == (TRAINER, "TrainJob")]
     nodes = {
-        mapping(each.get("runtimeRef")).get("name"): mapping(each.get("trainer")).get("numNodes") for each in trained
+        text(mapping(each.get("runtimeRef")).get("name")): mapping(each.get("trainer")).get("numNodes")
+        for each in trained
     }
     return [
         PodSet(f"{text(item.get('kind'))} {name_of(item)}", pod, _count(pod, nodes.get(name_of(item))), pod.is_argo)

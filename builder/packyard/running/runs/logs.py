@@ -49,7 +49,7 @@ def _alike(run_status: RunStatus, pods: Sequence[PodStatus]) -> Mapping[str, str
 class Following:
     """Logs of one container of each pod, which kubectl prints as they grow. Close it in the end.
 
-    ``begun`` has the pods that were read, with their restarts then; nobody reads along any more where it is ``unread``.
+    ``begun`` has the pods that were read, with their restarts then; it ``is_unread`` where nobody reads along any more.
     """
 
     kubectl: Kubectl

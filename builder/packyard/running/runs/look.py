@@ -117,7 +117,7 @@ def read(
 
 
 def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Objects:
-    """Return all objects of runs of some kinds that a selector chooses, by one call; nobody need serve them."""
+    """Return all objects of some kinds that a selector chooses, by one call; kinds that nobody serves have none."""
     if not kinds:
         return {}
     words = ",".join(f"{kind}.{version.rpartition('/')[2]}.{group_of(version)}" for version, kind in sorted(kinds))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem
@@ -62,11 +62,6 @@ class SourceObject:
         value = self.root.find("metadata", "annotations", LOCAL)
         return is_local(value.value if isinstance(value, Scalar) else None)
 
-    @property
-    def before(self) -> Mapping[int, tuple[Node, Node]]:
-        """What each value took the place of, by the id of the value."""
-        return self._working.before
-
     def write(self) -> bytes:
         """Return the object's file."""
         return layout.write(anchors.shared(self.root))
@@ -75,8 +70,7 @@ class SourceObject:
         """Return an independent copy."""
         copied = SourceObject(self.root, self.stem, self.made, self.part)
         copied._identity = self._identity
-        before = self._working.before
-        self._working, copied._working = Working(before), Working(before)  # what it had as its own, both have now
+        self._working, copied._working = Working(), Working()  # what it had as its own, both have now
         return copied
 
     def with_root(self, root: MappingNode) -> SourceObject:

@@ -9,7 +9,7 @@ the old one, so that a patch without a comment unbinds the setter; comments abov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -56,11 +56,9 @@ class Working:
     through them, so that objects which begin alike share what stays alike.
 
     It bounds what operations copy or move: an object that is copied into itself again and again grows exponentially.
-    ``before`` has the value that each value took the place of, by the id of the new one, which is kept beside it.
     """
 
-    def __init__(self, before: Mapping[int, tuple[Node, Node]] | None = None) -> None:
-        self.before = dict(before or {})
+    def __init__(self) -> None:
         self._own: dict[int, Collection] = {}
         self._left = MAX_COPIED
 
@@ -84,16 +82,7 @@ class Working:
             return node
         copied = copy(node)
         self._own[id(copied)] = copied
-        if id(node) in self.before:
-            self.before[id(copied)] = copied, self.before[id(node)][1]
         return copied
-
-    def instead(self, old: Node, new: Node) -> Node:
-        """Return what takes the place of a value: the new one, or a copy where that stands elsewhere already."""
-        if new is not old:
-            new = clone(new) if id(new) in self.before else new
-            self.before[id(new)] = new, old
-        return new
 
 
 def filled(documents: Iterable[Document]) -> list[Document]:
@@ -234,7 +223,7 @@ class _Place:
         if isinstance(self.parent, MappingNode) and self.parent.entry(self.last) is None:
             raise AbsentError(self.place.problem(f"path {self.pointer} does not exist"))
         part = self.part()
-        part.value = self.working.instead(part.value, value)
+        part.value = value
         part.comment = comment
 
     def remove(self) -> None:
@@ -373,7 +362,7 @@ class _Merge:
         if isinstance(old, Scalar) and isinstance(new, Scalar) and old.style != "plain" and type_of(new) != "string":
             text = scalar(new.value, new.source.name)  # kustomize keeps the quotes
             text.comment, new = new.comment, text
-        existing.value = self.working.instead(old, self._new(new if is_merged else _bare(new), path))
+        existing.value = self._new(new if is_merged else _bare(new), path)
         existing.comment = entry.comment
 
     def _keys(self, path: tuple[Step, ...]) -> list[str] | None:

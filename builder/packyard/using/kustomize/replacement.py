@@ -122,8 +122,7 @@ def replace(root: MappingNode, target: Target, value: Node, working: Working) ->
         if not parts:
             raise InputError(target.node.problem(f"{root.text('kind')} has nothing at {path}"))
         for part in parts:
-            copied = working.instead(part.value, value)
-            part.value = working.instead(copied, _of_type(part.value, copied))
+            part.value = _of_type(part.value, value)
             part.comment = None
 
 

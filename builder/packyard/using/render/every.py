@@ -24,7 +24,7 @@ from packyard.using.setters.change import change_setters
 
 Values = Mapping[str, Sequence[str]]
 
-_MARK = b"packyard render --out wrote this folder; packyard diff and packyard verify leave it out\n"
+_MARK = b"packyard render --to wrote this folder; packyard diff and packyard verify leave it out\n"
 
 
 def find(directory: Path) -> list[str]:

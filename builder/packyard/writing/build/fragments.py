@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from packyard.core.yaml.sources import LIBRARIES
 from packyard.writing.build import readme
 from packyard.writing.build.draft import README, Draft
 from packyard.writing.checks import documents
@@ -17,7 +16,7 @@ from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.pages import Folder
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.source.package import Package
-from packyard.writing.source.workspace import Workspace
+from packyard.writing.source.workspace import Workspace, is_own
 
 #: What a template puts in, or leaves out.
 _FILLED = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}")
@@ -35,7 +34,7 @@ def check(here: Workspace, package: Package, draft: Draft, parsed: Sequence[Pars
     fragments = readme.find(here, package)
     for fault in documents.check({README: text}, shipped):
         place = _written(lines[fault.line - 1], fragments) if fault.line <= len(lines) else None
-        if place and not place[0].startswith(f"{LIBRARIES}/"):
+        if place and is_own(place[0]):
             composed = f"{name}/{README}:{fault.line}"
             yield replace(fault, file=here.sources.shown(place[0]), line=place[1], composed=composed)
 

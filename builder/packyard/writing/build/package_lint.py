@@ -33,7 +33,7 @@ from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.source import package, parts, tried_parts
-from packyard.writing.source.origin import Stack
+from packyard.writing.source.origin import Place
 from packyard.writing.source.package import Package
 from packyard.writing.source.traced import Traced
 from packyard.writing.source.tried_parts import Tried
@@ -198,18 +198,18 @@ def to_sources(
     placed = []
     for each in findings:
         name, _, path = each.file.partition("/")
-        stack: Stack = ()
+        place: Place | None = None
         if name in names and path.startswith(f"{here.prefix}/"):
             if name not in traced:
                 traced[name] = Traced(here, tried or package.read(here, name))
             below = path.removeprefix(f"{here.prefix}/")
-            stack = traced[name].at(below, each.line, each.column)
             given = traced[name].value_place(below, each.line) if each.rule in _OF_VALUES else None
-            stack = (given, *stack) if given else stack
+            place = given or traced[name].at(below, each.line, each.column)
         composed = f"{each.file}:{each.line}"
         # What is removed from a patch would bring back what it replaced.
-        fix = "" if each.fix == REMOVE and len(stack) > 1 else each.fix
-        placed.append(replace(each, **asdict(stack[0]), composed=composed, fix=fix) if stack else each)
+        is_patch = each.fix == REMOVE and place and not place.file.startswith(here.sources.shown("bases"))
+        fix = "" if is_patch else each.fix
+        placed.append(replace(each, **asdict(place), composed=composed, fix=fix) if place else each)
     return placed
 
 

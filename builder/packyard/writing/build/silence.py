@@ -14,7 +14,6 @@ from dataclasses import replace
 from packyard.core.errors import Problem
 from packyard.core.yaml.document import find_comments, mappings
 from packyard.core.yaml.node import Document, Scalar
-from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Setter
@@ -26,7 +25,7 @@ from packyard.writing.source import parts, words
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.pod_operations import is_bound
 from packyard.writing.source.words import Word
-from packyard.writing.source.workspace import STORAGE, Workspace
+from packyard.writing.source.workspace import STORAGE, Workspace, is_own
 
 
 def check(here: Workspace, package: Package, draft: Draft, parsed: Iterable[Parsed]) -> Iterator[Finding]:
@@ -100,7 +99,7 @@ def _files(part: Part) -> Iterator[str]:
     """Yield the author's own files of a base, and of those that it builds on."""
     for below in part.resources:
         yield from _files(below)
-    yield from (path for path in part.files if not path.startswith(f"{LIBRARIES}/"))
+    yield from (path for path in part.files if is_own(path))
 
 
 def _of_kpt(document: Document) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import regular
 
-_HINT = "choose another --out, or move it away"
+_HINT = "choose another --to, or move it away"
 _STAGE, _ASIDE = ".packyard-build", ".aside"  # no package has such a name
 
 
@@ -58,7 +58,7 @@ def _lock(folder: int, out_dir: Path) -> None:
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        hint = "wait for its end, or name another --out"
+        hint = "wait for its end, or name another --to"
         raise ConflictError(Problem("another build writes here", file=str(out_dir), hint=hint)) from error
     except OSError:
         return

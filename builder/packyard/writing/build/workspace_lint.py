@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
-from packyard.core.yaml.sources import LIBRARIES, Sources
+from packyard.core.yaml.sources import Sources
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.build.package_lint import Linted, Linting, as_findings, to_sources
 from packyard.writing.build.packing import Packing, Settings
@@ -18,7 +18,7 @@ from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import in_order
 from packyard.writing.source import whole
 from packyard.writing.source.workspace import OPTIONS as KIND
-from packyard.writing.source.workspace import Workspace
+from packyard.writing.source.workspace import Workspace, is_own
 
 _WORD = re.compile(r"\w+")
 _VERSION = "0.0.0"  # which no finding shows
@@ -47,7 +47,7 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_
     paths = sorted({path for each in sound for path in each.inputs})
     own = tuple(f"packages/{each.name}/" for each in sound)
     is_known = is_whole and not here.is_library  # where others may need an exception
-    judged = [path for path in paths if path.startswith(own) or (is_known and not path.startswith(f"{LIBRARIES}/"))]
+    judged = [path for path in paths if path.startswith(own) or (is_known and is_own(path))]
     if is_quick:  # which does not try options everywhere
         judged = [path for path in judged if not path.startswith(f"overlays/{KIND}/")]
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}

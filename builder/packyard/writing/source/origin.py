@@ -1,7 +1,6 @@
-"""Where the lines of a composed file come from: the place that an author wrote, and what that was put onto.
+"""Where the lines of a composed file come from: the place that an author wrote.
 
     multi-node/user-mounted-nfs/mpi-job.yaml:61     packages/bert-k8s/patches/arguments.yaml:4
-                                                    bases/mpi-job/mpi-job.yaml:58
 
 A composed file has the shape of the nodes that it was written from, and each of these knows its source. So nothing is
 recorded while packages are built: `traced` composes a use case once more when somebody asks.
@@ -10,15 +9,11 @@ recorded while packages are built: `traced` composes a use case once more when s
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import Child, Collection, Comment, Entry, Item, Node, Scalar, SequenceNode, Source
-
-#: What each value took the place of, by the id of the value: see `patch.Working`.
-Before = Mapping[int, tuple[Node, Node]]
-_NONE: Before = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +25,23 @@ class Place:
     column: int = 1
 
 
-#: The place that an author wrote, then what it was put onto, the last one first.
-Stack = tuple[Place, ...]
-
-
 @dataclass(slots=True)
 class Origins:
     """The origins of a composed file, by line and column of what begins there."""
 
-    _lines: dict[int, dict[int, Stack]] = field(default_factory=dict)
+    _lines: dict[int, dict[int, Place]] = field(default_factory=dict)
 
     def add(self, source: Source, start: int, *places: Place | None) -> None:
-        """Note the origin of what begins at a character of the composed file."""
-        stack = tuple({(place.file, place.line): place for place in reversed(places) if place}.values())[::-1]
-        if stack:
+        """Note the origin of what begins at a character of the composed file: the first place that there is."""
+        if place := next(filter(None, places), None):
             line, column = source.locate(start)
-            self._lines.setdefault(line, {}).setdefault(column, stack)
+            self._lines.setdefault(line, {}).setdefault(column, place)
 
     def add_line(self, line: int, place: Place) -> None:
         """Note the origin of a whole line."""
-        self._lines.setdefault(line, {}).setdefault(1, (place,))
+        self._lines.setdefault(line, {}).setdefault(1, place)
 
-    def at(self, line: int, column: int = 0) -> Stack:
+    def at(self, line: int, column: int = 0) -> Place | None:
         """Return the origin of a place, by default of the last thing that begins in a line.
 
         A line in which nothing begins belongs to what begins above it.
@@ -59,7 +49,7 @@ class Origins:
         line = max((known for known in self._lines if known <= line), default=0)
         begun = sorted(self._lines.get(line, {}).items())
         index = bisect_right([known for known, _ in begun], column) if column else len(begun)
-        return begun[max(index, 1) - 1][1] if begun else ()
+        return begun[max(index, 1) - 1][1] if begun else None
 
 
 def of_text(composed: str, original: str, file: str) -> Origins:
@@ -76,21 +66,20 @@ def of_text(composed: str, original: str, file: str) -> Origins:
     return origins
 
 
-def follow(origins: Origins, composed: Node, node: Node, before: Before = _NONE, above: Place | None = None) -> None:
+def follow(origins: Origins, composed: Node, node: Node, above: Place | None = None) -> None:
     """Note the origins of a composed node and all below it, which was written from ``node``.
 
     What no file has comes from where its parent does, in the end from ``above``.
     """
     above = place_of(node) or above
     if isinstance(composed, Collection) and isinstance(node, Collection):
-        _children(origins, zip(composed.children, node.children, strict=False), before, above)
+        _children(origins, zip(composed.children, node.children, strict=False), above)
 
 
 def follow_items(origins: Origins, composed: Node | None, items: Iterable[Item]) -> None:
     """Note the origins of a composed list, which was written from items of several files."""
-    _children(
-        origins, zip(composed.items if isinstance(composed, SequenceNode) else (), items, strict=False), _NONE, None
-    )
+    listed = composed.items if isinstance(composed, SequenceNode) else ()
+    _children(origins, zip(listed, items, strict=False), None)
 
 
 def follow_names(origins: Origins, composed: Node, node: Node, *above: Place | None) -> None:
@@ -114,26 +103,23 @@ def place_of(node: Node) -> Place | None:
     return Place(node.source.name, *node.source.locate(node.start))
 
 
-def _children(origins: Origins, pairs: Iterable[tuple[Child, Child]], before: Before, above: Place | None) -> None:
+def _children(origins: Origins, pairs: Iterable[tuple[Child, Child]], above: Place | None) -> None:
     for child, other in pairs:
-        _child(origins, child, other, before, above)
-        follow(origins, child.value, other.value, before, above)
+        _child(origins, child, other, above)
+        follow(origins, child.value, other.value, above)
 
 
-def _child(origins: Origins, child: Child, other: Child, before: Before, above: Place | None) -> None:
-    value = list(_chain(other.value, before))
-    key = _key(other)
+def _child(origins: Origins, child: Child, other: Child, above: Place | None) -> None:
+    value, key, source = place_of(other.value), _key(other), child.value.source
     is_block = isinstance(child.value, Collection) and not child.value.flow
-    begun = [*(value if len(value) > 1 or not is_block else ()), key]
-    begun = begun if any(begun) else [above]
-    source = child.value.source
-    first = begun[0]
+    is_patched = bool(value and key and value.file != key.file)
+    first = value if value and (is_patched or not is_block) else key or above
     is_beside = key and first and (key.file, key.line) == (first.file, first.line)
-    origins.add(source, child.start, *([key] if is_beside else []), *begun)
+    origins.add(source, child.start, key if is_beside else first)
     for comment, written in zip(child.head, other.head, strict=False):
-        origins.add(source, comment.start, _comment(written, other) or begun[-1])
+        origins.add(source, comment.start, _comment(written, other) or key or above)
     if not is_block:
-        origins.add(source, child.value.start, *begun)
+        origins.add(source, child.value.start, first)
         _block(origins, child.value, other.value)
 
 
@@ -146,15 +132,6 @@ def _block(origins: Origins, composed: Node, node: Node) -> None:
     header = 1 if node.start == 0 else 0  # a whole file has no line like that of the key
     for number in range(1, composed.lexeme.count("\n") + 1):
         origins.add_line(first + number, Place(place.file, place.line + number - header, place.column))
-
-
-def _chain(node: Node, before: Before) -> Iterator[Place]:
-    """Yield the place of a value, then those of what it took the place of."""
-    place = place_of(node)
-    if place:
-        yield place
-    if id(node) in before:
-        yield from _chain(before[id(node)][1], before)
 
 
 def _key(child: Child) -> Place | None:

@@ -126,7 +126,8 @@ def file_of(sources: Sources, folder: str) -> str:
     """Return the kustomization of a folder; of one that is nothing but patches of pods these."""
     if not has_kustomization(sources, folder) and sources.is_file(join(folder, PODS)):
         return join(folder, PODS)
-    name = kustomization.find(sources.shown(folder), lambda name: sources.is_file(join(folder, name)))
+    hint = "write one that lists its files under resources:, or remove the folder"
+    name = kustomization.find(sources.shown(folder), lambda name: sources.is_file(join(folder, name)), hint=hint)
     return join(folder, name)
 
 

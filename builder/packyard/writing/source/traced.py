@@ -16,7 +16,7 @@ from packyard.using.setters.definition import Substitution
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.source import origin, parts, program
 from packyard.writing.source.compose import ComposedPackage, Unfolded, compose, make
-from packyard.writing.source.origin import Origins, Place, Stack
+from packyard.writing.source.origin import Origins, Place
 from packyard.writing.source.package import Package
 from packyard.writing.source.words import MARKER, Words
 from packyard.writing.source.workspace import OPTIONS as KIND
@@ -33,8 +33,8 @@ class Traced:
         self._composed: ComposedPackage | None = None
         self._origins: dict[str, Origins] = {}
 
-    def at(self, path: str, line: int, column: int = 0) -> Stack:
-        """Return the origin of a place; nothing of a file that is not composed."""
+    def at(self, path: str, line: int, column: int = 0) -> Place | None:
+        """Return the origin of a place; None of a file that is not composed."""
         if path not in self._origins:
             self._origins[path] = self._find(path)
         return self._origins[path].at(line, column)
@@ -99,7 +99,7 @@ class Traced:
             if place and program.is_shared(unfolded.named[name]):  # whose first line no source has
                 origins.add_line(1, place)
             origins.add(root.source, root.start, place)
-            origin.follow(origins, root, unfolded.named[name].root, unfolded.named[name].before)
+            origin.follow(origins, root, unfolded.named[name].root)
         return origins
 
     def _of_program(self, path: str, text: str) -> Origins:

@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize.part import Part
 from packyard.writing.source import compose, package, parts, reached_rules
 from packyard.writing.source.compose import ComposedPackage
 from packyard.writing.source.offered import BASE
 from packyard.writing.source.package import MODEL, Package, SetterValue, UseCase
-from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
+from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace, is_own
 
 #: What package.yaml gives each use case.
 _GIVEN = {"MODEL_NAME": "model", "RUN_NAME": "run"}
@@ -60,7 +59,7 @@ def own(here: Workspace) -> list[Name]:
         (kind, name)
         for kind, above in _FOLDERS.items()
         for name, folder in here.part_dirs(above).items()
-        if _is_own(folder)
+        if is_own(folder)
     ]
 
 
@@ -75,7 +74,7 @@ def compose_all(here: Workspace, names: Iterable[Name]) -> Tried:
             for use_case in _use_cases(here, kind, name):
                 compose.make(here, _package(here, [use_case]), use_case)
                 use_cases[use_case.path] = use_case
-                own_folders = {f"{here.sources.shown(each.folder)}/" for each in part.parts() if _is_own(each.folder)}
+                own_folders = {f"{here.sources.shown(each.folder)}/" for each in part.parts() if is_own(each.folder)}
                 folders[use_case.path] = folders.get(use_case.path, set()) | own_folders
         except InputError as error:
             problems += error.problems if is_needed else []
@@ -110,14 +109,13 @@ def _use_cases(here: Workspace, kind: str, name: str) -> Iterator[UseCase]:
 def _storages(here: Workspace, base: str) -> list[str]:
     """Return the workspace's storages that change a base, or one of a library, or an empty text for none."""
     fitting = [each for each in _names(here, STORAGE) if _fits(here, base, STORAGE, each)]
-    own_ones = [each for each in fitting if (STORAGE, each) in own(here)]
-    return own_ones or fitting[:1] or [""]
+    return [each for each in fitting if is_own(here.overlay_dir(STORAGE, each))] or fitting[:1] or [""]
 
 
 def _names(here: Workspace, kind: str) -> list[str]:
     """Return the names of all parts of a kind, those of the workspace first."""
     folders = here.part_dirs(_FOLDERS[kind])
-    return sorted(folders, key=lambda name: not _is_own(folders[name]))
+    return sorted(folders, key=lambda name: not is_own(folders[name]))
 
 
 def _fits(here: Workspace, base: str, kind: str, overlay: str) -> bool:
@@ -134,10 +132,6 @@ def _fits(here: Workspace, base: str, kind: str, overlay: str) -> bool:
 def _read(here: Workspace, kind: str, name: str) -> Part:
     folder = here.part_dir(f"{_FOLDERS[kind]}/{name}")
     return parts.read(here.sources, folder, "Kustomization" if kind == BASE else "Component")
-
-
-def _is_own(folder: str) -> bool:
-    return not folder.startswith(f"{LIBRARIES}/")
 
 
 def _use_case(here: Workspace, base: str, storage: str, *programs: str) -> UseCase:

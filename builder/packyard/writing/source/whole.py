@@ -7,11 +7,10 @@ from posixpath import dirname
 from typing import Protocol
 
 from packyard.core.errors import Problem
-from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.writing.source import parts
-from packyard.writing.source.workspace import OPTIONS, Workspace
+from packyard.writing.source.workspace import OPTIONS, Workspace, is_own
 
 
 class Offered(Protocol):
@@ -30,15 +29,11 @@ def check(here: Workspace, packages: Sequence[Offered]) -> Iterator[Problem]:
     """
     offered = {name for each in packages for name in each.options}
     folders = [here.overlay_dir(OPTIONS, name) for name in here.option_names() if name not in offered]
-    for folder in filter(_is_own, folders):
+    for folder in filter(is_own, folders):
         file = here.sources.shown(parts.file_of(here.sources, folder))
         message = "changes nothing in any use case of the workspace"
         yield Problem(message, file=file, line=1, hint="fix its targets, or remove it")
     joined = idle.join(each.idle for each in packages)
     others = {patch: nothing for patch, nothing in joined.items()
-              if _is_own(patch[0]) and dirname(patch[0]) not in folders}  # fmt: skip
+              if is_own(patch[0]) and dirname(patch[0]) not in folders}  # fmt: skip
     yield from idle.problems(others, "any use case of the workspace", here.sources)
-
-
-def _is_own(path: str) -> bool:
-    return not path.startswith(f"{LIBRARIES}/")

@@ -173,6 +173,11 @@ def _lint(fields: Fields) -> tuple[dict[str, str], tuple[str, ...]]:
     return severities, tuple(rules)
 
 
+def is_own(path: str) -> bool:
+    """Say whether a path of the sources stands in the workspace itself, not in a library."""
+    return not path.startswith(f"{LIBRARIES}/")
+
+
 def is_prefix(text: str) -> bool:
     """Say whether use cases can lie there in a package."""
     return all(map(_PREFIX_PART.fullmatch, text.split("/")))

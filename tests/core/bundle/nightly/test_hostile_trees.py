@@ -44,7 +44,7 @@ def test_a_hostile_workspace_is_refused_or_built(seed: int, commands: Watched, t
     (tmp_path / "victim").write_text("a: mine\n")
     made = hostile.workspace(seed, tmp_path / "ws")
     for words in (
-        ["build", "--workspace", "ws", "--version", "1.0", "--out", "out"],
+        ["build", "--workspace", "ws", "--version", "1.0", "--to", "out"],
         ["lint", "--workspace", "ws"],
     ):
         harmless(commands, tmp_path, made, words, ("out",))
@@ -55,7 +55,7 @@ def test_a_hostile_workspace_is_refused_or_built(seed: int, commands: Watched, t
 def test_a_hostile_bundle_is_refused_or_used(seed: int, commands: Watched, tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("a: mine\n")
     made = hostile.bundle(seed, tmp_path)
-    if harmless(commands, tmp_path, made, ["get", "p@1.0", "--from", "ch", "--into", "got"], ("got",)) == 0:
+    if harmless(commands, tmp_path, made, ["get", "p@1.0", "--from", "ch", "--to", "got"], ("got",)) == 0:
         one = "got/p/uses/one"
         for words in (
             ["render", "--built-in", one],

@@ -38,7 +38,7 @@ def expected(many: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 
 def build(root: Path, out_dir: Path) -> tuple[object, ...]:
-    return ("build", "--workspace", root, "--version", VERSION, "--out", out_dir, "--output", "json")
+    return ("build", "--workspace", root, "--version", VERSION, "--to", out_dir, "--output", "json")
 
 
 def tars(output: str) -> dict[str, str]:
