@@ -107,11 +107,9 @@ class Expanded:
     ``size`` is that of the compressed bytes.
     """
 
-    def __init__(
-        self, source: tar.ByteSource, size: int, *, limits: Limits = LIMITS, wbits: int = zlib.MAX_WBITS | 16
-    ) -> None:
+    def __init__(self, source: tar.ByteSource, size: int, *, limits: Limits = LIMITS) -> None:
         self._source = source
-        self._stream = zlib.decompressobj(wbits=wbits)
+        self._stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
         self._allowed = limits.expanded(size)
         self._total = 0
         self._piece, self._at = b"", 0
@@ -152,12 +150,7 @@ class Expanded:
 
 def decompress(data: bytes, *, limits: Limits = LIMITS) -> bytes:
     """Return the tar inside a ``.tar.gz``; expand no more than the limit, so that a bomb does no harm."""
-    return inflate(data, limits=limits, wbits=zlib.MAX_WBITS | 16)
-
-
-def inflate(data: bytes, *, limits: Limits = LIMITS, wbits: int = zlib.MAX_WBITS) -> bytes:
-    """Return what zlib compressed, within the limit."""
-    expanded = Expanded(io.BytesIO(data), len(data), limits=limits, wbits=wbits)
+    expanded = Expanded(io.BytesIO(data), len(data), limits=limits)
     return b"".join(iter(lambda: expanded.read(_PIECE), b""))
 
 

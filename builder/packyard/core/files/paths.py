@@ -77,28 +77,18 @@ def root_of(directory: str | os.PathLike[str]) -> str:
     return next((each for each in (here, *above(here)) if os.path.lexists(f"{each}/{MANIFEST}")), here)
 
 
-def _real_path(path: str, folders: dict[str, str]) -> str:
-    folder, _, name = path.rpartition("/")
-    if not folder or name in ("", ".", "..") or os.path.islink(path):
-        return os.path.realpath(path)
-    if folder not in folders:
-        folders[folder] = os.path.realpath(folder)
-    return os.path.join(folders[folder], name)
-
-
 class Gate:
-    """Checks many paths against one root; ``folders`` are real paths of folders that are known already."""
+    """Checks many paths against one root."""
 
-    def __init__(self, root_dir: str | os.PathLike[str], folders: dict[str, str]) -> None:
+    def __init__(self, root_dir: str | os.PathLike[str]) -> None:
         self._root = os.path.realpath(root_dir)
-        self._folders = folders
         self._inside: set[str] = set()
 
     def outside(self, path: str) -> str:
         """Return where a path leads if that is outside the root, else an empty text."""
         if path in self._inside:
             return ""
-        real = _real_path(path, self._folders)
+        real = os.path.realpath(path)
         if not is_inside(real, self._root):
             return real
         self._inside.add(path)

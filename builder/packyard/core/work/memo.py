@@ -40,10 +40,6 @@ class Memo:
         self._made[key] = result  # at the end: what is at the beginning was used least recently
         return result
 
-    def forget(self, key: Hashable) -> None:
-        """Make it again when it is asked for the next time."""
-        self._made.pop(key, None)
-
 
 def once(memo: Memo | None, key: Hashable, make: Callable[[], Made]) -> Made:
     """Return what a memo remembers; without a memo it is made each time."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from packyard.core.files.paths import Gate
@@ -37,7 +38,7 @@ class Trees:
         self._trees = {}
         for place, folder in {"": root_dir, **libraries}.items():
             root = Path.cwd() / folder  # links and .. stay
-            gate = Gate(root, memo.once(("real folders", root), dict[str, str]))
+            gate = memo.once(("gate", root), partial(Gate, root))
             self._trees[place] = SourceTree(place, folder, root, gate)
 
     def find(self, path: str) -> tuple[SourceTree, str]:

@@ -31,20 +31,16 @@ _AT_ONCE = 8
 
 
 class Versions(Mapping[str, IndexEntry]):
-    """The versions of a package, each read once, as it is asked for; tags that packyard did not write have no entry.
+    """The versions of a package, each read once, as it is asked for; tags that packyard did not write have no entry."""
 
-    ``quick``: whether yanks are asked for only where the tags say that there is one.
-    """
-
-    def __init__(self, registry: OCIStore, name: str, *, quick: bool = False) -> None:
-        self._registry, self._name, self._quick = registry, name, quick
+    def __init__(self, registry: OCIStore, name: str) -> None:
+        self._registry, self._name = registry, name
         self._versions = registry.versions(name)
         self._entries: dict[str, IndexEntry | None] = {}  # those that were read
 
     def __getitem__(self, version: str) -> IndexEntry:
         if version in self._versions and version not in self._entries:
-            may_be_yanked = not self._quick or self._versions[version]
-            self._entries[version] = self._registry.version(self._name, version, may_be_yanked=may_be_yanked)
+            self._entries[version] = self._registry.version(self._name, version)
         entry = self._entries.get(version)
         if entry is None:
             raise KeyError(version)
@@ -82,7 +78,7 @@ class RegistryIndex(Index):
 
         def row(name: str) -> Summary | None:
             with suppress(UnmadeStoreError):
-                package = Package(name=name, versions=Versions(self.registry, name, quick=True))
+                package = Package(name=name, versions=Versions(self.registry, name))
                 return Summary.of(package, Digest("")) if package.latest or package.every else None
             return None
 

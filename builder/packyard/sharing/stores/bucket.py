@@ -176,8 +176,8 @@ class BucketStore:
                 check_listed(len(entries), self.address)
             return entries
 
-        found = self._ask(self.address, listed)
-        keys = [entry["path"] for entry in found if not age or entry["last_modified"] < end]
+        entries = self._ask(self.address, listed)
+        keys = [entry["path"] for entry in entries if not age or entry["last_modified"] < end]
         # An empty name is that of the folder itself, which consoles make as an object.
         return sorted(key for key in keys if key and key.startswith(prefix) and "/." not in f"/{key}")
 

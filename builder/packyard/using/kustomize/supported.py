@@ -115,7 +115,7 @@ class _Reader:
     def part(self, folder: Path, kind: str, text: str | None = None) -> Part:
         """Read the kustomization of a folder."""
         file = find(folder)
-        if leads := Gate(folder, {}).outside(str(file)):
+        if leads := Gate(folder).outside(str(file)):
             message = f"leads to {leads}, outside of the directory"
             raise InputError(Problem(message, file=str(file), hint="kustomize refuses it as well"))
         root = parse_one((self.budget.read(file) if text is None else text).encode(), str(file)).root
@@ -164,7 +164,7 @@ class _Reader:
         if "\0" in node.value or node.value.startswith("/") or not regular.is_folder(path):
             message = f"component {node.value!r} is not a folder here"
             raise (BeyondError if "//" in node.value or "?" in node.value else InputError)(node.problem(message))
-        if leads := Gate(self.budget.package, {}).outside(str(path)):
+        if leads := Gate(self.budget.package).outside(str(path)):
             message = f"component {node.value!r} leads to {leads}, outside of the package {self.budget.package}"
             raise BeyondError(node.problem(f"{message}, which packyard's own build does not follow", HINT))
         real = os.path.realpath(path)
@@ -178,7 +178,7 @@ def _files(folder: Path, resources: Sequence[Scalar]) -> list[Path]:
     paths: list[Path] = []
     problems: list[Problem] = []
     is_beyond = False
-    gate = Gate(folder, {})
+    gate = Gate(folder)
     for node in resources[: MAX_FILES + 1]:
         path = folder / node.value
         fault, hint = "", ""
@@ -313,7 +313,7 @@ def _read_beside(node: Scalar, file: Path, budget: Budget, what: str, name: str 
     path = file.parent / name
     if "\0" in name or not regular.is_file(path):
         raise InputError(node.problem(f"{what} {name!r} is not a file here"))
-    if Gate(file.parent, {}).outside(str(path)):
+    if Gate(file.parent).outside(str(path)):
         message = f"{what} {name!r} lies outside of the directory"
         raise InputError(node.problem(message, "kustomize refuses it as well"))
     return Source(str(path), budget.read(path, whole=what == "file"))

@@ -3,7 +3,6 @@
     PATH/bert:1.2.0_-cpu     the version 1.2.0+cpu of bert; its annotations have what an index would list of it
     its referrers            provenance, SBOM, signatures; why it was yanked
     PATH/bert:1.1            what `gc` removed: an artifact in its place that says so, and why
-    PATH/bert:_yanked        one of its versions is yanked: without this, `list` asks for no referrers
     PATH/index:bert          there is a package of that name: nobody can ask which repositories there are below a path
     PATH/index:_closed…      a release that is closed, or a shard of one that is published
 
@@ -42,7 +41,6 @@ from packyard.sharing.stores.store import (
 )
 
 INDEX = "index"
-_YANKED = "_yanked"
 _BUNDLE = re.compile(r"([^/]+)/([a-z0-9][-a-z0-9]*)\.tar\.gz(|\.[a-z0-9.]+)")
 _AT_ONCE = 8
 _MOST = 50  # referrers of one bundle
@@ -113,8 +111,9 @@ class OCIStore:
     def tag(self, key: str) -> None:
         """Publish a bundle that was pushed, unless somebody else was faster."""
         place = self._place(key)
-        pushed = self._bundles[place.repository, place.tag]
-        there = self._tagged(place)
+        pushed, there = self._bundles[place.repository, place.tag], None
+        with suppress(MissingStoreError):
+            there = self._tagged(place)
         if there is None:
             self._registry.write_manifest(place.repository, place.tag, pushed.data)
             there = self._tagged(place)
@@ -198,12 +197,12 @@ class OCIStore:
             with suppress(MissingStoreError):
                 self._marks.add(tag)
 
-    def versions(self, name: str) -> dict[str, bool]:
-        """Return what may be versions of a package, tags that are spelled so; and whether any of them may be yanked."""
+    def versions(self, name: str) -> list[str]:
+        """Return what may be versions of a package: tags that are spelled so."""
         tags = self._registry.tags(self._address.repository(name))
-        return {each: _YANKED in tags for each in map(version_of, tags) if reference.is_version(each)}
+        return [each for each in map(version_of, tags) if reference.is_version(each)]
 
-    def version(self, name: str, version: str, *, may_be_yanked: bool = True) -> IndexEntry | None:
+    def version(self, name: str, version: str) -> IndexEntry | None:
         """Return what is there under a version, None for what packyard did not write under that tag."""
         place = self._place(bundle_key(name, version))
         bundle = self._bundle(place)
@@ -215,17 +214,14 @@ class OCIStore:
             return None
         if bundle.type == manifests.REMOVED_TYPE:
             return replace(entry, removed=bundle.annotations.get(REASON, "no reason is given"))
-        notes = self._of_type(place, bundle, manifests.YANKED_TYPE) if may_be_yanked else ()
+        notes = self._of_type(place, bundle, manifests.YANKED_TYPE)
         return replace(entry, yanked=next((each.annotations.get(REASON, "") for each in notes), ""))
 
     def yank(self, key: str, reason: str) -> None:
         """Say of a bundle that nobody should use it any more, and why."""
         place, bundle = self._find(key)
-        note = manifests.note(manifests.YANKED_TYPE, {REASON: reason}, bundle.own)
-        if self._registry.manifest(place.repository, _YANKED) is None:  # first, as who crashes writes the rest later
-            self._registry.write_manifest(place.repository, _YANKED, note)
         if not self._of_type(place, bundle, manifests.YANKED_TYPE):
-            self._refer(place, bundle, note)
+            self._refer(place, bundle, manifests.note(manifests.YANKED_TYPE, {REASON: reason}, bundle.own))
 
     def bury(self, key: str, reason: str) -> None:
         """Put an artifact in place of a bundle that says that it was removed, and why; `remove` then removes its bytes.
