@@ -30,7 +30,7 @@ ON_CLUSTERS = {
     "undeploy",
     "doctor",
     "status",
-    "logs",
+    "logs --events",
     "results",
 }
 

@@ -87,8 +87,8 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
                 file = os.path.normpath(change.before.where + switched.file)
                 output.line(f"{file}: enabled {', '.join(switched.changed)}")
             _tell(change, f"{os.path.normpath(change.before.where or '.')}: " if len(changes) > 1 else "")
-            if beside and change.package in beside.packages:
-                _tell_shared(directory, change)
+            for name, options in beside.packages.get(change.package, {}).items() if beside else ():
+                output.note(f"{name} is shared by every use case that has {' or '.join(options)} enabled")
     return 0
 
 
@@ -187,15 +187,6 @@ def _elsewhere(directory: Path, problem: Problem) -> Problem | None:
     from packyard.using.options.option_setters import elsewhere
 
     return elsewhere(directory, problem.missing) if problem.missing else None
-
-
-def _tell_shared(directory: Path, change: PackageChange) -> None:
-    """Say that a value of an option holds for other use cases, too."""
-    from packyard.using.options.option_setters import options_of
-
-    for name in change.plan.counts:
-        options = " or ".join(options_of(directory, name))
-        output.note(f"{name} is shared by every use case that has {options} enabled")
 
 
 def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str], options: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ A value stands once in a package: it holds for every use case that has the optio
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,22 +100,17 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Co
     use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
     own = (enabled(use_case, Folder(use_case, folder.real, folder.package)) for use_case in use_cases)
     on = {*options}.union(*own)
-    reached: dict[str, set[str]] = {}
+    packages: dict[str, dict[str, list[str]]] = {}
     for option in _read(folder, on) if on else ():
-        if option.is_enabled and (setters := option.setters.keys() & set(names)):
-            reached.setdefault(option.below, set()).update(setters)
-    return _beside(directory, folder, reached) if reached else None
-
-
-def _beside(directory: Path, folder: Folder, packages: Mapping[str, Collection[str]]) -> Beside:
-    """Return the options' packages, by their paths below `options/`, with the setters that are reached in each."""
+        for name in names:
+            if option.is_enabled and name in option.setters:
+                in_package = packages.setdefault(f"{folders.NAME}/{option.below}".rstrip("/"), {})
+                in_package.setdefault(name, []).append(option.name)
+    if not packages:
+        return None
     here, top = os.path.realpath(directory), os.path.dirname(folder.real)
     shown = Path(os.path.normpath(directory / os.path.relpath(top, here)))
-    return Beside(
-        root_dir=shown,
-        directory="" if here == top else os.path.relpath(here, top),
-        packages={f"{os.path.basename(folder.real)}/{below}".rstrip("/"): names for below, names in packages.items()},
-    )
+    return Beside(root_dir=shown, directory="" if here == top else os.path.relpath(here, top), packages=packages)
 
 
 def elsewhere(directory: Path, name: str) -> Problem | None:
@@ -132,12 +127,6 @@ def _switched_off(directory: Path, name: str) -> Problem | None:
     message = f"{name} is a setter of the option {names}, which {directory} has not enabled"
     setter = having[0].setters[name]
     return setter.problem(message, f"packyard enable {address.typed(directory)} {having[0].name}")
-
-
-def options_of(directory: Path, name: str) -> list[str]:
-    """Return the options that have a setter of this name: those that a use case has enabled, or any for a mode."""
-    having = [option for option in read_options(directory) if name in option.setters]
-    return [option.name for option in having if option.is_enabled] or [option.name for option in having]
 
 
 def _read(folder: Folder, on: Collection[str]) -> Iterator[OptionSetters]:

@@ -43,12 +43,12 @@ class Beside(NamedTuple):
     """Packages that a change of a directory reaches beside it: the options that a use case has enabled.
 
     ``root_dir`` holds the directory and them, ``directory`` is the path from there; ``packages`` are the paths of the
-    others, each with the names of the setters that are reached there.
+    others, each with the setters that are reached there, and the options that have them.
     """
 
     root_dir: Path
     directory: str
-    packages: Mapping[str, Collection[str]]
+    packages: Mapping[str, Mapping[str, Sequence[str]]]
 
 
 class _Found(NamedTuple):

@@ -14,7 +14,6 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
-from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS, needed
@@ -132,8 +131,9 @@ class Linting:
             options.update(fitting)
         placed = to_sources(here, {here.name}, findings, tried.package)
         placed = [*as_findings(tried.problems), *_of_parts(placed, tried, f"{here.name}/{here.prefix}/")]
-        nothing = idle.join(composed.idle for _, composed in tried.composed)
-        return Linted(here.name, placed, len(tried.package.use_cases), options=sorted(options), idle=nothing)
+        # What reaches something here is not idle; what does not may be for other parts.
+        reaching = {patch: False for _, composed in tried.composed for patch, no in composed.idle.items() if not no}
+        return Linted(here.name, placed, len(tried.package.use_cases), options=sorted(options), idle=reaching)
 
     def _judged(
         self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: TriedOptions | None

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
+from packyard.using.kustomize.accumulate import is_same
 from packyard.using.kustomize.part import Part
 from packyard.writing.source import compose, package, parts, reached_rules
 from packyard.writing.source.compose import ComposedPackage
@@ -126,7 +127,7 @@ def _fits(here: Workspace, base: str, kind: str, overlay: str) -> bool:
     except InputError:  # which is told where the part is tried
         return False
     before, after = ([each.root for each in objects if not each.is_local] for objects in stages)
-    return not compose.has_patches(added) or not compose.changes_nothing(before, after)
+    return not compose.has_patches(added) or not is_same(before, after)
 
 
 def _read(here: Workspace, kind: str, name: str) -> Part:
