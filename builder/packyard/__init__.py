@@ -1,3 +1,3 @@
 """packyard assembles, sets, packs and distributes Kustomize packages for machine learning on Kubernetes."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
