@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import re
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from urllib.parse import quote, urlencode
@@ -26,6 +28,7 @@ from packyard.sharing.stores.store import (
 
 _PAGES, _LONGEST_PAGE = 10_000, 32 * 1024 * 1024
 _UPLOADS, _LISTINGS = 3, 20  # attempts
+_AGAIN, _PAUSES = (400, 404, 409), (0.05, 0.2)  # seconds
 _SMALL = 64 * 1024
 _NOT_DELETED = (400, 403, 404, 405, 501)  # where tags, or manifests, cannot be deleted, or are not there
 _NO_API = (400, 404, 405, 501)
@@ -70,12 +73,21 @@ class Registry:
         return answer.body
 
     def write_manifest(self, repository: str, reference: str, data: bytes, kind: str = MANIFEST_TYPE) -> Answer:
-        """Write a manifest, or raise where it is not taken."""
+        """Write a manifest, or raise where it is not taken.
+
+        Registries refuse some of those that write to a repository at the same moment: they try again.
+        """
         if repository not in self._prepared:
             self.upload(repository, EMPTY)
             self._prepared.add(repository)
         request = self._request("PUT", repository, f"manifests/{reference}", reference)
-        return self._check(self._ask(repository, replace(request, headers={"Content-Type": kind}, body=data)), 201)
+        request = replace(request, headers={"Content-Type": kind}, body=data)
+        for pause in (*_PAUSES, 0.0):
+            answer = self._ask(repository, request)
+            if answer.status not in _AGAIN:
+                break
+            time.sleep(random.uniform(pause / 2, pause))
+        return self._check(answer, 201)
 
     def delete(self, repository: str, reference: str) -> bool:
         """Delete what a tag, or a digest, names; return whether the registry lets that be done."""
