@@ -54,7 +54,7 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
         ("new x --base zzz", "no base 'zzz' (packyard new --list shows them)"),
         ("new x --base one --set A", "--set takes NAME=VALUE, such as --set IMAGE=busybox:1.36, not 'A'"),
         ("keys", "ACTION is missing; type packyard keys new NAME, packyard keys trust KEY CHANNEL, packyard keys list"),
-        ("keys tru", "ACTION: invalid choice: 'tru'"),
+        ("keys tru", "ACTION is new, trust, list or untrust, not 'tru' (did you mean 'trust'?)"),
         ("keys new", "packyard keys new NAME"),
         ("keys trust", "packyard keys trust KEY CHANNEL"),
         ("keys trust missing.pem channel", "missing.pem: no such file"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from packyard import __version__
 from packyard.core.errors import InputError, IntegrityError
 from packyard.sharing.fetching.verify import changes, verify_bundle, verify_listed, with_sbom
 from packyard.sharing.index import access
@@ -28,14 +29,16 @@ def test_says_what_a_trusted_signature_proves() -> None:
     assert proof.provenance == READ
     short = KEY.public.id[:19]
     assert proof.describe() == (
-        "bert 1.0: files are intact. Built by packyard 0.1.0 from commit 0123456789ab, "
+        f"bert 1.0: files are intact. Built by packyard {__version__} from commit 0123456789ab, "
         f"signed by release ({short}…); the SBOM belongs to it"
     )
 
 
 def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
     said = verify_bundle(BERT, SIGNED, NOBODY, what="x").describe()
-    assert "Not proved: built by packyard 0.1.0 from commit 0123456789ab. It is signed by " in said
+    assert (
+        f"Not proved: built by packyard {__version__} from commit 0123456789ab. It says that it is signed by " in said
+    )
     assert f"{KEY.public.id}, which you do not trust (packyard keys trust FILE CHANNEL), so its publisher" in said
     assert (
         "It is signed by nobody, so its publisher is unknown"

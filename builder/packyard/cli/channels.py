@@ -80,7 +80,7 @@ def signed(address: str, index: Index) -> str:
         return "where each version is signed by itself, or not"
     if index.signers:
         return f"signed by {', '.join(map(preferences.trust(address).name, index.signers))}"
-    return f"signed by {index.others[0]}, which you do not trust" if index.others else "not signed"
+    return f"said to be signed by {index.others[0]}, which you do not trust" if index.others else "not signed"
 
 
 def publisher(address: str, key: Signing | None) -> Publisher:

@@ -24,7 +24,7 @@ USE = Group(
         "get": ("using.get", "fetch a package, verify it and unpack it"),
         "setters": ("using.setters", "list the setters of a package, and which must be set"),
         "set": ("using.set", "set values; no other byte of the package changes"),
-        "explain": ("using.explain", "show every field that a setter changes, or what made a line"),
+        "explain": ("using.explain", "show what a setter takes, and every field that it changes"),
         "enable": ("using.enable", "enable an option, or disable it; without a name, list the options"),
         "upgrade": ("using.upgrade", "move a package to another version; your changes stay"),
         "undo": ("using.undo", "undo the last change, or do it again"),

@@ -244,6 +244,5 @@ def test_folders_that_are_there_are_not_written_to(here: Path, tmp_path: Path) -
 
 def test_what_is_no_folder_is_refused_with_what_to_name(here: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path / "web.tar.gz", "x")
-    for name in ("web.tar.gz", "gone"):
-        refused = tiny.refused("import", tmp_path / name, "--workspace", here)
-        assert f"{name}: no such folder (of a tarball name what it unpacks to)" in refused
+    for name, why in (("web.tar.gz", "is a file (name the folder that holds it"), ("gone", "no such folder")):
+        assert f"{name}: {why}" in tiny.refused("import", tmp_path / name, "--workspace", here)

@@ -107,8 +107,12 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
 
 
 @pytest.mark.nightly
+def test_without_a_storage_a_base_that_takes_one_keeps_nothing(catalogue: Path) -> None:
+    new(catalogue, "--base", "job")
+    assert "storage: [none]" in (catalogue / "packages/hello/package.yaml").read_text()
+
+
 def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
-    assert "--storage user-allocated-pvc" in refused(catalogue, "hello", "--base", "single-node")
     assert "did you mean 'single-node'?" in refused(catalogue, "hello", "--base", "single-nod")
     said = refused(catalogue, "hello", "--base", "preprocess-and-test", *CLAIM)
     assert "define PREPROCESS_IMAGE in bases/preprocess-and-test/Krmfile" in said
@@ -124,7 +128,7 @@ def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
 def test_on_a_terminal_it_asks_and_asks_again(catalogue: Path) -> None:
     answers = [
         ("what it runs", "jbo"),
-        ("'jbo' is no number from 1 to", ""),
+        ("'jbo' is no base, and no number from 1 to", ""),
         ("what it runs", "7"),
         ("base", "jbo"),
         ("no base 'jbo' (did you mean 'job'?)", ""),

@@ -89,7 +89,9 @@ def _read(here: Workspace, folder: Path, arguments: argparse.Namespace) -> Impor
             return program.build(folder / below)
 
     if not folder.is_dir():
-        raise InputError(Problem("no such folder", file=str(folder), hint="of a tarball name what it unpacks to"))
+        is_file = "is a file", "name the folder that holds it; of a tarball, what it unpacks to"
+        message, hint = is_file if folder.is_file() else ("no such folder", "")
+        raise InputError(Problem(message, file=str(folder), hint=hint))
     name = arguments.name or conversion.name_of(folder.resolve().name)
     only = [_below(folder, text) for text in arguments.only]
     return conversion.of_folder(here, name, folder, build, str(folder), only)

@@ -113,7 +113,11 @@ def _answers(arguments: argparse.Namespace, workspace: Workspace, parts: Sequenc
         programs=list(dict.fromkeys(arguments.programs)),
         setters=_setters(arguments.values),
     )
-    return _asked_more(answers, workspace, parts) if is_asked else answers
+    if is_asked:
+        return _asked_more(answers, workspace, parts)
+    used = [part for part in parts if part.kind == BASE and part.name in named.values()]
+    takes = not answers.storage and any(_takes_storage(base, parts) for base in used)
+    return replace(answers, storage=[_NO_STORAGE]) if takes and _has_no_storage(parts) else answers
 
 
 def _asked_more(answers: Answers, workspace: Workspace, parts: Sequence[Offered]) -> Answers:
@@ -155,7 +159,7 @@ def _asked_base(parts: Sequence[Offered]) -> str:
 
     def fault(answer: str) -> str:
         is_number = answer.isdigit() and 1 <= int(answer) <= len(choices)
-        return "" if is_number or answer in names else f"{answer!r} is no number from 1 to {len(choices)}"
+        return "" if is_number or answer in names else f"{answer!r} is no base, and no number from 1 to {len(choices)}"
 
     answer = _asked("what it runs", fault)
     base = choices[int(answer) - 1][1] if answer.isdigit() else answer
@@ -169,11 +173,16 @@ def _takes_storage(base: Offered, parts: Sequence[Offered]) -> bool:
     return base.volume or any(each.kind == STORAGE and {*each.defines} & {*base.needs} for each in parts)
 
 
+def _has_no_storage(parts: Sequence[Offered]) -> bool:
+    """Say whether there is the storage for use cases that keep nothing."""
+    return any((part.kind, part.name) == (STORAGE, _NO_STORAGE) for part in parts)
+
+
 def _asked_storage(parts: Sequence[Offered]) -> str:
     for part in parts:
         if part.kind == STORAGE and not part.internal:
             output.note(f"  {part.name}: {part.description}")
-    default = _NO_STORAGE if any((part.kind, part.name) == (STORAGE, _NO_STORAGE) for part in parts) else ""
+    default = _NO_STORAGE if _has_no_storage(parts) else ""
     return _asked("storage", lambda name: new.fault_of_part(STORAGE, name, parts), default)
 
 

@@ -79,7 +79,8 @@ class Proof:
         elif not self.signers:
             yield f"Not proved: {_origin(self.provenance)}"
         if not self.is_proved:
-            yield f"It is signed {self.publisher}, so its publisher is unknown"
+            claim = "It says that it is signed" if self.others else "It is signed"
+            yield f"{claim} {self.publisher}, so its publisher is unknown"
 
 
 def verify_listed(index: Index, entry: IndexEntry, bundle: Identified, attested: bytes | None, trusted: Trust) -> Proof:

@@ -34,7 +34,7 @@ CHAIN = SUBSTITUTION.format(name="S0", inner="V", kind="setters") + "".join(
     ("definitions", "comment", "says"),
     [
         (SETTER.format(pattern=".*") + CHAIN, "S101", "holds more than 99 others"),
-        (SETTER.format(pattern="a?" * 3000), "V", "expression too large"),
+        (SETTER.format(pattern="a?" * 3000), "V", "more than 4096 characters"),
     ],
 )
 def test_patterns_and_substitutions_have_bounds(
