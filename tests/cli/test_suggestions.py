@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from packyard.cli import parser
+from packyard.cli.verbs import VERBS
 from packyard.core.errors import suggest
 from tiny import packyard
 from using.options import optioned
@@ -149,3 +152,11 @@ def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
     )
     process = packyard("setters", "--unset", cwd=tmp_path)
     assert (process.stdout, process.stderr) == ("", "every required value is set\n")
+
+
+@pytest.mark.parametrize(("verb", "flag"), [("build", "--out"), ("render", "--out"), ("get", "--into")])
+def test_a_flag_is_taken_by_the_name_that_it_had_before(verb: str, flag: str) -> None:
+    made = parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb)
+    assert made.parse_known_args(["p", flag, "folder"])[0].to == "folder"
+    assert f"{flag} " not in made.format_help()
+    assert flag not in made.flags()

@@ -68,10 +68,11 @@ class Parser(argparse.ArgumentParser):
             self.error(unknown(word.partition("=")[0], [*self.flags(), "--help"], self.usage or ""))
 
     def flags(self) -> dict[str, Sequence[str] | None]:
-        """Return the flags, each with the values to choose from: None where it takes no value."""
+        """Return the flags, but for former names, each with the values to choose from: None where it takes no value."""
         return {
             name: None if action.nargs == 0 else [str(choice) for choice in action.choices or ()]
             for action in self._actions
+            if action.nargs == 0 or action.default is not argparse.SUPPRESS
             for name in action.option_strings
         }
 

@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     packages.add_arguments(parser)
     declare.switch(parser, "--built-in", "use packyard's own builder even if kustomize or kubectl is on PATH")
     declare.value(parser, "--to NEW", "a new folder, for a file for each use case below DIR")
+    declare.former(parser, "--out", "to")
 
 
 def run(arguments: argparse.Namespace) -> int:

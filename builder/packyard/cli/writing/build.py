@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     workspaces.add_names(parser)
     declare.value(parser, "--to DIR", "the folder to build packages into")
+    declare.former(parser, "--out", "to")
     declare.value(parser, "--version VERSION", "the version of the packages")
     declare.value(parser, "--readmes DIR", "write the README of each package to DIR/NAME.md instead")
     workspaces.add_argument(parser)
