@@ -102,7 +102,7 @@ def test_what_stands_in_the_place_of_a_channel_or_a_file_is_said(tmp_path: Path)
     os.mkfifo(tmp_path / "pipe")
     for verb, *data in ((DirectoryStore.get,), (DirectoryStore.put, b"1"), (DirectoryStore.swap, b"1", None)):
         with pytest.raises((InputError, IntegrityError), match=r"pipe: is not a regular file \(a channel has "):
-            verb(DirectoryStore(tmp_path), "pipe", *data)  # type: ignore[operator]
+            verb(DirectoryStore(tmp_path), "pipe", *data)  # type: ignore[operator]  # verbs of three forms
 
 
 def test_a_file_that_may_not_be_read_is_not_called_missing(

@@ -239,7 +239,7 @@ class BucketStore:
             raise late(place, self.patience) from None
         except (exceptions.AlreadyExistsError, exceptions.PreconditionError):
             raise _RefusedError from None
-        except Exception as error:
+        except Exception as error:  # obstore raises classes of its own, of Python, and of providers of credentials
             raise self._refusal(place, error) from None
 
     def _refusal(self, place: str, error: Exception) -> Exception:

@@ -103,7 +103,7 @@ class HTTPStore(ReadOnly):
         answer = self._client.ask(self._request(_FIRST))
         return answer.status == 200 and not _PAGE.match(answer.body)
 
-    def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:  # noqa: ARG002
+    def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:  # noqa: ARG002  # nothing is listed
         """Refuse: HTTP has no listing; the index says what exists."""
         self.refuse()
 
