@@ -60,14 +60,13 @@ def packed(here: Workspace, name: str) -> Bundle:
 class Offer:
     """A bundle, verified, what is proved of it, the versions of its name, and the number of the index that lists it.
 
-    Where packyard carries it, nothing is proved, there is no index, and whether the channel was reached is None.
+    Where packyard carries it, nothing is proved, and there is no index.
     """
 
     bundle: Bundle
     proof: Proof | None = None
     versions: Sequence[IndexEntry] = ()
     index: int | None = None
-    is_reached: bool | None = None
 
 
 def find(asked: Reference, source: Setting, pin: Pin | None = None) -> Bundle:
@@ -82,9 +81,9 @@ def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin:
     """
     if source.is_carried:
         return Offer(bundle=carried(asked, pin))
-    from packyard.cli.channels import open_to_read
+    from packyard.cli.channels import open_channel
 
-    store = store or open_to_read(source.value)
+    store = store or open_channel(source.value)
     found, choice = chosen(asked, source.value, store, pin)
     output.detail(f"{choice.entry} from {store.address} ({source.origin}), {choice.why}")
     if choice.entry.yanked:
@@ -94,13 +93,11 @@ def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin:
 
 def chosen(asked: Reference, address: str, store: Store, pin: Pin | None = None) -> tuple[Offer, Choice]:
     """Return what a channel has of what is asked for, verified, and why it is that; nothing is told."""
-    from packyard.cli.channels import fetching, is_reached
+    from packyard.cli.channels import fetching
     from packyard.sharing.fetching.fetch import fetch
 
     fetched = fetch(store, asked, fetching(address, store), pin=pin)
-    read, versions = fetched.read(), fetched.versions
-    reached = is_reached(store)
-    found = Offer(bundle=read, proof=fetched.proof, versions=versions, index=fetched.number, is_reached=reached)
+    found = Offer(bundle=fetched.read(), proof=fetched.proof, versions=fetched.versions, index=fetched.number)
     return found, fetched.choice
 
 

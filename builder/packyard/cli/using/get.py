@@ -10,7 +10,7 @@ packyard get --locked                      fetch what packyard.lock pins, to the
                                            byte
 
 VERSION may be a range such as ^1.2 or ~1.2.0, or latest. Signatures, size and digest are verified before
-anything is unpacked. What was fetched is kept, and used where a channel cannot be reached; packyard config says where.
+anything is unpacked. What was fetched is kept, and not transferred again; packyard config says where.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 ROWS = Rows(
     "package",
-    "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, channelReached, indexSeen",
+    "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, indexSeen",
 )
 #: A package that was fetched, as JSON, and what is said of it.
 Row = tuple[dict[str, object], str]
@@ -117,11 +117,11 @@ def _fetched(
     """Fetch, verify and unpack a bundle, and pin it in a lock file if one is named."""
     if channel.is_carried:
         return _carried(reference, channel, into, pin=pin, file=file)
-    from packyard.cli.channels import fetching, is_reached, open_to_read
+    from packyard.cli.channels import fetching, open_channel
     from packyard.sharing.configuration import normal
     from packyard.sharing.fetching.fetch import fetch
 
-    store = open_to_read(channel.value)
+    store = open_channel(channel.value)
     with progress.busy("fetching"):
         fetched = fetch(store, reference, fetching(channel.value, store), pin=pin)
     _tell(fetched, channel, store.address)
@@ -134,7 +134,6 @@ def _fetched(
         "signers": list(fetched.proof.signers),
         "listedBy": list(fetched.proof.listed_by),
         "indexSeen": fetched.number,
-        "channelReached": is_reached(store),
     }
     return row | seen, fetched.proof.describe()
 
