@@ -60,7 +60,7 @@ class Offer:
     """A bundle, verified, what its source says of it and why it is that one, and what is proved of it.
 
     ``versions`` are those of its name, and ``index`` is the number of the index that lists them. Where packyard carries
-    it, nothing is proved, there is no index, and whether the channel was reached is None.
+    it, nothing is proved, and there is no index.
     """
 
     bundle: Bundle
@@ -71,7 +71,6 @@ class Offer:
     proof: Proof | None = None
     versions: Sequence[IndexEntry] = ()
     index: int | None = None
-    is_reached: bool | None = None
 
     def tell(self, tell: Callable[[str], None] = output.detail) -> None:
         """Say where it is from and why it is that one, and warn of one that is yanked."""
@@ -98,10 +97,10 @@ def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin:
     if source.is_carried:
         bundle = carried(asked, pin)
         return Offer(bundle=bundle, entry=IndexEntry.of(bundle), source=source)
-    from packyard.cli.channels import fetching, is_reached, open_to_read
+    from packyard.cli.channels import fetching, open_channel
     from packyard.sharing.fetching.fetch import fetch
 
-    store = store or open_to_read(source.value)
+    store = store or open_channel(source.value)
     fetched = fetch(store, asked, fetching(source.value, store), pin=pin)
     return Offer(
         bundle=fetched.read(),
@@ -112,7 +111,6 @@ def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin:
         proof=fetched.proof,
         versions=fetched.versions,
         index=fetched.number,
-        is_reached=is_reached(store),
     )
 
 

@@ -10,7 +10,7 @@ packyard get --locked                      fetch what packyard.lock pins, to the
                                            byte
 
 VERSION may be a range such as ^1.2 or ~1.2.0, or latest. Signatures, size and digest are verified before
-anything is unpacked. What was fetched is kept, and used where a channel cannot be reached; packyard config says where.
+anything is unpacked. What was fetched is kept, and not transferred again; packyard config says where.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from packyard.core.files import regular
 
 ROWS = Rows(
     "package",
-    "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, indexSeen, channelReached",
+    "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, indexSeen",
 )
 
 
@@ -132,7 +132,7 @@ def _row(offer: Offer, folder: Path) -> tuple[object, ...]:
     bundle, proof = offer.bundle, offer.proof
     signed = (list(proof.signers), list(proof.listed_by)) if proof else ([], [])
     what = (bundle.name, bundle.version, folder, bundle.digest, bundle.tar, offer.address, offer.why)
-    return (*what, offer.entry.yanked, *signed, offer.index, offer.is_reached)
+    return (*what, offer.entry.yanked, *signed, offer.index)
 
 
 def _lock(file: str, name: str, new: Pin) -> Lock:

@@ -35,7 +35,7 @@ ROWS = Rows(
     "package",
     "name, version, source, description, useCases (path, description, after, requires, setters), "
     "options (name, description), images, kubernetes, digest, tar, size, unpacked, files, yanked, signers, listedBy, "
-    "versions (version, yanked), channelReached, indexSeen",
+    "versions (version, yanked), indexSeen",
 )
 IMAGES = Rows("image", "image", "--images", line="{image}")
 _LABEL = 10  # characters before what a line says
@@ -120,7 +120,6 @@ def described(offer: Offer, cases: Sequence[BundledUseCase]) -> Row:
         "signers": list(proof.signers) if proof else [],
         "listedBy": list(proof.listed_by) if proof else [],
         "versions": [(each.version, each.yanked) for each in reversed(offer.versions)],
-        "channelReached": offer.is_reached,
         "indexSeen": offer.index,
     }
 

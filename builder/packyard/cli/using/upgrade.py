@@ -39,7 +39,7 @@ ROWS = Rows(
     "package",
     "name, from, to, files (file, change), values (directory, name, setter), "
     "options (directory, option), edited, conflicts (file, line, message), toSet (directory, name), "
-    "useCases (from, to), channelReached, indexSeen",
+    "useCases (from, to), indexSeen",
 )
 
 
@@ -169,8 +169,8 @@ def _tell_undecided(folder: Path, outcome: Upgrade) -> int:
 
 
 def _row(base: Bundle, offer: Offer, outcome: Upgrade) -> tuple[object, ...]:
-    merged, reached = outcome.merged, (offer.is_reached, offer.index)
+    merged = outcome.merged
     values = [(*place, setter) for place, (_, setter) in merged.values.items()]
     kept = (values, merged.options, merged.edited, merged.conflicts, merged.to_set)
     files, moved = list(outcome.changes.items()), list(merged.use_cases.items())
-    return offer.bundle.name, base.version, offer.bundle.version, files, *kept, moved, *reached
+    return offer.bundle.name, base.version, offer.bundle.version, files, *kept, moved, offer.index

@@ -27,7 +27,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import OlderError
 from packyard.sharing.index.choose import Choice, choose
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.offline import Memory
+from packyard.sharing.index.memory import Memory
 from packyard.sharing.index.package import Package
 from packyard.sharing.stores.store import PATIENCE, NotFoundError, Store, pointing_to_fsck
 from packyard.sharing.trust import provenance
