@@ -190,12 +190,11 @@ class BucketStore:
             # Not written: maybe it was, and the answer was lost. Written, and not promised: maybe by two at once.
             check_expected(self._place(key), self._found(key)[0], Digest.of(data))
 
-    def remove(self, key: str, *, is_published: bool = False) -> bool:
+    def remove(self, key: str, *, is_published: bool = False) -> None:
         """Remove an object; see `Store.remove`."""
         check_removable(key, is_published=is_published)
         with suppress(NotFoundError):
             self._ask(self._place(key), lambda bucket: obstore.delete(bucket, key))
-        return True
 
     def _found(self, key: str, limit: int = LIMIT) -> tuple[Digest | None, Any]:
         """Return the digest of what is there, and what says which version it is, or twice None."""

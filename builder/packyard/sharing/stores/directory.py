@@ -100,13 +100,12 @@ class DirectoryStore:
         with _translated(file):
             self._exchange(file, data, expected)
 
-    def remove(self, key: str, *, is_published: bool = False) -> bool:
+    def remove(self, key: str, *, is_published: bool = False) -> None:
         """Remove an object; see `Store.remove`."""
         check_removable(key, is_published=is_published)
         file = self._file(key)
         with _translated(file), suppress(FileNotFoundError, NotADirectoryError):
             file.unlink()
-        return True
 
     @contextmanager
     def _readable(self) -> Iterator[None]:

@@ -88,11 +88,8 @@ class Store(Protocol):
         Otherwise another writer was faster: `ConflictError`, and nothing is changed. Readers see old or new bytes.
         """
 
-    def remove(self, key: str, *, is_published: bool = False) -> bool:
-        """Remove an object below ``index/``, or ``is_published`` what belongs to a bundle; that it is missing is fine.
-
-        It returns whether the bytes are gone, too: a registry may keep them, and only say that they are removed.
-        """
+    def remove(self, key: str, *, is_published: bool = False) -> None:
+        """Remove an object below ``index/``, or ``is_published`` one of a bundle; that it is missing is fine."""
 
 
 class ReadOnly:
@@ -108,7 +105,7 @@ class ReadOnly:
         """Refuse."""
         self.refuse()
 
-    def remove(self, key: str, *, is_published: bool = False) -> bool:  # noqa: ARG002  # as `Store` has it
+    def remove(self, key: str, *, is_published: bool = False) -> None:  # noqa: ARG002  # as `Store` has it
         """Refuse."""
         self.refuse()
 
