@@ -4,7 +4,6 @@
     altered     it is there, and is not what is listed
     unproved    its provenance, or what that names, is not about it, or is not signed as it has to be
     unlisted    nothing lists it: a publish that was interrupted, what was removed, or no file of a channel
-    unread      it cannot be read
 
 `repair` lists again what is sound. Shards and records that the index does not name are left to `gc`.
 """
@@ -32,7 +31,6 @@ from packyard.sharing.stores.store import (
     NotFoundError,
     Store,
     TooLongError,
-    UnreadableError,
     digest_in,
     get_or_none,
 )
@@ -43,7 +41,7 @@ _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
 _PUBLISH_AGAIN = "publish the package again, which writes it"
 _LIST_AGAIN = "list again what is sound: packyard fsck CHANNEL --repair"
 _REMOVE = "packyard fsck CHANNEL --repair lists it, if it is whole; with --remove, what is not is removed"
-_FAULTS = (IntegrityError, InputError, TooLongError, NotFoundError, UnreadableError)
+_FAULTS = (IntegrityError, InputError, TooLongError, NotFoundError)
 _LINE = 4096  # bytes of a checksum file
 _BUNDLE = re.compile(r"(?P<version>[^/]+)/(?P<name>[^/]+)\.tar\.gz")
 
@@ -90,8 +88,6 @@ class _Survey:
             yield
         except _FAULTS as error:
             kind = kind if key in self.keys else "missing"
-            if isinstance(error, UnreadableError):
-                kind, hint = "unread", error.problems[0].hint
             message = "; ".join(problem.message for problem in error.problems) if kind != "missing" else "it is listed"
             self.findings.append(Finding(kind=kind, key=key, message=message, hint=hint))
 

@@ -42,10 +42,6 @@ class DeniedError(UnavailableError):
     """The store answers, and refuses: the credentials are missing or wrong, or may not do that. It is no outage."""
 
 
-class UnreadableError(UnavailableError):
-    """One object of a folder may not be read, or its disk fails; others may be there."""
-
-
 class TooLongError(UnavailableError):
     """An object is larger than the limit of the caller."""
 
