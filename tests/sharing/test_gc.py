@@ -98,7 +98,7 @@ def test_what_is_open_or_the_latest_stays(store: Store) -> None:
         yank(store, text, "diverges", by=Publisher(key=KEY))
     found, _ = gc(store, Policy(yanked=True, pre_releases=True), by=Publisher(key=KEY, trusted=TRUSTED))
     assert [(str(each.entry), each.status, each.reason) for each in found] == [
-        ("bert@1.0.1", "kept", "the release 1.0.1 is open"),
+        ("bert@1.0.1", "kept", "the release 1.0.1 is open: publish --close closes it"),
         ("bert@1.1-rc1", "removed", "it is a pre-release"),
         ("bert@1.2", "removed", "it was yanked: diverges"),
         ("bert@2.0-rc1", "removed", "it is a pre-release"),

@@ -30,7 +30,7 @@ from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import Package
 from packyard.sharing.publishing.gc import clear
-from packyard.sharing.publishing.publish import Packed, check_place, compare, upload
+from packyard.sharing.publishing.publish import Upload, check_place, compare, upload
 from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import MissingStoreError, Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance
@@ -122,7 +122,7 @@ def copy(
         files = know(str(entry))
         return files if own[str(entry)].digest == entry.digest else {}  # there it may be compressed otherwise
 
-    uploads = compare(target, [Packed(entry=each, data=partial(data, each)) for each in missing], before)
+    uploads = compare(target, [Upload(entry=each, data=partial(data, each)) for each in missing], before)
     for entry, status in upload(
         target, uploads, before, attest=attest, at_once=_AT_ONCE, done=lambda _: done(next(numbers), len(missing))
     ):
