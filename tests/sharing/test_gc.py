@@ -124,7 +124,7 @@ def test_what_was_removed_is_never_published_again_and_who_asks_is_told(store: S
     yank(held, "bert@1.0", "diverges", by=Publisher(key=KEY))
     publish(held, [bundle("bert", "1.2.5")], attest=proved, by=Publisher(key=KEY))
     whole = {
-        each.entry.version: each.status for each in copy(held, store, by=lambda: Publisher(key=KEY, trusted=TRUSTED))
+        entry.version: status for entry, status in copy(held, store, by=lambda: Publisher(key=KEY, trusted=TRUSTED))
     }
     assert {each for each, status in whole.items() if status == "removed"} == {"1.0", "1.1-rc1", "1.1"}
     assert versions(store) == ["1.2", "1.2.5", "2.0-rc1"]

@@ -280,7 +280,7 @@ def test_copies_from_files_keep_all_bytes(registry: Registry, tmp_path: Path) ->
     store = open_store(registry.address)
     copy(folder, store)
     copy(open_store(registry.address), back)
-    assert [each.status for each in copy(folder, open_store(registry.address))] == ["unchanged"] * 2
+    assert [status for _, status in copy(folder, open_store(registry.address))] == ["unchanged"] * 2
     for key in store.list(""):
         assert folder.get(key) == store.get(key) == back.get(key)
     assert access.read(back).named("bert").entries == access.read(folder).named("bert").entries
