@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
@@ -46,6 +47,7 @@ _BESIDE = re.compile(
 _OTHER_TYPE = re.compile(r"expected (string)?([^,\n]*), got &.*?(?=\n  \.|\Z)", re.DOTALL)
 _WARNING = re.compile(r"^Warning: (.*)$\n?", re.MULTILINE)
 _REQUEST_TIMEOUT = "60s"
+_NO_CONTEXT = "current-context must exist"
 _INSTALLED = "https://kubernetes.io/docs/tasks/tools"
 
 
@@ -203,6 +205,8 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
     if program is None:
         hint = f"install it: {_INSTALLED}"
         raise UnavailableError(Problem("kubectl is not on PATH", hint=hint))
+    if kubeconfig and not Path(kubeconfig).is_file():
+        raise InputError(Problem("is not a file", file=kubeconfig, hint="--kubeconfig names the kubeconfig to use"))
     flags = [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
     chosen = [*flags, *([f"--context={context}"] if context else [])]
     answer = _run([program, *chosen, "config", "view", "--minify", "--output=json"])
@@ -212,6 +216,7 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
         lists = shlex.join(["kubectl", *flags, "config", "get-contexts"])
         hint = f"{lists} lists them; --context, --kubeconfig or the variable KUBECONFIG names another"
         why = answer.errors.removeprefix("error: ") or f"exit code {answer.code}, and no kubeconfig in JSON"
+        why = "there is no kubeconfig, or it sets no current context" if _NO_CONTEXT in why else why
         raise InputError(Problem(f"{program} names no context to use: {why}", hint=hint)) from error
     return Kubectl(
         program=program,
