@@ -206,7 +206,7 @@ def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing_of_it(
     ("size", "code", "said", "problem"),
     [
         (2000, 1, "error: connection reset by peer", "came, after 2 files: error: connection reset by peer"),
-        (2000, 0, "", "came, after 2 files: the archive ends"),
+        (2000, 0, "", "came, after 2 files: unexpected end of data"),
         (0, 127, "sh: tar: not found", "no whole tar of /out came, after 0 files: sh: tar: not found"),
     ],
 )
