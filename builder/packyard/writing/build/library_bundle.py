@@ -37,7 +37,7 @@ def draft(here: Workspace, version: str, name: str) -> Draft:
         name=name,
         version=version,
         model={},
-        use_cases={folder or ".": _interface(sources, folder) for folder in ("", *folders)},
+        use_cases={folder or ".": _interface(sources, folder) for folder in ("", *sorted(folders))},
     )
     return Draft(manifest=described, members=tuple(members), idle={})
 
