@@ -47,7 +47,6 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
         ("build --readmes FILE", "FILE: is a file, and a folder is needed here (name another folder)"),
         ("build --to OUT --version v.x", "'v.x' is not a version (use a form such as 2.7.0"),
         ("build --to OUT --version 1 --jobs x", "--jobs: invalid int value: 'x'; type packyard build --help"),
-        ("build packages/p/ --to OUT --version 1", "(did you mean 'p'?)"),
         ("build zzz --to OUT --version 1", "(packyard list --workspace . shows them)"),
         ("publish", "--version and --to are missing; type packyard publish --version 1.0.0 --to CHANNEL"),
         ("publish --to", "--to: expected one argument; type packyard publish --help"),

@@ -17,7 +17,8 @@ from packyard.core.errors import InputError, PackyardError, Problem, Unavailable
 if TYPE_CHECKING:
     import argparse
 
-    from packyard.using.setters.valuesfile import Given, ValuesFile
+    from packyard.using.setters.plan import Given
+    from packyard.using.setters.valuesfile import ValuesFile
 
 #: The text about it in --help.
 HELP = """\
@@ -144,7 +145,7 @@ def values_files(directory: Path, files: Iterable[str]) -> tuple[dict[str, Given
 
 def merged(given: Mapping[str, Given], typed: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
     """Return the values that files and words give, those of words counting; an empty one empties a setter."""
-    both = {**{name: each.texts for name, each in given.items()}, **typed}
+    both = {**given, **typed}
     return {name: [] if texts == [""] else texts for name, texts in both.items()}
 
 
