@@ -154,9 +154,13 @@ def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
     assert (process.stdout, process.stderr) == ("", "every required value is set\n")
 
 
-@pytest.mark.parametrize(("verb", "flag"), [("build", "--out"), ("render", "--out"), ("get", "--into")])
-def test_a_flag_is_taken_by_the_name_that_it_had_before(verb: str, flag: str) -> None:
+@pytest.mark.parametrize(
+    ("verb", "flag", "now"),
+    [("build", "--out", "to"), ("render", "--out", "to"), ("get", "--into", "to"), ("yank", "--in", "channel")],
+)
+def test_a_flag_is_taken_by_the_name_that_it_had_before(verb: str, flag: str, now: str) -> None:
     made = parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb)
-    assert made.parse_known_args(["p", flag, "folder"])[0].to == "folder"
+    required = ["--reason", "slow"] if verb == "yank" else []
+    assert vars(made.parse_known_args(["p", flag, "folder", *required])[0])[now] == "folder"
     assert f"{flag} " not in made.format_help()
     assert flag not in made.flags()
