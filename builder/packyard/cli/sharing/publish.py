@@ -17,7 +17,7 @@ from packyard.cli import declare, fanout, output, preferences, progress, workspa
 from packyard.cli.channels import BUNDLES, open_channel, publisher, row
 from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
-from packyard.core.errors import Problem, UsageError
+from packyard.core.errors import UsageError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
