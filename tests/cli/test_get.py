@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,6 @@ from packyard.core.bundle import lock
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import bundle
-from sharing.servers import Script, answer, answering
 from tiny import done, packyard
 
 #: What makes bundles, and the libraries that it needs.
@@ -62,14 +60,6 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def served(channel: Path) -> Script:
-    def script(request: bytes) -> list[bytes]:
-        file = channel / request.split(b" ", 2)[1].decode().lstrip("/")
-        return [answer(file.read_bytes()) if file.is_file() else answer(status=b"404 Not Found")]
-
-    return script
-
-
 def refused(*words: object, says: str, cwd: Path | None = None) -> None:
     process = packyard(*words, cwd=cwd)
     assert (process.returncode, process.stdout) == (1, ""), process.stderr
@@ -96,37 +86,6 @@ def test_tells_the_way_to_a_package_as_it_was_typed(into: str, folder: str, chan
     (tmp_path / "here").mkdir()
     process = packyard("get", "bert", "--from", channel, "--to", into, cwd=tmp_path / "here")
     assert process.stdout == f"{folder}\n"
-
-
-def test_a_channel_that_cannot_be_reached_is_as_it_was(channel: Path, tmp_path: Path) -> None:
-    with answering(served(channel)) as server:
-        done("get", "bert", "--from", server.address, "--to", tmp_path / "1")
-    process = packyard("get", "bert", "--from", server.address, "--to", tmp_path / "2")
-    assert process.returncode == 0, process.stderr
-    assert "cannot be reached: what it listed when it was last read is used" in process.stderr
-    assert (tmp_path / "2" / "bert" / "packyard.json").is_file()
-    refused("get", "gpt", "--from", server.address, "--to", tmp_path / "3", says="the server cannot be reached")
-    shutil.rmtree(tmp_path / "cache")
-    refused("get", "bert", "--from", server.address, "--to", tmp_path / "3", says="the server cannot be reached")
-
-
-def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: Path) -> None:
-    file = channel / "1.1/bert.tar.gz"
-    with answering(served(channel)) as server:
-        folder = done("get", "bert", "--from", server.address, "--to", tmp_path).strip()
-        for words in (("list",), ("list", "ber")):
-            done(*words, "--from", server.address)
-    for words, code, says in (
-        (("list",), 0, "bert"),
-        (("list", "ber"), 0, "bert"),
-        (("verify", file), 0, "bert 1.1: files are intact and listed by the channel"),
-        (("verify", folder), 0, ""),
-    ):
-        process = packyard(*words, "--from", server.address)
-        assert process.returncode == code, process.stderr
-        assert says in process.stdout
-        assert process.stderr.count("cannot be reached: what it listed when it was last read is used") == 1
-    refused("list", "gpt", "--from", f"{server.address}/other", says="the server cannot be reached")
 
 
 def test_what_was_pinned_is_fetched_though_there_is_a_newer_version(channel: Path, tmp_path: Path) -> None:

@@ -21,11 +21,9 @@ JSON = (
 )
 NOTES = (
     "An object that is about the bundle of a library has `kind: Library` as well. `get` without a channel prints no",
-    "field behind `tar`. Where `publish --dry-run` finds a conflict, the object has `problems`.",
+    "field behind `tar`.",
     "",
-    "Where a channel cannot be reached, what it listed when it was last read is used, and stderr says so:",
-    "`channelReached` is false then, and `indexSeen` is the number of the index that was read; both are null where",
-    "no channel was asked. A channel that refuses access (401, 403) is an error.",
+    "`indexSeen` is the number of the index that was read, and null where no channel was asked.",
 )
 
 

@@ -19,7 +19,7 @@ from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.access import OlderError, Publisher
 from packyard.sharing.index.index import KEY as INDEX
-from packyard.sharing.index.offline import Memory
+from packyard.sharing.index.memory import Memory
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank

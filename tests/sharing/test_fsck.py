@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import os
 import random
 import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,12 +21,11 @@ from packyard.sharing.entry import CHECKSUM, SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import KEY as INDEX
-from packyard.sharing.index.offline import Memory
+from packyard.sharing.index.memory import Memory
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.gc import Policy, gc
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
-from packyard.sharing.stores import directory
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust import sbom
@@ -117,21 +118,21 @@ def test_all_that_is_wrong_with_a_bundle_is_told_at_once(store: DirectoryStore) 
 def test_every_file_that_may_not_be_read_is_told_and_the_others_are_checked(
     store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    denied: set[Path] = set()
-    read = directory._read
+    denied: set[str] = set()
+    opened = os.open
 
-    def guarded(file: Path, limit: int) -> bytes | None:
+    def guarded(file: Any, *more: Any, **named: Any) -> int:
         if file in denied:
-            raise PermissionError(errno.EACCES, "Permission denied", str(file))
-        return read(file, limit)
+            raise PermissionError(errno.EACCES, "Permission denied", file)
+        return opened(file, *more, **named)
 
-    monkeypatch.setattr(directory, "_read", guarded)  # root may read everything
+    monkeypatch.setattr(os, "open", guarded)  # root may read everything
     damaged = IndexEntry.of(BUNDLES[3]).key
     (store.root_dir / damaged).write_bytes(b"x")
     for key in sample.some(files(store), lambda key: (re.sub("[0-9a-f]{2,}|[0-9]", "", key),)):
         if key == INDEX:
             continue
-        denied.add(store.root_dir / key)
+        denied.add(str(store.root_dir / key))
         told = {each.key: each for each in fsck.check(store, TRUSTED) if each.kind == "unread"}
         assert told.keys() == {key}
         assert told[key].message == "Permission denied"

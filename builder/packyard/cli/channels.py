@@ -5,23 +5,19 @@ from __future__ import annotations
 import math
 import os
 import re
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from packyard.cli import output, preferences, state
 from packyard.cli.rows import Rows
-from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
-from packyard.sharing.configuration import identity
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.offline import RememberedStore
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import PATIENCE, Store
 from packyard.sharing.trust.keys import Signing
@@ -44,33 +40,9 @@ def open_channel(address: str, seconds: float | None = None) -> Store:
     return stores.open_store(address, patience=seconds or patience(), tell=output.warning)
 
 
-def open_to_read(address: str, seconds: float | None = None) -> Store:
-    """Open a channel that is used as it was, and said to be, if it cannot be reached; but no directory or registry."""
-    store = open_channel(address, seconds)
-    cache = index_cache()
-    if cache is None or not _is_remembered(store):
-        return store
-    with suppress(UnavailableError):
-        cache.prune(time.time())
-
-    def tell(error: UnavailableError) -> None:
-        output.warning(f"{error}\n{store.address} cannot be reached: what it listed when it was last read is used")
-
-    return RememberedStore(store, cache, tell, name=identity(address))
-
-
-def _is_remembered(store: Store) -> bool:
-    return not (isinstance(store, DirectoryStore) or stores.as_registry(store))
-
-
-def is_reached(store: Store) -> bool:
-    """Return whether a channel answered all that was asked; otherwise what it listed before was used."""
-    return getattr(store, "is_reached", True)
-
-
 def listed(address: str, store: Store | None = None) -> Index:
     """Return what a channel lists, as far as the user trusts it; ``store`` is the channel, if it is open."""
-    store = store or open_to_read(address)
+    store = store or open_channel(address)
     return access.read(store, preferences.trust(address), preferences.memory(address))
 
 
@@ -91,12 +63,12 @@ def publisher(address: str, key: Signing | None) -> Publisher:
 
 def names(address: str, start: str) -> Iterator[str]:
     """Yield the names of packages that begin so, for completion."""
-    return listed(address, open_to_read(address, _MOMENT)).names(start)
+    return listed(address, open_channel(address, _MOMENT)).names(start)
 
 
 def paths(address: str, name: str) -> Sequence[str]:
     """Return the use cases of a package, for completion."""
-    package = listed(address, open_to_read(address, _MOMENT)).package(name)
+    package = listed(address, open_channel(address, _MOMENT)).package(name)
     return package.latest.use_cases if package and package.latest else ()
 
 
@@ -120,12 +92,6 @@ def bundle_cache() -> Cache | None:
         return None
     limit = preferences.configured_values().cache_limit
     return Cache(folder / "bundles", limit=BUNDLES_LIMIT if limit is None else limit, age=math.inf)
-
-
-def index_cache() -> Cache | None:
-    """Return what is remembered of the indexes of channels; None for a user without a home folder."""
-    folder = state.cache_dir()
-    return Cache(folder / "channels") if folder else None
 
 
 def row(entry: IndexEntry, status: str) -> dict[str, object]:

@@ -36,14 +36,14 @@ def shelf() -> Shelf:
 
 def _fetch(entry: Entry) -> Path:
     from packyard.cli import preferences
-    from packyard.cli.channels import fetching, open_to_read
+    from packyard.cli.channels import fetching, open_channel
     from packyard.sharing.configuration import normal
     from packyard.sharing.fetching.fetch import fetch
 
     is_relative = bool(entry.channel) and "://" not in entry.channel and not entry.channel.startswith("/")
     named = str(Path(entry.file).parent / entry.channel) if is_relative else entry.channel
     channel = normal(preferences.required_channel(named or None).value)
-    store = open_to_read(channel)
+    store = open_channel(channel)
     fetched = fetch(store, Reference(name=entry.name, version=entry.version), fetching(channel, store))
     output.detail(f"the library {fetched.choice.entry} from {channel}, {fetched.choice.why}")
     folder, tar = shelf().put(entry.name, fetched.read().members)

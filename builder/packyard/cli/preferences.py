@@ -18,7 +18,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.sharing import configuration
 from packyard.sharing.configuration import Configuration
-from packyard.sharing.index.offline import Memory
+from packyard.sharing.index.memory import Memory
 from packyard.sharing.trust.keyring import Keyring
 from packyard.sharing.trust.keys import Trust
 

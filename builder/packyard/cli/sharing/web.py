@@ -19,7 +19,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import declare, output, progress
-from packyard.cli.channels import listed, open_channel, open_to_read
+from packyard.cli.channels import listed, open_channel
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import web_content
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
@@ -88,7 +88,7 @@ def _target(arguments: argparse.Namespace) -> Store:
 
 def _made(channel: str, *, is_beside: bool) -> dict[str, bytes]:
     """Return the files of the page of a channel; beside that, it reads from its own place where the channel is."""
-    store = open_to_read(channel)
+    store = open_channel(channel)
     address = store.address if "://" in store.address else str(Path(store.address).resolve())
     is_web = address.startswith(("https://", "http://"))
     at = f"{address.rstrip('/')}/" if is_web else "../../" if is_beside else ""

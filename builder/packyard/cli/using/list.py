@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ROWS = Rows(
     "package",
-    "name, version, kind, title, model, useCases, channelReached, indexSeen",
+    "name, version, kind, title, model, useCases, indexSeen",
     columns="NAME, VERSION, TITLE",
 )
 
@@ -51,11 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     words = summary.split(arguments.words)
     if arguments.words and not words:
         raise UsageError("packyard list: write words such as: resnet fp32")
-    where, packages, is_reached, index = _listed(arguments)
+    where, packages, index = _listed(arguments)
     chosen = [each for each in packages if each.has(words)]
     rows = [
-        (each.name, each.version, each.kind or BUNDLE, each.title, each.model, each.use_cases, is_reached, index)
-        for each in chosen
+        (each.name, each.version, each.kind or BUNDLE, each.title, each.model, each.use_cases, index) for each in chosen
     ]
     ROWS.show(rows, arguments.output)
     lacking = "no package has all of these words" if words else "there is no package"
@@ -71,20 +70,20 @@ def _nearest(words: Sequence[str], packages: Iterable[Summary]) -> str:
     return f"nearest: {', '.join(dict.fromkeys(near))}" if near else "packyard list shows all"
 
 
-def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[Summary], bool | None, int | None]:
-    """Return where packages are from, these, whether a channel was reached, and the number of its index."""
+def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[Summary], int | None]:
+    """Return where packages are from, these, and the number of the index of a channel."""
     source = preferences.source(arguments.channel)
     if arguments.workspace:
         packages = _of_sources(workspaces.find(arguments), "", arguments.words)
-        return f"the workspace {arguments.workspace}", packages, None, None
+        return f"the workspace {arguments.workspace}", packages, None
     if source.is_carried:
-        return str(source), _of_sources(workspaces.carried(), __version__, arguments.words), None, None
-    from packyard.cli.channels import is_reached, listed, open_to_read, signed
+        return str(source), _of_sources(workspaces.carried(), __version__, arguments.words), None
+    from packyard.cli.channels import listed, open_channel, signed
 
-    store = open_to_read(source.value)
+    store = open_channel(source.value)
     index = listed(source.value, store)
     where = f"{source}, {signed(source.value, index)}"
-    return where, [*index.summaries()], is_reached(store), index.number
+    return where, [*index.summaries()], index.number
 
 
 def _of_sources(here: Workspace, version: str, words: Sequence[str]) -> list[Summary]:

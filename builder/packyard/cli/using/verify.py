@@ -34,10 +34,10 @@ from packyard.using.upgrade.merge import Merged, Versions, merge
 
 ROWS = Rows(
     "bundle",
-    "name, version, digest, tar, signers, listed, listedBy, sbom, packyard, commit, dirty, channelReached, indexSeen",
+    "name, version, digest, tar, signers, listed, listedBy, sbom, packyard, commit, dirty, indexSeen",
     "FILE",
 )
-DIRECTORY = Rows("package", "name, version, files (path, state), published, channelReached, indexSeen", "DIR")
+DIRECTORY = Rows("package", "name, version, files (path, state), published, indexSeen", "DIR")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +69,7 @@ def _file(file: Path, channel: str | None, form: str) -> int:
         proof = with_sbom(proof, listing, what=str(file))
     if channel:
         offer = bundles.offer(Reference.parse(f"{bundle.name}@{bundle.version}"), Setting(channel, "--from"))
+        offer.tell()
         if made.tar != offer.bundle.tar:
             problem = f"is not what the channel has: its tar is {made.tar}, the published one {offer.bundle.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
@@ -82,9 +83,8 @@ def _row(bundle: IndexEntry, proof: Proof, offer: Offer | None) -> tuple[object,
     made = proof.provenance
     source = made.source if made else None
     built = (made and made.packyard, source and source.commit, source and source.dirty)
-    seen = (offer.is_reached, offer.index) if offer else (None, None)
     proved = (proof.signers, proof.listed, proof.listed_by, proof.has_sbom)
-    return (bundle.name, bundle.version, bundle.digest, bundle.tar, *proved, *built, *seen)
+    return (bundle.name, bundle.version, bundle.digest, bundle.tar, *proved, *built, offer and offer.index)
 
 
 def _directory(word: str, flag: str | None, form: str) -> int:
@@ -100,8 +100,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
         for path in [path for path, state in different.items() if state == "changed" and path not in wrong]:
             different[path] = "set"
         values = ", ".join(sorted({name for _, name in (*merged.values, *merged.options)}))
-    reached = (offer.is_reached, offer.index) if offer else (None, None)
-    row = (described.name, described.version, [*different.items()], offer is not None, *reached)
+    row = (described.name, described.version, [*different.items()], offer is not None, offer and offer.index)
     edited = [(path, state) for path, state in different.items() if state != "set"]
     if DIRECTORY.show([row], form):
         for path, state in edited:
@@ -126,6 +125,7 @@ def _compared(package: Untarred, flag: str | None) -> tuple[Offer | None, str]:
     try:
         source = untarred.channel(package.folder, package.receipt, flag)
         offer = bundles.offer(Reference.parse(package.name), source)
+        offer.tell()
     except (InputError, UnavailableError) as error:
         if flag is not None:
             raise

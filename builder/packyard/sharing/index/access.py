@@ -28,7 +28,7 @@ from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import index as indexes
 from packyard.sharing.index.index import KEY, MANY, ONE, Index
-from packyard.sharing.index.offline import Memory
+from packyard.sharing.index.memory import Memory
 from packyard.sharing.index.repositories import RegistryIndex
 from packyard.sharing.stores import as_registry, keeps_conditions, put_all, relying
 from packyard.sharing.stores.store import (
