@@ -46,7 +46,7 @@ PARTS = {
         "registry_without_deletes", "versitygw",
     },
     "kustomize": {
-        "apply_setters", "cel", "cfg3", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters",
+        "apply_setters", "cfg3", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters",
         "served3", "served4", "served5", "served_kustomize3", "tarlist",
     },
     "whole": {"bin_dir", "busybox", "curl", "fish", "other_pythons", "tar", "web_dir", "wget", "zsh"},
@@ -241,12 +241,6 @@ def list_setters() -> Path:
 def tarlist() -> Path:
     """Go's archive reader: ``tarlist FILE.tar.gz`` prints name, mode, size, type and SHA-256 of each entry."""
     return real.pinned_program("tarlist")
-
-
-@pytest.fixture(scope="session")
-def cel() -> Path:
-    """The API server's CEL: a line of JSON, expression and values, to a line of JSON, its value or what is wrong."""
-    return real.pinned_program("cel")
 
 
 @pytest.fixture(scope="session")

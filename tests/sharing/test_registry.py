@@ -21,7 +21,7 @@ from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.publish import Packed, look, publish
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.client import Answer, Client, Request
@@ -214,7 +214,6 @@ def test_another_name_or_version_or_bytes_are_refused(registry: Registry) -> Non
     publish(store, [compressed_otherwise(bundle())])
     with pytest.raises(ConflictError, match="is published with other content"):
         publish(open_store(registry.address), [bundle(text="other")])
-    assert [each.outlook for each in look(store, [Packed.of(bundle(text="other"))], access.read(store))] == ["conflict"]
     with pytest.raises(ConflictError, match="one version has one spelling"):
         publish(open_store(registry.address), [bundle(version="v1.0.0")])
     with pytest.raises(ConflictError, match="exists with other content"):
@@ -280,7 +279,7 @@ def test_copies_from_files_keep_all_bytes(registry: Registry, tmp_path: Path) ->
     store = open_store(registry.address)
     copy(folder, store)
     copy(open_store(registry.address), back)
-    assert [each.status for each in copy(folder, open_store(registry.address))] == ["unchanged"] * 2
+    assert [status for _, status in copy(folder, open_store(registry.address))] == ["unchanged"] * 2
     for key in store.list(""):
         assert folder.get(key) == store.get(key) == back.get(key)
     assert access.read(back).named("bert").entries == access.read(folder).named("bert").entries

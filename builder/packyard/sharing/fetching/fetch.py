@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
 
 from packyard.core.bundle import bundle as bundles
 from packyard.core.bundle.bundle import Bundle
@@ -53,12 +51,6 @@ class Fetched:
     def versions(self) -> Sequence[IndexEntry]:
         """The versions that the channel lists; a registry is asked for each."""
         return self.package.entries
-
-    def unpack(self, into: Path, receipt: bytes | None = None) -> Path:
-        """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
-        entry, check = self.choice.entry, partial(_check, self.choice.entry)
-        file = io.BytesIO(self.data)
-        return bundles.unpack(file, into, name=entry.name, what=str(entry), check=check, receipt=receipt)
 
     def read(self) -> Bundle:
         """Return the bundle in memory."""

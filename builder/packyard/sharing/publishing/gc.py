@@ -106,7 +106,7 @@ def _protected(index: Index, package: Package, entry: IndexEntry) -> str:
     """Say why a version stays, or nothing."""
     if package.latest == entry:
         return "it is the latest version"
-    return "" if index.is_closed(entry.version) else f"the release {entry.version} is open"
+    return "" if index.is_closed(entry.version) else f"the release {entry.version} is open: publish --close closes it"
 
 
 def clear(store: Store, bundles: set[str]) -> None:

@@ -1,9 +1,8 @@
 """A store in a directory, on a local disk or a shared POSIX file system; a web server can serve it as it is.
 
 Objects are written in one step: `put` links a whole temporary file to its name, and never replaces one
-(`core.files.atomic`); `swap` exchanges by renames, and so does `put` where there are no hard links
-(`core.files.exchange`). There are no locks. A killed writer leaves at most a temporary file, or a claim that the next
-writer finishes; neither is ever listed.
+(`core.files.atomic`); `swap` compares and replaces under a lock, and so does `put` where there are no hard links
+(`core.files.exchange`). A killed writer leaves at most a temporary file, which is never listed, as the lock is not.
 
 The content of the directory may be hostile: no link may lead out of it, and only regular files are read, up to a limit.
 """
@@ -51,7 +50,7 @@ class DirectoryStore:
     root_dir: Path
     patience: float = PATIENCE
 
-    #: One writer wins: hard links and renames of folders are exclusive.
+    #: One writer wins: hard links and locks are exclusive.
     is_conditional = True
 
     @property

@@ -113,9 +113,14 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Co
     return Beside(root_dir=shown, directory="" if here == top else os.path.relpath(here, top), packages=packages)
 
 
-def elsewhere(directory: Path, name: str) -> Problem | None:
-    """Say where a setter is that a use case does not have: in an option, or under another version's name."""
-    return _switched_off(directory, name) or shipped.replacement(directory, name)
+def elsewhere(directory: Path, problem: Problem) -> Problem:
+    """Say of a setter that is missing in a use case that an option has it, or another version has it by another name.
+
+    What is missing in a line of a values file stays a problem of that line.
+    """
+    name = problem.missing
+    known = _switched_off(directory, name) or shipped.replacement(directory, name) if name else None
+    return known._replace(file=problem.file, line=problem.line) if known and problem.line else known or problem
 
 
 def _switched_off(directory: Path, name: str) -> Problem | None:

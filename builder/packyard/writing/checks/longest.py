@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
@@ -10,6 +11,7 @@ from packyard.using.setters.rules.rule import Rule
 
 #: What a format limits, in characters.
 _FORMATS = {"dns-label": 63, "dns-subdomain": 253, "hostname": 253, "port": 5, "uid": 10, "ipv4": 15}
+_SIZE = re.compile(r"(?:size\()?(\w+)(?:\)|\.size\(\)) <= ([0-9]+)")
 _MOST = 1000  # characters of one value, which is too much for any name
 
 
@@ -17,13 +19,11 @@ def limited(definitions: Definitions, rules: Iterable[Rule]) -> Definitions:
     """Return definitions in which a rule on the size of one setter, ``size(NAME) <= 24``, is its maxLength."""
     setters = dict(definitions.setters)
     for rule in rules:
-        sides = rule.expression.arguments
-        if rule.expression.operator == "<=" and [side.operator for side in sides] == ["size", "literal"]:
-            setter = setters.get(sides[0].arguments[0].value)
-            if setter and isinstance(most := sides[1].value, int):
-                limit = setter.schema.get("maxLength")
-                length = min(most, limit) if isinstance(limit, int) else most
-                setters[setter.name] = setter._replace(schema={**setter.schema, "maxLength": length})
+        if (size := _SIZE.fullmatch(rule.text)) and (setter := setters.get(size[1])):
+            most = int(size[2])
+            limit = setter.schema.get("maxLength")
+            length = min(most, limit) if isinstance(limit, int) else most
+            setters[setter.name] = setter._replace(schema={**setter.schema, "maxLength": length})
     return definitions.with_setters(setters)
 
 

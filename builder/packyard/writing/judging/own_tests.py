@@ -52,8 +52,7 @@ def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
     values: dict[str, Sequence[str]] = {}
     if test.preset:
         file = shipped.preset(directory, test.preset)
-        preset = valuesfile.parse(regular.read(file), str(file)).by_name
-        values |= {name: each.texts for name, each in preset.items()}
+        values |= valuesfile.parse(regular.read(file), str(file)).by_name
     values |= test.values
     values |= {each.name: [each.example] for each in unset(directory) if each.example and each.name not in values}
     if values:

@@ -9,7 +9,6 @@ import pytest
 from packyard.core.errors import InputError
 from packyard.core.yaml.node import Source
 from packyard.using.setters.krmfile import Krmfile
-from packyard.using.setters.rules.expression import ExpressionError, parse
 from packyard.using.setters.rules.review import review
 from packyard.using.setters.rules.rule import find_broken, read
 from sample import tries
@@ -24,7 +23,7 @@ openAPI:
     io.k8s.cli.setters.T: {x-k8s-cli: {setter: {name: T, value: "TEXT"}}}
     io.k8s.cli.setters.B: {type: boolean, x-k8s-cli: {setter: {name: B, value: "true"}}}
     io.k8s.cli.setters.L: {type: array, x-k8s-cli: {setter: {name: L, listValues: [a, b]}}}
-""".replace("TEXT", "9" * 5000)
+""".replace("TEXT", "9" * 70_000)
 
 LEAVES = ["N", "D", "T", "B", "L", "0", "1", "9223372036854775807", "1.5", "1e308", "0x7fffffffffffffff", "'a'", "true"]
 FORMS = [
@@ -65,48 +64,25 @@ def test_any_rule_has_an_answer_or_a_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    "rule",
-    [
-        *("(" * 990 + "N" + ")" * 990 + " > 0", "!" * 1990 + "B", "-" * 1900 + "N > 0", "[" * 990 + "N" + "]" * 990),
-        *(
-            "int(" * 400 + "N" + ")" * 400 + " > 0",
-            "N" + ".size()" * 250 + " > 0",
-            "N +" * 600 + " 1",
-        ),
-        *("B" + " || B" * 390, "B" + " && !B" * 300, "N == " + "9" * 1900, "D < 1e400", "N < 0x" + "f" * 1500),
-    ],
-)
-def test_deep_long_and_large_rules_are_refused_by_name(rule: str) -> None:
-    with pytest.raises(ExpressionError, match=r"too deep|not fit into 64 bits|longer than 2000|is not expected here"):
-        parse(rule)
-
-
-@pytest.mark.parametrize(
     ("rule", "says"),
     [
-        ("int(D) > 0", "int has no answer for nan"),
-        ("int(D / 0.0) > 0", "/ has no answer for nan and 0.0"),
-        ("int(1e308) > 0 && N > 0", "int has no answer for 1e+308"),
-        ("int(T) > 0", "is not a whole number of 64 bits"),
-        ("quantity(T) > quantity('1')", "is not a quantity"),
-        ("N" + " * N" * 30 + " > 0", "* has no answer for"),
-        ("double('1_0') > 1.0 && N > 0", "'1_0' is not a number"),
-        ("N % 0 == 1", "% has no answer for 9223372036854775807 and 0"),
+        ("(" * 990 + "N" + ")" * 990 + " > 0", "too deep"),
+        ("N +" * 600 + " 1", "too deep"),
+        ("int(" * 300 + "N" + ")" * 300 + " > 0", "too deep"),
+        ("N > " + "0" * 2000, "longer than 2000"),
+        ("N < 0x" + "f" * 1500, "invalid hex int literal"),
+        ("[1, 2].all(x, x < N)", "no setter x"),
+        ("[N].map(N, N) == [N]", "no function 'map'"),
+        ("int(D) > 0", "out of int64 range"),
+        ("int(1e308) > 0 && N > 0", "out of int64 range"),
+        ("N * N > 0", "overflow"),
+        ("quantity('x') > 1 && N > 0", "'x' is not a quantity"),
+        ("N % 0 == 1", "modulus by zero"),
+        ("T == T", "T is longer than 65536 characters"),
     ],
 )
-def test_what_has_no_answer_breaks_the_rule(rule: str, says: str) -> None:
-    found = outcome(rule)
-    assert any(says in text for text in found)
-
-
-def test_texts_that_double_have_a_bound() -> None:
-    found = outcome("+".join(["T"] * 38) + " == ''")
-    assert found
-    doubling = "T"
-    for _ in range(8):
-        doubling = f"({doubling}+{doubling})"
-    assert len(doubling) < 2000
-    assert any("+ has no answer for" in text for text in outcome(f"{doubling} == ''"))
+def test_a_rule_of_any_length_is_answered_or_refused(rule: str, says: str) -> None:
+    assert any(says in text for text in outcome(rule))
 
 
 def test_a_krmfile_has_a_hundred_rules_at_most() -> None:

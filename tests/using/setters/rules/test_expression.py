@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from packyard.using.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
-from packyard.using.setters.rules.expression import ExpressionError, parse
-from packyard.using.setters.rules.types import check
+from packyard.using.setters.rules import expression
+from packyard.using.setters.rules.expression import AnswerError, ExpressionError, UndecidedError
 from using.setters import judged
 
 VALUES: dict[str, Any] = {
@@ -22,7 +21,7 @@ VALUES: dict[str, Any] = {
     "EMPTY": "",
     "CPU": "1500m",
     "MEMORY": "2Gi",
-    "LIST": ("a", "b"),
+    "LIST": ["a", "b"],
     "NONE": None,
     "BAD": AnswerError("'x' is not of type integer"),
 }
@@ -31,15 +30,16 @@ TYPES = {
     "RATE": "double",
     "YES": "bool",
     "NO": "bool",
-    "LIST": "list of string",
+    "LIST": "list<string>",
     **dict.fromkeys(("TEXT", "EMPTY", "CPU", "MEMORY"), "string"),
 }
 
 
 def answer(text: str) -> Any:
-    expression = parse(text)
-    check(expression, TYPES)
-    return evaluate(expression, VALUES)
+    names = {name for name, _ in expression.names(text)}
+    types = {name: TYPES[name] for name in names}
+    expression.check(text, types)
+    return expression.evaluate(text, types, {name: VALUES[name] for name in names})
 
 
 @pytest.mark.parametrize(
@@ -76,15 +76,11 @@ def test_there_may_be_no_answer(text: str) -> None:
 )
 def test_says_what_is_wrong_and_where(text: str, position: int, says: str) -> None:
     with pytest.raises(ExpressionError) as raised:
-        check(parse(text), TYPES)
+        expression.check(text, TYPES)
     assert says in raised.value.message
     assert raised.value.position == position
 
 
 def test_names_are_those_of_setters_alone() -> None:
-    assert [name.value for name in parse("has(A) ? size(B) > 1 : C in [D, 'E'] && true").names()] == [
-        "A",
-        "B",
-        "C",
-        "D",
-    ]
+    text = "has(A) ? size(B) > 1 : C in [D, 'E'] && true && F.startsWith('G')"
+    assert [name for name, _ in expression.names(text)] == ["A", "B", "C", "D", "F"]

@@ -55,7 +55,7 @@ AMOUNT = "(quantity(NAME) reads an amount; a definition's type: integer makes a 
         (f"{one('N > M')}\n  mesage: x", "4:3: mesage is not a key of a rule (did you mean 'message'?)"),
         (one("1 < 2"), "2:9: the rule 1 < 2 names no setter"),
         (one("N > MM"), "2:13: rule: there is no setter MM (did you mean 'M'?)"),
-        (one("N <> M"), "2:12: rule: a value is expected here, not '>'"),
+        (one("N <> M"), "2:12: rule: '>' is not expected here"),
         (one('"N > TEXT"'), f"2:12: rule: > does not take a whole number and a text {AMOUNT}"),
         (one("N + M"), "2:9: the rule N + M must be true or false: it compares nothing"),
         (

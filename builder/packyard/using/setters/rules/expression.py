@@ -1,4 +1,4 @@
-"""The language of rules: the part of CEL, which Kubernetes' own validation rules are written in, that setters need.
+"""The language of rules: CEL, in which Kubernetes' own validation rules are written, as Google's library evaluates it.
 
     EPOCHS_BETWEEN_EVALS <= TRAIN_EPOCHS
     quantity(CPU_REQUEST) <= quantity(CPU_LIMIT)
@@ -6,32 +6,54 @@
     !(DEPLOY && CREATE_VOLUME_INSPECTOR)
     has(S3_ENDPOINT) == has(S3_SECRET_NAME)
 
-A name is a setter. What differs from CEL: ``has`` takes a setter and says whether it has a value, operators compare and
-add quantities, and texts have no order (``"16" < "4"`` is nearly always a slip). This is its grammar alone.
+A name is a setter. What differs from CEL: ``has`` takes a setter and says whether it has a value, a quantity is a whole
+number of thousandths, and texts have no order (``"16" < "4"`` is nearly always a slip). Strangers write rules: there
+are no comprehensions, so that the length of an expression and of its values bounds its time and memory.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
 
-from packyard.using.setters.rules.signatures import FUNCTIONS, METHODS, ORDER
+from packyard.core.errors import shown
+from packyard.core.kubernetes import quantity
 
+if TYPE_CHECKING:
+    from cel_expr_python import cel
+
+_CONFIGURATION = """\
+stdlib:
+  disable_macros: true
+  exclude_functions:
+  - {name: _<_, overloads: [{id: less_string}, {id: less_bytes}]}
+  - {name: _<=_, overloads: [{id: less_equals_string}, {id: less_equals_bytes}]}
+  - {name: _>_, overloads: [{id: greater_string}, {id: greater_bytes}]}
+  - {name: _>=_, overloads: [{id: greater_equals_string}, {id: greater_equals_bytes}]}
+"""
+_LONGEST, _LONGEST_VALUE = 2_000, 1 << 16
 _TOKEN = re.compile(
-    r"""(?P<space>\s+)
-      | (?P<number>0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)
-      | (?P<text>[rR](?:"[^"\n]*"|'[^'\n]*')|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
-      | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
-      | (?P<sign>\|\||&&|[=!<>]=|[-+*/%!<>?:()\[\],.])""",
+    r"""[rR]?(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+      | (?P<has>\bhas\(\s*(?P<asked>[A-Za-z_]\w*)\s*\))
+      | (?<![\w.])(?P<name>[A-Za-z_]\w*)\b(?!\s*\()""",
     re.VERBOSE,
 )
-_ESCAPE = re.compile(r"\\(.)")
-_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
-_LEVELS = (("||",), ("&&",), ("==", "!=", *ORDER, "in"), ("+", "-"), ("*", "/", "%"))
-_LONGEST, _DEEPEST = 2000, 40
-
-_FUNCTIONS = (*FUNCTIONS, "has")
+_WORDS = frozenset({"false", "in", "null", "true"})
+_FAULT = re.compile(r"<input>:(?P<line>\d+):(?P<column>\d+): (?:Syntax error: )?(?P<message>.*)")
+#: What the library says is wrong with an expression, and how we say it.
+_MESSAGES = (
+    (re.compile(r"(?:mismatched|extraneous) input (.*?)(?: expecting .*)?"), r"\1 is not expected here"),
+    (re.compile(r"token recognition error at: '(.*?)\s*'"), r"'\1' is not expected here"),
+    (re.compile(r"missing (.*?) at (.*)"), r"\1 is expected here, not \2"),
+    (re.compile(r"undeclared reference to 'has'.*"), "has takes the name of one setter"),
+    (re.compile(r"undeclared reference to ('\w+').*"), r"no function \1 takes this"),
+)
+_MISFIT = re.compile(r"found no matching overload for '[_@]?(?P<operator>.*?)_?' applied to '\((?P<kinds>.*)\)'")
+_KINDS = {"int": "a whole number", "double": "a number with a fraction", "bool": "true or false", "string": "a text"}
+_NO_VALUE = re.compile(r'No value with name "(\w+)"')
 
 
 class ExpressionError(Exception):
@@ -44,172 +66,104 @@ class ExpressionError(Exception):
         super().__init__(message)
 
 
-class Expression:
-    """A literal (its ``value``), a name (likewise), or an operator or function with its arguments."""
-
-    __slots__ = ("arguments", "depth", "operator", "position", "value")
-
-    def __init__(self, operator: str, arguments: tuple[Expression, ...], position: int, value: Any = None) -> None:
-        self.operator = operator
-        self.arguments = arguments
-        self.position = position
-        self.value = value
-        self.depth: int = 1 + max((argument.depth for argument in arguments), default=0)
-        if self.depth > _DEEPEST:
-            raise ExpressionError("the expression is too deep", position, "make it several rules")
-
-    def names(self) -> Iterator[Expression]:
-        """Yield every name, in the order of the text."""
-        if self.operator == "name":
-            yield self
-        for argument in self.arguments:
-            yield from argument.names()
+class UndecidedError(Exception):
+    """A number that the answer depends on has no value."""
 
 
-def parse(text: str) -> Expression:
-    """Parse an expression; `ExpressionError` says what is wrong, and at which character."""
+class AnswerError(Exception):
+    """There is no answer for these values: a division by zero, a text that is not a quantity."""
+
+
+def names(text: str) -> Iterator[tuple[str, int]]:
+    """Yield every name of a setter with its position, in the order of the text."""
+    for token in _TOKEN.finditer(text):
+        group = "asked" if token["asked"] else "name"
+        if token[group] and token[group] not in _WORDS:
+            yield token[group], token.start(group)
+
+
+def check(text: str, types: Mapping[str, str]) -> str:
+    """Return the type, in CEL's word, of an expression whose names have these types, or raise `ExpressionError`."""
+    kind: str = _compile(text, tuple(types.items())).return_type().name()
+    return kind
+
+
+def evaluate(text: str, types: Mapping[str, str], values: Mapping[str, object]) -> object:
+    """Return what a checked expression is for these values; None stands for a number or a boolean that has none.
+
+    As in CEL ``&&`` and ``||`` look at both sides, so that one that decides makes up for one that cannot be answered.
+    """
+    faults = {name: fault for name, value in values.items() if (fault := _fault(name, value))}
+    given = {name: value for name, value in values.items() if name not in faults}
+    has = {_has(name): value not in (None, "", []) for name, value in values.items()}
+    try:
+        answer = _compile(text, tuple(types.items())).eval(data={**given, **has})
+    except RuntimeError as error:  # a text that is no Unicode
+        raise AnswerError(str(error)) from error
+    if answer.type().name() != "ERROR":
+        return answer.plain_value()
+    reason = str(answer.value()).partition(": ")[2]
+    missing = _NO_VALUE.search(reason)
+    raise faults[missing[1]] if missing else AnswerError(reason)
+
+
+def _fault(name: str, value: object) -> UndecidedError | AnswerError | None:
+    if value is None:
+        return UndecidedError(name)
+    if isinstance(value, str | list) and len(str(value)) > _LONGEST_VALUE:
+        return AnswerError(f"{name} is longer than {_LONGEST_VALUE} characters")
+    return value if isinstance(value, AnswerError) else None
+
+
+def _has(name: str) -> str:
+    return f"has_{name}_"  # as long as ``has(NAME)``, so that places stay
+
+
+@cache
+def _compile(text: str, types: tuple[tuple[str, str], ...]) -> cel.Expression:
+    from cel_expr_python import cel  # most packages have no rule
+
     if len(text) > _LONGEST:
         raise ExpressionError(f"the expression is longer than {_LONGEST} characters", 0, "make it several rules")
-    parser = _Parser(text)
-    expression = parser.conditional()
-    if parser.kind != "end":
-        raise ExpressionError(f"{parser.text!r} is not expected here", parser.position)
-    return expression
+    variables = {name: cel.Type(kind) for name, kind in types} | {_has(name): cel.Type.BOOL for name, _ in types}
+    overload = cel.Overload("quantity", cel.Type.INT, [cel.Type.STRING], impl=_thousandths)
+    # The library imports protobuf where it is installed, which takes ten times as long as all else, and is not needed.
+    sys.modules.setdefault("google.protobuf", None)  # type: ignore[arg-type]
+    try:
+        environment = cel.NewEnv(
+            config=cel.NewEnvConfigFromYaml(_CONFIGURATION),
+            variables=variables,
+            functions=[cel.FunctionDecl("quantity", [overload])],
+        )
+        return environment.compile(
+            _TOKEN.sub(lambda token: re.sub(r"\W", "_", token[0]) if token["has"] else token[0], text)
+        )
+    except RuntimeError as error:
+        raise _described(text, str(error)) from error
+    finally:
+        if sys.modules["google.protobuf"] is None:
+            del sys.modules["google.protobuf"]
 
 
-class _Parser:
-    """Recursive descent over the tokens; ``kind``, ``text`` and ``position`` are those of the next one."""
-
-    def __init__(self, text: str) -> None:
-        self._tokens = _tokens(text)
-        self._depth = 0
-        self._advance()
-
-    def _advance(self) -> None:
-        self.kind, self.text, self.position = next(self._tokens)
-
-    def _take(self, *texts: str) -> str:
-        """Take the next token if it is one of these signs or words, else return an empty text."""
-        if self.kind in ("sign", "name") and self.text in texts:
-            token = self.text
-            self._advance()
-            return token
-        return ""
-
-    def _expect(self, sign: str) -> None:
-        if not self._take(sign):
-            actual = repr(self.text) if self.text else "the end"
-            raise ExpressionError(f"{sign!r} is expected here, not {actual}", self.position)
-
-    def conditional(self) -> Expression:
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise ExpressionError("the expression is too deep", self.position, "make it several rules")
-        expression = self._binary(0)
-        position = self.position
-        if self._take("?"):
-            then = self._binary(0)
-            self._expect(":")
-            expression = Expression("?:", (expression, then, self.conditional()), position)
-        self._depth -= 1
-        return expression
-
-    def _binary(self, level: int) -> Expression:
-        if level == len(_LEVELS):
-            return self._unary()
-        left = self._binary(level + 1)
-        position = self.position
-        while operator := self._take(*_LEVELS[level]):
-            left = Expression(operator, (left, self._binary(level + 1)), position)
-            position = self.position
-        return left
-
-    def _unary(self) -> Expression:
-        signs: list[tuple[str, int]] = []
-        position = self.position
-        while sign := self._take("!", "-"):
-            signs.append((sign, position))
-            position = self.position
-        expression = self._primary()
-        position = self.position
-        while self._take("."):
-            expression = self._call(tuple(METHODS), (expression,))
-        for sign, place in reversed(signs):
-            expression = Expression("negate" if sign == "-" else sign, (expression,), place)
-        return expression
-
-    def _primary(self) -> Expression:
-        kind, text, position = self.kind, self.text, self.position
-        if kind == "name" and text in ("true", "false"):
-            self._advance()
-            return Expression("literal", (), position, text == "true")
-        if kind == "name" and text != "in":
-            return self._name()
-        if kind in ("number", "text"):
-            self._advance()
-            return Expression("literal", (), position, _literal(kind, text, position))
-        if self._take("("):
-            expression = self.conditional()
-            self._expect(")")
-            return expression
-        if self._take("["):
-            return Expression("list", self._until("]"), position)
-        raise ExpressionError(f"a value is expected here, not {repr(text) if text else 'the end'}", position)
-
-    def _name(self) -> Expression:
-        text, position = self.text, self.position
-        self._advance()
-        if self.kind == "sign" and self.text == "(":
-            return self._call(_FUNCTIONS, (), text, position)
-        return Expression("name", (), position, text)
-
-    def _call(
-        self, functions: tuple[str, ...], target: tuple[Expression, ...], name: str = "", position: int = 0
-    ) -> Expression:
-        if not name:
-            name, position = self.text, self.position
-            self._advance()
-        if name not in functions:
-            raise ExpressionError(f"there is no function {name!r} here", position, f"there are {', '.join(functions)}")
-        self._expect("(")
-        return Expression(name, (*target, *self._until(")")), position)
-
-    def _until(self, end: str) -> tuple[Expression, ...]:
-        expressions: list[Expression] = []
-        while not self._take(end):
-            if expressions:
-                self._expect(",")
-            expressions.append(self.conditional())
-        return tuple(expressions)
+def _thousandths(text: str) -> int:
+    amount = quantity.parse(text)
+    if amount is None:
+        raise ValueError(f"{shown(text, quoted=True)} is not a quantity")
+    return -(-amount // 10**6)
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
-    position = 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            hint = "== compares" if text[position] == "=" else ""
-            raise ExpressionError(f"{text[position]!r} is not expected in an expression", position, hint)
-        if match.lastgroup != "space":
-            yield str(match.lastgroup), match.group(), position
-        position = match.end()
-    yield "end", "", position
-
-
-def _literal(kind: str, text: str, position: int) -> int | float | str:
-    if kind == "number":
-        number = int(text, 16) if text[:2] in ("0x", "0X") else int(text) if text.isdigit() else float(text)
-        if number > (1 << 63 if isinstance(number, int) else 1e308):
-            raise ExpressionError("the number does not fit into 64 bits", position)
-        return number
-    if text[0] in "rR":
-        return text[2:-1]
-
-    def unescaped(match: re.Match[str]) -> str:
-        if match[1] not in _ESCAPES:
-            raise ExpressionError(
-                f"{match[0]!r} is not a known escape", position + 1 + match.start(), r"\\ is a backslash"
-            )
-        return _ESCAPES[match[1]]
-
-    return _ESCAPE.sub(unescaped, text[1:-1])
+def _described(text: str, error: str) -> ExpressionError:
+    fault = _FAULT.search(error)
+    if fault is None:
+        return ExpressionError("the expression is too deep", 0, "make it several rules")
+    message, hint = fault["message"].replace("'<EOF>'", "the end"), ""
+    if misfit := _MISFIT.fullmatch(message):
+        operator, kinds = misfit["operator"].replace("_", ""), misfit["kinds"].split(", ")
+        message = f"{operator} does not take {' and '.join(_KINDS.get(kind, kind) for kind in kinds)}"
+        if "string" in kinds and operator in ("<", "<=", ">", ">=", "+", "-", "*", "/", "%"):
+            hint = "quantity(NAME) reads an amount; a definition's type: integer makes a number"
+        elif set(kinds) == {"int", "double"}:
+            hint = "double(NAME) makes a whole number fit"
+    message = next((match.expand(words) for form, words in _MESSAGES if (match := form.fullmatch(message))), message)
+    lines = text.split("\n")[: int(fault["line"]) - 1]
+    return ExpressionError(message, sum(len(line) + 1 for line in lines) + int(fault["column"]) - 1, hint)

@@ -11,9 +11,8 @@ from packyard.core.errors import InputError, Problem, every, refuse, shown, sugg
 from packyard.core.yaml.node import Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import scalar_value
 from packyard.using.setters.definition import Setter, full_type
-from packyard.using.setters.rules import types
-from packyard.using.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
-from packyard.using.setters.rules.expression import Expression, ExpressionError, parse
+from packyard.using.setters.rules import expression
+from packyard.using.setters.rules.expression import AnswerError, ExpressionError, UndecidedError
 
 KEY = "rules"
 _KEYS = ("rule", "message")
@@ -22,25 +21,21 @@ _TYPES = {
     "integer": "int",
     "number": "double",
     "boolean": "bool",
-    "array": "list of string",
+    "array": "list<string>",
 }
 
 
 class Rule:
     """A condition, and the message for those who break it; ``names`` are the setters in it, ``item`` its place."""
 
-    __slots__ = ("expression", "item", "message", "names", "node", "text")
+    __slots__ = ("item", "message", "names", "node", "text")
 
     def __init__(self, item: Item, node: Scalar, message: str) -> None:
         self.item = item
         self.node = node
         self.text = " ".join(node.value.split())
         self.message = message
-        try:
-            self.expression: Expression = parse(node.value)
-        except ExpressionError as error:
-            raise InputError(self._at(error)) from error
-        self.names = tuple(dict.fromkeys(str(name.value) for name in self.expression.names()))
+        self.names = tuple(dict.fromkeys(name for name, _ in expression.names(node.value)))
         if not self.names:
             raise InputError(node.problem(f"the rule {self.text} names no setter"))
 
@@ -50,16 +45,16 @@ class Rule:
 
     def misfit(self, setters: Mapping[str, Setter]) -> Problem | None:
         """Say what is wrong with the rule for setters of these types: a name unknown, a text for a number."""
-        kinds = {name: _TYPES.get(full_type(setter.type), "string") for name, setter in setters.items()}
+        for name, position in expression.names(self.node.value):
+            if name not in setters:
+                return self._at(ExpressionError(f"there is no setter {name}", position, suggest(name, setters)))
         try:
-            type_name = types.check(self.expression, kinds)
+            type_name = expression.check(self.node.value, self._types(setters))
         except ExpressionError as error:
             return self._at(error)
-        return (
-            None
-            if type_name == "bool"
-            else self.problem(f"the rule {self.text} must be true or false: it compares nothing")
-        )
+        if type_name != "BOOL":
+            return self.problem(f"the rule {self.text} must be true or false: it compares nothing")
+        return None
 
     def holds(self, setters: Mapping[str, Setter]) -> bool | None:
         """Say whether the rule, which fits them, holds for setters; None while a value that it needs is missing.
@@ -86,9 +81,13 @@ class Rule:
         if any(setters[name].must_be_set for name in self.names):
             return None
         try:
-            return bool(evaluate(self.expression, {name: value_of(setters[name]) for name in self.names}))
+            values = {name: _value(setters[name]) for name in self.names}
+            return bool(expression.evaluate(self.node.value, self._types(setters), values))
         except UndecidedError:
             return None
+
+    def _types(self, setters: Mapping[str, Setter]) -> dict[str, str]:
+        return {name: _TYPES.get(full_type(setters[name].type), "string") for name in self.names}
 
     def _at(self, error: ExpressionError) -> Problem:
         """Place an error at its character, where the text of the rule stands in one piece."""
@@ -140,17 +139,15 @@ def find_broken(
                 yield problem
 
 
-def value_of(setter: Setter) -> object:
-    """Return a setter's value as an expression takes it: of its type; None for a number or boolean that has none."""
+def _value(setter: Setter) -> object:
+    """Return a setter's value as an expression takes it; `AnswerError` where it is not of its type, if a rule needs it.
+
+    None for a number or boolean that has none.
+    """
     if setter.is_list:
-        return setter.values or ()
-    return typed(setter, setter.value)
-
-
-def typed(setter: Setter, text: str) -> object:
-    """Return a text as the type of a setter; `AnswerError` where it is not of that type, for a rule that needs it."""
-    kind = _TYPES.get(full_type(setter.type), "string")
-    if kind in ("string", "list of string"):
+        return list(setter.values or ())
+    kind, text = _TYPES.get(full_type(setter.type), "string"), setter.value
+    if kind in ("string", "list<string>"):
         return text
     if not text:
         return None
