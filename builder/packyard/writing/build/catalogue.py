@@ -85,7 +85,7 @@ _Put = Callable[[Bundle, Mapping[str, Digest]], object]
 
 def _run(settings: Settings, names: Sequence[str], put: _Put, jobs: int, done: Callable[[int], None]) -> Catalogue:
     """Build packages; refuse what is wrong with them, with all of them together, and with parts that none uses."""
-    here, lint = settings.workspace(), Linting(Packing(settings), is_quick=True)
+    here, lint = settings.workspace(), Linting(Packing(settings))
     results = executor.run(partial(_task, lint, put), names, jobs=jobs, done=done)
     linted = [each for _, each in results]
     if here.is_library and here.name in names:

@@ -12,8 +12,6 @@ from dataclasses import asdict, dataclass, field, replace
 from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
-from packyard.core.kubernetes import schemas
-from packyard.core.kubernetes.schemas import Judge
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS, needed
@@ -27,7 +25,7 @@ from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.packing import Packing
 from packyard.writing.checks import collisions, exception
 from packyard.writing.checks.collisions import Named
-from packyard.writing.checks.enabled import Option, Trial, TriedOptions
+from packyard.writing.checks.enabled import Option, Trial
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
@@ -64,14 +62,10 @@ class Linted:
 
 
 class Linting:
-    """Lints packages of a workspace, one after the other.
+    """Lints packages of a workspace, one after the other."""
 
-    One that ``is_quick`` tries options once for the kinds of objects that they change in a package.
-    """
-
-    def __init__(self, packing: Packing, *, is_quick: bool = False) -> None:
+    def __init__(self, packing: Packing) -> None:
         self.packing = packing
-        self.is_quick = is_quick
 
     def __call__(self, name: str, draft: Draft | None = None) -> Linted:
         """Return what is wrong with a package; ``draft`` is it, composed, where that is at hand."""
@@ -86,7 +80,7 @@ class Linting:
     def _package(self, name: str, draft: Draft) -> Linted:
         here = self._workspace()
         described, packages = package.read(here, name), package_files(draft)
-        parsed, findings = self._judged(packages, draft.options, tried=set() if self.is_quick else None)
+        parsed, findings = self._judged(packages, draft.options)
         findings = silence.mounted(here, described, parsed, findings)
         findings += [
             *silence.check(here, described, draft, parsed),
@@ -127,7 +121,7 @@ class Linting:
             folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried_package.use_cases), OPTIONS)]
             members = {f"{here.prefix}/{path}": data for path, data in composed.files.items()}
             fitting = [each.name for each in composed.options.all]
-            findings += self._judged(_files(here.name, folders, members), fitting, tried=set())[1]
+            findings += self._judged(_files(here.name, folders, members), fitting)[1]
             options.update(fitting)
         placed = to_sources(here, {here.name}, findings, tried.package)
         placed = [*as_findings(tried.problems), *_of_parts(placed, tried, f"{here.name}/{here.prefix}/")]
@@ -135,35 +129,19 @@ class Linting:
         reaching = {patch: False for _, composed in tried.composed for patch, no in composed.idle.items() if not no}
         return Linted(here.name, placed, len(tried.package.use_cases), options=sorted(options), idle=reaching)
 
-    def _judged(
-        self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: TriedOptions | None
-    ) -> tuple[list[Parsed], list[Finding]]:
-        """Return the directories of a package parsed, and what is wrong with each, alone and with each option.
-
-        ``tried`` is that of `Trial`.
-        """
-        judges = self._judges()
+    def _judged(self, packages: Sequence[PackageFiles], options: Sequence[str]) -> tuple[list[Parsed], list[Finding]]:
+        """Return the directories of a package parsed, and what is wrong with each, alone and with each option."""
+        judges = judges_of(self._workspace())
         parsed = [parse(files, self.packing.memo) for files in packages]
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
         here, below = self._workspace(), f"/{OPTIONS}/"
         defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
-        chosen = _oldest_and_newest(judges) if self.is_quick else judges
-        trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=chosen, tried=tried)
+        trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=judges)
         used = [each for each in parsed if not each.where.endswith(below)]
         return parsed, [*findings, *(found for each in used for found in trial.find(each, findings))]
 
     def _workspace(self) -> Workspace:
         return self.packing.settings.workspace(self.packing.memo)
-
-    def _judges(self) -> list[Judge]:
-        here = self._workspace()
-        return judges_of(here)
-
-
-def _oldest_and_newest(judges: Sequence[Judge]) -> list[Judge]:
-    """Return those of two versions of Kubernetes, which say what the ones between say, and those of operators."""
-    kubernetes = [each for each in judges if each.name == schemas.KUBERNETES]
-    return [each for each in judges if each.name != schemas.KUBERNETES or each in (kubernetes[0], kubernetes[-1])]
 
 
 def _option(here: Workspace, name: str) -> Option:
