@@ -35,6 +35,8 @@ KILLS = int(os.environ.get("PACKYARD_KILLS", "100" if sample.WHOLE else "10"))
 _READ = ("access", "lstat", "fstat", "stat", "scandir", "read", "pread", "lseek", "listxattr", "getxattr")
 _CHANGE = ("open", "write", "fsync", "fchmod", "fchown", "setxattr", "removexattr", "posix_fallocate", "ftruncate")
 _NAMES = ("link", "rename", "replace", "unlink", "mkdir")
+#: What changes names and bytes.
+CHANGING = (*_CHANGE, *_NAMES)
 _CALLS = (*((os, name) for name in (*_READ, *_CHANGE, *_NAMES)), (fcntl, "flock"))
 #: What a disk that is full fails at, and what it may break beside.
 WRITING = ("open", "write", "fsync", "fchmod", "posix_fallocate", "ftruncate", "link", "rename", "replace", "unlink")
@@ -217,48 +219,3 @@ def recover(root: Path, log: StepLog | None = None) -> None:
 def leftovers(root: Path) -> list[Path]:
     """Return the files of an interrupted change."""
     return [path for path in root.rglob(".*packyard*") if path.is_file()]
-
-
-class KilledError(BaseException):
-    """The process is gone: nothing is cleaned up after it."""
-
-
-#: What changes names and bytes, and looks at folders.
-_MOVES = (
-    "link",
-    "mkdir",
-    "chmod",
-    "open",
-    "write",
-    "fchmod",
-    "fsync",
-    "close",
-    "rename",
-    "listdir",
-    "replace",
-    "rmdir",
-    "unlink",
-)
-
-
-def killed_at(number: int, monkeypatch: pytest.MonkeyPatch, *, after: bool) -> list[str]:
-    """Let the n-th call to the file system, and all later ones, raise `KilledError`; return the calls that are made."""
-    made: list[str] = []
-
-    def watched(name: str) -> Callable[..., object]:
-        real: Callable[..., object] = getattr(os, name)
-
-        def call(*arguments: object, **named: object) -> object:
-            made.append(name)
-            if len(made) > number or (len(made) == number and not after):
-                raise KilledError
-            result = real(*arguments, **named)
-            if len(made) == number:
-                raise KilledError
-            return result
-
-        return call
-
-    for name in _MOVES:
-        monkeypatch.setattr(os, name, watched(name))
-    return made

@@ -95,7 +95,7 @@ def test_who_trusts_the_new_key_of_a_channel_is_served_nothing_by_the_stolen_one
     refused = packyard(*publish, "1.2", "--key", "lab-2")
     assert "which you do not trust: you would vouch for it" in refused.stderr
     done("keys", "trust", "lab", "lab-2", channel)
-    done("yank", "p@1.1", "--reason", "not ours", "--in", channel, "--key", "lab-2")
+    done("yank", "p@1.1", "--reason", "not ours", "--from", channel, "--key", "lab-2")
     told = packyard("keys", "trust", "lab-2", channel).stderr
     assert "is not trusted there any more" in told
     done(*publish, "1.2", "--key", "lab-2")

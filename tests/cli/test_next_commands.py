@@ -23,6 +23,13 @@ def test_a_folder_that_is_no_workspace_can_become_one(tmp_path: Path) -> None:
     assert f"(packyard init {tmp_path} begins one)" in tiny.refused("lint", "--workspace", tmp_path)
 
 
+@pytest.mark.parametrize("words", ["test", "build --version 1 --to OUT", "publish --version 1 --to OUT"])
+def test_a_workspace_without_packages_can_get_one(root: Path, words: str) -> None:
+    (root / "packages/p/package.yaml").unlink()
+    said = tiny.refused(*words.replace("OUT", str(root.parent / "out")).split(), "--workspace", root)
+    assert said.startswith(f"error: {root}: has no packages (packyard new NAME makes a package;")
+
+
 @pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
 def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path], None]) -> None:
     fragment = root / "packages/p/docs/20-x.md"
@@ -40,7 +47,6 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
         ("build --readmes FILE", "FILE: is a file, and a folder is needed here (name another folder)"),
         ("build --to OUT --version v.x", "'v.x' is not a version (use a form such as 2.7.0"),
         ("build --to OUT --version 1 --jobs x", "--jobs: invalid int value: 'x'; type packyard build --help"),
-        ("build packages/p/ --to OUT --version 1", "(did you mean 'p'?)"),
         ("build zzz --to OUT --version 1", "(packyard list --workspace . shows them)"),
         ("publish", "--version and --to are missing; type packyard publish --version 1.0.0 --to CHANNEL"),
         ("publish --to", "--to: expected one argument; type packyard publish --help"),

@@ -56,15 +56,19 @@ def refused(says: str, *words: object, code: int = 1, **env: str) -> None:
     assert "Traceback" not in found.stderr
 
 
-def test_a_dry_run_says_what_would_be_new_unchanged_incomplete_or_a_conflict(root: Path, channel: Path) -> None:
+def test_a_dry_run_says_what_would_be_new_unchanged_or_incomplete_and_refuses_a_conflict(
+    root: Path, channel: Path
+) -> None:
     assert statuses(root, channel, "--version", "1.0", "--dry-run") == dict.fromkeys(NAMES, "new")
+    told = packyard("publish", "--workspace", root, "--to", channel, "--version", "v1.0", "--dry-run")
+    assert told.stderr.startswith("warning: published as v1.0, with the v; most write 1.0\n")
     assert not channel.exists()
     statuses(root, channel, "p", "q", "--version", "1.0")
     (channel / "1.0/q.tar.gz.sha256").unlink()
     (root / "packages/p/files/run.txt").write_text("other\n")
     before = reading.files(channel)
     dry = ("--version", "1.0", "--dry-run")
-    assert statuses(root, channel, *dry, code=1) == {"p": "conflict", "q": "incomplete", "r": "new"}
+    refused("is published with other content", "--workspace", root, "--to", channel, *dry)
     assert statuses(root, channel, "q", "r", *dry) == {"q": "incomplete", "r": "new"}
     assert reading.files(channel) == before
     refused("is published with other content", "--workspace", root, "--to", channel, "--version", "1.0")

@@ -119,7 +119,7 @@ def test_a_values_file_reads_as_what_was_written(values: dict[str, str | list[st
         parsed = valuesfile.parse(text.encode(), "values")
     except PackyardError as error:
         raise AssertionError(f"{error}: {text!r}") from error
-    assert {name: [*item.texts] or [""] for name, item in parsed.by_name.items()} == expected
+    assert {name: [*item] or [""] for name, item in parsed.by_name.items()} == expected
     assert yaml.safe_load(text) == values
 
 

@@ -24,7 +24,7 @@ def channel(folder: Path) -> Path:
     root = tiny.workspace(folder / "workspace")
     for version in ("1.0", "1.1", "1.2"):
         done("publish", "--workspace", root, "--version", version, "--to", folder / "channel")
-    done("yank", "p@1.2", "--reason", "too slow", "--in", folder / "channel")
+    done("yank", "p@1.2", "--reason", "too slow", "--from", folder / "channel")
     return folder / "channel"
 
 

@@ -17,9 +17,9 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from pathlib import Path
@@ -108,6 +108,16 @@ def told(moment: str, fault: Fault) -> str:
 Calls = list[tuple[Sequence[str], bytes, Done]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered(Kubectl):
+    """A kubectl whose calls something else answers."""
+
+    by: Callable[[Sequence[str], bytes], Done]
+
+    def ask(self, words: Sequence[str], data: bytes) -> Done:
+        return self.by(words, data)
+
+
 def recording(kubectl: Kubectl, calls: Calls) -> Kubectl:
     """Return a kubectl that does the same, and whose calls are added."""
 
@@ -116,7 +126,7 @@ def recording(kubectl: Kubectl, calls: Calls) -> Kubectl:
         calls.append((words, data, done))
         return done
 
-    return replace(kubectl, transport=ask)
+    return Answered(**{each.name: getattr(kubectl, each.name) for each in fields(kubectl)}, by=ask)
 
 
 def keep(made: Calls, moment: str, fault: Fault, namespace: str) -> None:
@@ -159,7 +169,7 @@ def replayed(namespace: str, place: Path, *others: Path) -> Kubectl:
         return Done(found.get("code", 0), printed.encode(), found.get("errors", ""), tuple(found.get("warnings", ())))
 
     flags = ("--context=test",)
-    return Kubectl(program="kubectl", flags=flags, context="test", namespace=namespace, transport=answer)
+    return Answered(program="kubectl", flags=flags, context="test", namespace=namespace, by=answer)
 
 
 def _line(words: Sequence[str], data: bytes, done: Done) -> dict[str, Any]:

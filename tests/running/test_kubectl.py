@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from packyard.cli.running import clusters
-from packyard.core.errors import UnavailableError
-from packyard.running.runs.kubectl import Kubectl
+from packyard.core.errors import InputError, UnavailableError
+from packyard.running.runs.kubectl import Kubectl, find
+from running import stub
 
 
 def test_what_a_killed_kubectl_was_to_read_is_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,3 +23,9 @@ def test_what_a_killed_kubectl_was_to_read_is_asked_for_again(tmp_path: Path, mo
         client.read("get", "pods")
     tried.unlink()
     assert clusters.patiently(lambda: client.read("get", "pods")) == []
+
+
+def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
+    programs = stub.install(tmp_path / "bin")
+    with pytest.raises(InputError, match=r"^/nope: is not a file \(--kubeconfig names"):
+        find(str(programs), kubeconfig="/nope")

@@ -105,26 +105,24 @@ def looked_for(folder: Path, *checks: str) -> list[str]:
     words = [part for each in checks for part in each.split(" ", 1)]
     command = ["/bin/sh", "-c", script, "probe.sh", "name", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    return [line.split()[1] for line in done.stdout.splitlines()]
+    return [line.partition(" ")[2] for line in done.stdout.splitlines()]
 
 
 def test_the_script_says_what_is_there_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full/a").write_text("data")
     (tmp_path / "empty").mkdir()
-    (tmp_path / "none.py").touch()
     checks = {
-        "program sh": "found",
-        "program no-such-program": "missing",
-        "file full/a": "found",
-        "file gone.py": "missing",
-        "file none.py": "empty",
-        "file full": "folder",
-        "read full": "found",
-        "read empty": "empty",
-        "read gone": "missing",
-        "write empty/new/run": "found",
-        "write full/a/run": "file",
+        "program sh": "",
+        "program no-such-program": "is not there",
+        "file full/a": "",
+        "file gone.py": "No such file",
+        "file full": "is a folder",
+        "read full": "",
+        "read empty": "is empty",
+        "read gone": "No such file",
+        "write empty/new/run": "",
+        "write full/a/run": "Directory nonexistent",
     }
     before = sorted(tmp_path.rglob("*"))
     assert dict(zip(checks, looked_for(tmp_path, *checks), strict=True)) == checks
@@ -137,14 +135,14 @@ def test_says_what_it_could_not_look_at() -> None:
     (said,) = probe.read(checks, ended, "a:1")
     assert (said.severity, said.about) == ("unknown", "image a:1")
     assert '"/bin/sh": no such file' in said.message
-    lines = probe.read(checks, {"message": "0 found\n\x1b[31m1 found\n2 owned\n99 found\n-1 found\n3"}, "a:1")
+    lines = probe.read(checks, {"message": "0\n\x1b[31m1\n2 \x1b[31m\n99\n-1\n"}, "a:1")
     assert [each.severity for each in lines] == ["passed", "passed", "unknown", "unknown", "unknown"]
 
 
 def test_what_a_program_reads_may_still_come() -> None:
     checks = [Check("read", "/data", "DATA /data"), Check("file", "/a.py", "/a.py")]
-    said = probe.read(checks, {"message": "0 missing\n1 missing\n"}, "a:1")
+    said = probe.read(checks, {"message": "0 No such file\n1 No such file\n"}, "a:1")
     assert [f"{each.severity}: {each}" for each in said][1:] == [
-        "warning: DATA /data: is not there",
-        "error: /a.py: is not there",
+        "warning: DATA /data: No such file",
+        "error: /a.py: No such file",
     ]

@@ -79,10 +79,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_results_are_copied_by_a_pod_of_its_own_that_goes(
     privileged: Kubectl, cluster: Api, namespace: str, flags: tuple[str, ...], output: Path, tmp_path: Path
 ) -> None:
-    settings, job = run(output)
-    job["spec"]["suspend"] = True  # so that no pod of the run has it
-    made.put(privileged, {RUN: [settings, job]})
-    settled(privileged, train="starting")
+    made.put(privileged, {RUN: run(output)})
     shown = packyard("results", RUN, *flags)
     assert shown.stdout == f"{output} in the pods, 10.0.0.5:/exports/output by NFS\n"
     assert f"packyard results {RUN} --to DIR -n {namespace}" in shown.stderr
@@ -108,22 +105,12 @@ def test_what_cannot_be_copied_is_said_with_what_to_do(
 
     assert "aws s3 sync s3://bucket/x DIR" in refused(*run("s3://bucket/x"))
     assert "no OUTPUT_DIR" in refused(made.job(RUN, "run"))
-    assert "no pod of train runs" in refused(*run(output, "complete", emptyDir={}))
+    assert "packyard exec train" in refused(*run(output, "complete", emptyDir={}))
     assert "its pods are refused by the namespace's Pod Security level" in refused(
         *run(output, "complete"), timeout="20s"
     )
     held = run(output, "complete", persistentVolumeClaim={"claimName": "disk"})
     assert "the pod that copies is starting: " in refused(*held, timeout="1s")  # the claim is not there
-
-
-def test_results_in_a_pod_are_copied_from_it_while_it_runs(
-    client: Kubectl, flags: tuple[str, ...], output: Path, tmp_path: Path
-) -> None:
-    made.put(client, {RUN: run(output, emptyDir={})})
-    settled(client, train="running")
-    done = packyard("results", RUN, "--to", tmp_path / "to", *flags)
-    assert (done.returncode, "copying from pod train-" in done.stderr) == (1, True), done.stderr  # of a hard link
-    assert (tmp_path / "to/weights.h5").read_bytes() == b"w" * 300_000
 
 
 def test_an_interrupt_leaves_no_pod(
@@ -219,7 +206,7 @@ def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing_of_it(
     ("size", "code", "said", "problem"),
     [
         (2000, 1, "error: connection reset by peer", "came, after 2 files: error: connection reset by peer"),
-        (2000, 0, "", "came, after 2 files: the archive ends"),
+        (2000, 0, "", "came, after 2 files: unexpected end of data"),
         (0, 127, "sh: tar: not found", "no whole tar of /out came, after 0 files: sh: tar: not found"),
     ],
 )

@@ -21,7 +21,7 @@ from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.publish import Packed, look, publish
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.client import Answer, Client, Request
@@ -101,9 +101,8 @@ def test_publishes_lists_yanks_closes_copies_and_removes(odd: Registry, tmp_path
     assert access.read(folder).is_closed("1.1")
     assert folder.get("1.1/bert.tar.gz.spdx.json") == b"about bert@1.1\n"
 
-    outcomes, is_kept = gc(open_store(odd.address), Policy(yanked=True), ["bert"])
+    outcomes = gc(open_store(odd.address), Policy(yanked=True), ["bert"])
     assert [(each.entry.version, each.status) for each in outcomes] == [("1.1", "removed")]
-    assert not is_kept
     with pytest.raises(InputError, match=r"bert@1\.1 was removed: it was yanked: diverges"):
         fetch(open_store(odd.address), "bert@1.1")
     assert list(fsck.check(open_store(odd.address))) == []
@@ -215,7 +214,6 @@ def test_another_name_or_version_or_bytes_are_refused(registry: Registry) -> Non
     publish(store, [compressed_otherwise(bundle())])
     with pytest.raises(ConflictError, match="is published with other content"):
         publish(open_store(registry.address), [bundle(text="other")])
-    assert [each.outlook for each in look(store, [Packed.of(bundle(text="other"))], access.read(store))] == ["conflict"]
     with pytest.raises(ConflictError, match="one version has one spelling"):
         publish(open_store(registry.address), [bundle(version="v1.0.0")])
     with pytest.raises(ConflictError, match="exists with other content"):
@@ -248,7 +246,7 @@ def test_where_nothing_is_deleted_the_bytes_stay_and_the_version_is_gone(registr
     store = open_store(registry.address)
     publish(store, [bundle(version=version) for version in ("1.0", "2.0")])
     close(store, "1.0")
-    assert gc(store, Policy(keep=1))[1]
+    gc(store, Policy(keep=1))
     with pytest.raises(InputError, match="was removed"):
         fetch(open_store(registry.address), "bert@1.0")
 
@@ -281,7 +279,7 @@ def test_copies_from_files_keep_all_bytes(registry: Registry, tmp_path: Path) ->
     store = open_store(registry.address)
     copy(folder, store)
     copy(open_store(registry.address), back)
-    assert [each.status for each in copy(folder, open_store(registry.address))] == ["unchanged"] * 2
+    assert [status for _, status in copy(folder, open_store(registry.address))] == ["unchanged"] * 2
     for key in store.list(""):
         assert folder.get(key) == store.get(key) == back.get(key)
     assert access.read(back).named("bert").entries == access.read(folder).named("bert").entries

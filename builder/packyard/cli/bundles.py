@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from packyard.core.bundle.lock import Pin
     from packyard.sharing.entry import IndexEntry
     from packyard.sharing.fetching.verify import Proof
-    from packyard.sharing.index.choose import Choice
     from packyard.sharing.stores.store import Store
     from packyard.writing.source.workspace import Workspace
 
@@ -50,55 +49,68 @@ def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
 
 def packed(here: Workspace, name: str) -> Bundle:
     """Build a package of a workspace, with the version of this packyard."""
-    from packyard.writing.build.packing import Packing, Settings
+    from packyard.writing.build.packing import compose_draft
 
-    how = Settings(root_dir=here.root_dir, version=__version__, libraries=here.libraries)
-    return Packing(how)(name).bundle()
+    return compose_draft(here, __version__, name).bundle()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A bundle, verified, what is proved of it, the versions of its name, and the number of the index that lists it.
+    """A bundle, verified, what its source says of it and why it is that one, and what is proved of it.
 
-    Where packyard carries it, nothing is proved, and there is no index.
+    ``versions`` are those of its name, and ``index`` is the number of the index that lists them. Where packyard carries
+    it, nothing is proved, and there is no index.
     """
 
     bundle: Bundle
+    entry: IndexEntry
+    source: Setting
+    address: str = ""
+    why: str = ""
     proof: Proof | None = None
     versions: Sequence[IndexEntry] = ()
     index: int | None = None
 
+    def tell(self, tell: Callable[[str], None] = output.detail) -> None:
+        """Say where it is from and why it is that one, and warn of one that is yanked."""
+        if not self.source.is_carried:
+            tell(f"{self.entry} from {self.address} ({self.source.origin}), {self.why}")
+        if self.entry.yanked:
+            output.warning(f"{self.entry} is yanked: {on_one_line(self.entry.yanked)}")
+
 
 def find(asked: Reference, source: Setting, pin: Pin | None = None) -> Bundle:
     """Return what is asked for, verified: from a channel, or what packyard carries; to the byte what a ``pin`` says."""
-    return offer(asked, source, pin=pin).bundle
+    found = offer(asked, source, pin=pin)
+    found.tell()
+    return found.bundle
 
 
 def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin: Pin | None = None) -> Offer:
-    """Return what is asked for, and what a channel says of it, in as few requests as `find` takes.
+    """Return what is asked for, and what a channel says of it, in as few requests as `find` takes; nothing is told.
 
     ``store`` is the channel, if it is open already.
     """
+    from packyard.sharing.entry import IndexEntry
+
     if source.is_carried:
-        return Offer(bundle=carried(asked, pin))
-    from packyard.cli.channels import open_channel
-
-    store = store or open_channel(source.value)
-    found, choice = chosen(asked, source.value, store, pin)
-    output.detail(f"{choice.entry} from {store.address} ({source.origin}), {choice.why}")
-    if choice.entry.yanked:
-        output.warning(f"{choice.entry} is yanked: {on_one_line(choice.entry.yanked)}")
-    return found
-
-
-def chosen(asked: Reference, address: str, store: Store, pin: Pin | None = None) -> tuple[Offer, Choice]:
-    """Return what a channel has of what is asked for, verified, and why it is that; nothing is told."""
-    from packyard.cli.channels import fetching
+        bundle = carried(asked, pin)
+        return Offer(bundle=bundle, entry=IndexEntry.of(bundle), source=source)
+    from packyard.cli.channels import fetching, open_channel
     from packyard.sharing.fetching.fetch import fetch
 
-    fetched = fetch(store, asked, fetching(address, store), pin=pin)
-    found = Offer(bundle=fetched.read(), proof=fetched.proof, versions=fetched.versions, index=fetched.number)
-    return found, fetched.choice
+    store = store or open_channel(source.value)
+    fetched = fetch(store, asked, fetching(source.value, store), pin=pin)
+    return Offer(
+        bundle=fetched.read(),
+        entry=fetched.choice.entry,
+        source=source,
+        address=store.address,
+        why=fetched.choice.why,
+        proof=fetched.proof,
+        versions=fetched.versions,
+        index=fetched.number,
+    )
 
 
 def read(file: Path) -> Bundle:

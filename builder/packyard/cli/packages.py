@@ -27,7 +27,6 @@ from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
 from packyard.using.options import option_setters, usecases
-from packyard.using.setters.valuesfile import Given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,6 @@ class UseCase:
     name: str
     words: Sequence[str]
     flags: Sequence[str]
-    given: Mapping[str, Given]
     values: Mapping[str, Sequence[str]]
     options: Sequence[str]
     is_fetched: bool
@@ -49,15 +47,6 @@ class UseCase:
     def command(self, verb: str, *flags: str) -> str:
         """Return the command that was typed, without the values of words."""
         return shlex.join(["packyard", verb, self.name, *flags, *self.flags])
-
-    def placed(self, problem: Problem) -> Problem:
-        """Say of a setter that is not there where it is, or what replaced it, at the line of the values file."""
-        if not problem.missing:
-            return problem
-        known = option_setters.elsewhere(self.directory, problem.missing) or problem
-        if line := self.given.get(problem.missing):
-            return line.problem(known.message, known.hint)
-        return known
 
 
 def add_arguments(parser: argparse.ArgumentParser, rest: str = "[NAME=VALUE...]") -> None:
@@ -101,7 +90,6 @@ def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Ite
             name=name,
             words=words,
             flags=_flags(arguments),
-            given=given,
             values=directories.merged(given, typed),
             options=options,
             is_fetched=place is None,
@@ -109,7 +97,7 @@ def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Ite
         try:
             yield use_case
         except PackyardError as error:
-            placed = error.mapped(use_case.placed)
+            placed = error.mapped(partial(option_setters.elsewhere, directory))
             for folder, shown in names:
                 placed = placed.mapped(partial(Problem.renamed, folder=folder, name=shown))
             raise placed from error

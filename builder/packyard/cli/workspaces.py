@@ -29,8 +29,15 @@ def add_names(parser: argparse.ArgumentParser) -> None:
 
 
 def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
-    """Return the packages that are named, each once, or all."""
-    return list(dict.fromkeys(arguments.names)) or workspace.package_names()
+    """Return the packages that are named, each once, or all; a folder of packages/ names its package."""
+    folder = (workspace.root_dir / "packages").resolve()
+    places = {name: Path(name).resolve() for name in arguments.names}
+    named = dict.fromkeys(place.name if place.parent == folder else name for name, place in places.items())
+    packages = [*named] or workspace.package_names()
+    if not packages:
+        hint = "packyard new NAME makes a package; packyard import DIR takes one from elsewhere"
+        raise InputError(Problem("has no packages", file=str(workspace.root_dir), hint=hint))
+    return packages
 
 
 def bundles(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:

@@ -4,8 +4,7 @@
     ├── InputError           fix the file or the value that is named, then run again
     │   ├── UsageError       the words on the command line do not fit the verb
     │   ├── BeyondError      packyard's own build does not know what is asked: build with kustomize
-    │   ├── NotHereError     one package of several does not admit the change: go on with the others, or stop
-    │   └── ValuesError      values that their definitions do not admit: choose others (in `using.setters.check`)
+    │   └── NotHereError     one package of several does not admit the change: go on with the others, or stop
     ├── ConflictError        something published, or edited meanwhile, is in the way: choose another name or look
     ├── IntegrityError       bytes are not what they are said to be: do not use them
     └── UnavailableError     a store, a program or a right is missing: try again, or elsewhere

@@ -12,11 +12,11 @@ its account is the namespace's own. The last words of a container say what `prob
 from __future__ import annotations
 
 import json
-import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import PurePosixPath
 from typing import Any
 
 from packyard.core.kubernetes import held, pods
@@ -33,7 +33,6 @@ _FILE = re.compile(r"[^\s;&|{}]+\.(?:sh|py)\Z")
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 #: Volumes that are there before a pod and after it.
 _LASTING = {"persistentVolumeClaim", "nfs", "hostPath", "csi"}
-_MOST = 60  # what is looked for in one container, whose last words a kubelet cuts off at 4 KiB
 #: The fields of a pod that decide where it runs, as whom, and what it sees.
 _OF_POD = (
     *("automountServiceAccountToken", "hostNetwork", "hostUsers", "imagePullSecrets", "nodeSelector", "os"),
@@ -44,7 +43,7 @@ _NOT_MAIN = frozenset(("initContainers", "ephemeralContainers", "sidecars"))
 _RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "256Mi"}}
 _CHECK = _PURPOSE = "probe"
 _OF_JOB = "batch.kubernetes.io/job-name"
-_LINE = re.compile(r"(\d{1,3}) ([a-z-]{1,20})")
+_LINE = re.compile(r"(\d{1,3})(?: ([ -~]{1,80}))?")
 #: What comes of a fault, by what is looked for: the functions of `probe.sh`.
 _WHY = {
     "program": "the pod ends as soon as it starts",
@@ -52,18 +51,8 @@ _WHY = {
     "read": "the program finds no data, unless the run waits for it or makes it",
     "write": "the run ends when it writes its results",
 }
-_FAULTS = {
-    "missing": "is not there",
-    "empty": "is empty",
-    "folder": "is a folder",
-    "unreadable": "the user of the run may not read it, or a folder above it",
-    "closed": "the user of the run may not read what is in it",
-    "unwritable": "the user of the run may not write there",
-    "read-only": "is on a file system that is read-only",
-    "full": "there is no space left, or a quota is used up",
-    "file": "a file is in the way of the folder",
-    "failed": "nothing can be written there",
-}
+#: What may be otherwise once the run reads it.
+_YET = re.compile(r"(?i)no such file|is empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +163,14 @@ def find(container: Object, volumes: Sequence[Object], values: Mapping[str, str]
     lasting = [path for path, source in of_mounts.items() if not _LASTING.isdisjoint(source)]
     checks = [Check("program", word, _expanded(word, values)) for word in words[:1]]
     for word in filter(_FILE.match, words[1:]):
-        file = posixpath.join(text(container.get("workingDir")), _expanded(word, values))
-        if not any(_holds(each, file) for each in empty):
+        file = PurePosixPath(text(container.get("workingDir")), _expanded(word, values))
+        if not any(file.is_relative_to(each) for each in empty):
             checks.append(Check("file", word, _expanded(word, values)))
     for name, value in values.items():
-        if holder := max((each for each in lasting if _holds(each, value)), key=len, default=""):
+        if holder := max((each for each in lasting if PurePosixPath(value).is_relative_to(each)), key=len, default=""):
             kind = "read" if mounts[holder].get("readOnly") is True else "write"
             checks.append(Check(kind, f"$({name})", f"{name} {value}"))
-    return tuple(dict.fromkeys(each for each in checks if "{{" not in each.word))[:_MOST]  # a parameter of Argo
+    return tuple(dict.fromkeys(each for each in checks if "{{" not in each.word))  # a parameter of Argo
 
 
 def values_of(container: Object, objects: Sequence[Object]) -> dict[str, str]:
@@ -204,25 +193,20 @@ def _expanded(value: str, values: Mapping[str, str]) -> str:
     return _REFERENCE.sub(lambda match: "$" if match[1] is None else values.get(match[1], match[0]), value)
 
 
-def _holds(folder: str, path: str) -> bool:
-    return f"{posixpath.normpath(path)}/".startswith(posixpath.normpath(folder).rstrip("/") + "/")
-
-
 def read(checks: Sequence[Check], ended: Mapping[str, Any], image: str) -> Iterator[Finding]:
     """Yield what a container said; lines that it cannot have said are passed over."""
     lines = filter(None, map(_LINE.fullmatch, text(ended.get("message")).splitlines()))
-    by_number = {int(line[1]): line[2] for line in lines}
+    by_number = {int(line[1]): line[2] or "" for line in lines}
     if not by_number:
         reason = text(ended.get("message")) or text(ended.get("reason"))
         yield unknown(_CHECK, f"image {image}", f"cannot be looked into: its /bin/sh says nothing, but: {reason}")
         return
     yield passed(_CHECK, f"image {image}")
     for number, check in enumerate(checks):
-        result = by_number.get(number, "")
-        if result == "found":
-            yield passed(_CHECK, check.about)
-        elif result in _FAULTS:
-            make = warning if check.kind == "read" and result in ("missing", "empty") else error
-            yield make(_CHECK, check.about, _FAULTS[result], why=_WHY[check.kind])
-        else:
+        if (fault := by_number.get(number)) is None:
             yield unknown(_CHECK, check.about, "could not be looked for")
+        elif fault:
+            make = warning if check.kind == "read" and _YET.search(fault) else error
+            yield make(_CHECK, check.about, fault, why=_WHY[check.kind])
+        else:
+            yield passed(_CHECK, check.about)

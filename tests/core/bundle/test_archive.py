@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import io
+import errno
 import itertools
 import os
 import stat
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
 
 import packyard
 import real
-from core.bundle.unpacking import unpack
-from packyard.core.bundle.archive import Member, compress, pack, read
+from core.bundle.unpacking import read, unpack
+from packyard.core.bundle.archive import Member, compress, pack
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
+from packyard.core.files import atomic
 
 FILES = [
     Member(path="README.md", data=b"# bert\n"),
@@ -117,13 +117,17 @@ def test_refuses_to_unpack_into_what_is_no_directory(tmp_path: Path) -> None:
         unpack(compress(pack("bert-k8s", FILES)), tmp_path / "missing", top=None)
 
 
-def test_leaves_nothing_behind_when_a_file_cannot_be_written(tmp_path: Path) -> None:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as opened:
-        opened.addfile(tarfile.TarInfo("t/a"))
-        opened.addfile(tarfile.TarInfo(f"t/{'x' * 300}"))  # longer than file systems can hold
+def test_leaves_nothing_behind_when_a_file_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_all = atomic.write_all
+
+    def full(handle: int, data: bytes) -> None:
+        if len(data) == 700:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write_all(handle, data)
+
+    monkeypatch.setattr(atomic, "write_all", full)
     with pytest.raises(UnavailableError, match="cannot be written"):
-        unpack(compress(buffer.getvalue()), tmp_path, top="t")
+        unpack(compress(pack("t", FILES)), tmp_path, top="t")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -170,7 +174,7 @@ def test_gnu_tar_extracts_the_same_files_and_modes(tmp_path: Path) -> None:
     assert len(listed) == 1 + len(list(ours_dir.rglob("*")))
 
 
-@pytest.mark.parametrize("form", ["gnu", "pax", "ustar"])
+@pytest.mark.parametrize("form", ["gnu", "ustar"])
 def test_reads_what_gnu_tar_packs(tmp_path: Path, form: str) -> None:
     unpack(compress(pack("bert-k8s", FILES)), tmp_path, top=None)
     pack_theirs = [real.gnu_tar(), f"--format={form}", "-czf", "b.tar.gz", "bert-k8s"]

@@ -1,8 +1,9 @@
-"""Files that are exchanged by renames: one of many wins, whoever is killed or delayed, and wherever."""
+"""Files that are exchanged under a lock: one of many wins, whoever is killed, and wherever."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import itertools
 import os
 import signal
@@ -17,7 +18,6 @@ import pytest
 import faults
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, UnavailableError
-from packyard.core.files import exchange as module
 from packyard.core.files.exchange import exchange
 
 Swap = Callable[[bytes, "bytes | None"], None]
@@ -34,39 +34,26 @@ def swap(head: Path) -> Swap:
     return lambda new, old: exchange(str(head), new, None if old is None else Digest.of(old), mode=0o644, patience=60)
 
 
-@pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("old", [None, b"old"])
 def test_a_writer_killed_at_any_call_leaves_old_or_new_and_holds_up_nobody(
-    swap: Swap, head: Path, monkeypatch: pytest.MonkeyPatch, old: bytes | None, after: bool
+    swap: Swap, head: Path, old: bytes | None
 ) -> None:
-    seen = set()
     for number in itertools.count(1):
         if old is not None:
             head.write_bytes(old)
-        with monkeypatch.context() as patch:
-            made = faults.killed_at(number, patch, after=after)
-            try:
-                swap(b"killed", old)
-                break
-            except faults.KilledError:
-                assert len(made) >= number
+        killed = faults.forked(lambda: swap(b"killed", old), faults.Faulty(number, None, names=faults.CHANGING))
+        if killed.code == 0:
+            break
         left = head.read_bytes() if head.exists() else None
         assert left in (old, b"killed")
-        try:
-            swap(b"next", left)
-        except ConflictError:  # the claim of the killed one was finished first
-            assert (left, head.read_bytes()) == (old, b"killed")
-            swap(b"next", b"killed")
-            seen.add("claim")
+        swap(b"next", left)
         assert head.read_bytes() == b"next"
-        assert not (head.parent / ".head.claim").exists()
         head.unlink()
-    assert number > 10
-    assert seen == {"claim"}
+    assert number > 5
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
-@pytest.mark.parametrize("call", ["mkdir", "write", "fsync", "rename", "replace"])
+@pytest.mark.parametrize("call", ["write", "fsync", "replace"])
 def test_an_exchange_that_fails_leaves_nothing_behind(
     swap: Swap, head: Path, monkeypatch: pytest.MonkeyPatch, call: str, error: int
 ) -> None:
@@ -79,83 +66,32 @@ def test_an_exchange_that_fails_leaves_nothing_behind(
         patch.setattr(os, call, fail)
         with pytest.raises(OSError, match=os.strerror(error)):
             swap(b"new", b"old")
-    assert [path.name for path in head.parent.iterdir()] == ["head"]
+    assert {path.name for path in head.parent.iterdir()} == {".packyard.lock", "head"}
     assert head.read_bytes() == b"old"
 
 
-def test_a_writer_that_was_overtaken_after_its_claim_does_not_overwrite(
-    swap: Swap, head: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It sleeps after it saw the expected bytes; others finish its claim, and go on."""
-    swap(b"0", None)
-    replace = os.replace
-
-    def late(source: str, target: str) -> None:
-        monkeypatch.setattr(os, "replace", replace)
-        with pytest.raises(ConflictError):
-            swap(b"9", b"0")
-        swap(b"2", b"1")
-        swap(b"0", b"2")
-        swap(b"3", b"0")
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", late)
-    swap(b"1", b"0")
-    assert head.read_bytes() == b"3"
-
-
-def test_a_claim_that_came_too_late_loses_and_says_so(swap: Swap, head: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between its look at the file and its claim another writer changes the file, and another one meets the claim."""
-    swap(b"0", None)
-    stage = module._stage
-
-    def late(*arguments: object) -> str:
-        monkeypatch.setattr(module, "_stage", stage)
-        staged: str = stage(*arguments)  # type: ignore[arg-type]
-        swap(b"1", b"0")
-        return staged
-
-    monkeypatch.setattr(module, "_stage", late)
-    with pytest.raises(ConflictError, match="changed meanwhile"):
+def test_another_writer_s_change_is_not_overwritten_and_not_waited_for_without_end(swap: Swap, head: Path) -> None:
+    swap(b"1", None)
+    with pytest.raises(ConflictError, match=r"changed meanwhile: expected sha256:.*, found sha256:"):
         swap(b"2", b"0")
     assert head.read_bytes() == b"1"
-    assert [path.name for path in head.parent.iterdir()] == ["head"]
+    with (head.parent / ".packyard.lock").open("rb+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(UnavailableError, match=r"\.packyard\.lock: is locked by another writer"):
+            exchange(str(head), b"2", Digest.of(b"1"), mode=0o644, patience=0)
 
 
-def test_a_rename_that_nfs_repeats_is_taken_for_done(swap: Swap, head: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rename = os.rename
-
-    def repeated(source: str, target: str) -> None:
-        rename(source, target)
-        raise FileNotFoundError(errno.ENOENT, "No such file or directory")
-
-    monkeypatch.setattr(os, "rename", repeated)
-    swap(b"1", None)
-    assert head.read_bytes() == b"1"
-
-
-def test_an_empty_claim_is_no_claim_where_renames_replace_no_folder(
-    swap: Swap, head: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [errno.ENOLCK, errno.ENOSYS, errno.EBADF])
+def test_a_file_system_without_locks_is_refused_with_what_to_do(
+    swap: Swap, head: Path, monkeypatch: pytest.MonkeyPatch, error: int
 ) -> None:
-    (head.parent / ".head.claim").mkdir()
-    rename = os.rename
+    def refuse(*_: object) -> None:
+        raise OSError(error, os.strerror(error))
 
-    def refusing(source: str, target: str) -> None:
-        if Path(target).exists():
-            raise FileExistsError(errno.EEXIST, "File exists")
-        rename(source, target)
-
-    monkeypatch.setattr(os, "rename", refusing)
-    swap(b"1", None)
-    assert head.read_bytes() == b"1"
-
-
-def test_a_claim_that_never_ends_is_not_waited_for_without_end(head: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (head.parent / ".head.claim").mkdir()
-    (head.parent / ".head.claim" / f"nothing.{'0' * 16}").write_bytes(b"1")
-    monkeypatch.setattr(module, "_finish", lambda *_: None)
-    with pytest.raises(UnavailableError, match=r"\.head\.claim: is claimed by another writer"):
-        exchange(str(head), b"2", None, mode=0o644, patience=0.1)
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(UnavailableError, match=r"cannot be locked .* \(mount its file system with locks"):
+        swap(b"1", None)
+    assert not head.exists()
 
 
 COUNTER = """

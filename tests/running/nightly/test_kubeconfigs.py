@@ -32,7 +32,10 @@ FAULTS: Mapping[str, tuple[Callable[[Config], None], str]] = {
     "plugin": (user(exec=_PLUGIN), r"does not accept your credentials: .* \("),
     "port": (server("https://127.0.0.1:1"), r"cannot be reached: .*127.0.0.1:1 was refused"),
     "name": (server("https://nowhere.invalid"), r"cannot be reached: .*nowhere.invalid"),
-    "no context": (lambda config: config.update({"current-context": ""}), r"names no context to use: .*must exist"),
+    "no context": (
+        lambda config: config.update({"current-context": ""}),
+        r"to use: there is no kubeconfig, or it sets",
+    ),
     "other context": (lambda config: config.update({"current-context": "gone"}), r"to use: cannot locate context gone"),
 }
 

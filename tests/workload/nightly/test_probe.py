@@ -71,11 +71,12 @@ def test_names_each_fault_of_images_data_and_results(shell: list[str], new_machi
     data_dir, output_dir = (f"{name} {variables[name]}" for name in ("DATASET_DIR", "OUTPUT_DIR"))
     assert {*found} >= {
         "error: python3.99: is not there",
-        f"error: {data_dir}: the user of the run may not read it, or a folder above it",
-        f"warning: {data_dir}: is not there",
-        f"error: {output_dir}: a file is in the way of the folder",
-        f"error: {output_dir}: is on a file system that is read-only",
+        f"error: {data_dir}: Permission denied",
+        f"error: {output_dir}: Read-only file system",
     }
+    reasons = {each.partition(": ")[2] for each in found}
+    assert any(f"{data_dir}: no such file".lower() in each.lower() for each in reasons)
+    assert reasons & {f"{output_dir}: Not a directory", f"{output_dir}: Directory nonexistent"}
 
 
 def sound(new_machine: NewMachine, objects: list[Object]) -> Machine:

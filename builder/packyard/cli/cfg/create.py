@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from packyard.cli import output
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
 from packyard.core.errors import UsageError
@@ -46,6 +47,8 @@ def create_setter(words: Sequence[str]) -> int:
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         created = create.create_setter(package, new)
+        for former in created.former:
+            output.warning(f"a field of {former} is one of {name} now; packyard undo {folder} takes it back")
         return created.plan, f'created setter "{name}"{"" if created.fields else _UNUSED}'
 
     title = f"cfg create-setter {name}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from packyard.cli import output
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.core.errors import InputError, NotHereError, UsageError, refuse
@@ -42,6 +43,8 @@ def set_value(words: Sequence[str]) -> int:
             raise NotHereError(f'setter "{name}" is not found')
         known.add(name)
         planned = setters.plan(assignment)
+        if len(values) > 1 and not planned.definitions.setters[name].is_list:
+            output.warning(f"{name} takes one value: {' '.join(values[1:])} is passed over, as kustomize does")
         if not planned.counts[name] and not package.is_of_kustomize:  # which counts 0
             refuse([unbound(package, planned.definitions.setters[name])])
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value "{values[0]}"'

@@ -39,8 +39,7 @@ from packyard.running.runs.status import RunStatus
 
 ROWS = Rows(
     "run",
-    f"run, namespace, record, recorded, applied ({REFERENCE}), used ({REFERENCE}), deleted ({REFERENCE}), "
-    "state, reason",
+    f"run, namespace, record, applied ({REFERENCE}), used ({REFERENCE}), deleted ({REFERENCE}), state, reason",
 )
 PATIENCE = "10m"
 _SHOWS = {"logs": "prints its log", "status": "shows what it does"}
@@ -119,7 +118,6 @@ def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[
     if arguments.dry_run:
         return _show(client, plan)
     run_status, left = None, f"may be applied in part\n{_ways_on(client, plan, again)}"
-    is_atomic = arguments.atomic and plan.is_new
     try:
         if plan.record.objects:
             _apply(client, arguments, plan)
@@ -130,12 +128,14 @@ def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[
             _tell(arguments, each, "was there, and is used as it is")
         ROWS.show([_row(client, plan, run_status)], arguments.output)
         left = ""
-        _tell_end(client, plan, run_status, hint="" if is_atomic and not plan.before else _next(client, plan, "status"))
+        _tell_end(
+            client, plan, run_status, hint="" if arguments.atomic and not plan.before else _next(client, plan, "status")
+        )
     except TakenError:
         output.notice("nothing is applied")
         raise
     except (PackyardError, KeyboardInterrupt):
-        if is_atomic:
+        if arguments.atomic:
             _take_back(client, plan, again)
         elif left:
             output.notice(f"run {plan.record.run} {left}")
@@ -186,8 +186,7 @@ def _show(client: Kubectl, plan: Plan) -> int:
 
 def _apply(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> None:
     def tell(reference: Reference) -> None:
-        there = "unchanged" if reference in plan.unchanged else "configured"
-        _tell(arguments, reference, "created" if reference in plan.absent else there)
+        _tell(arguments, reference, "created" if reference in plan.absent else "configured")
 
     for warning in planning.carry_out(client, plan, tell):
         output.warning(warning)
@@ -212,15 +211,13 @@ def _tell_end(client: Kubectl, plan: Plan, run_status: RunStatus | None, *, hint
     if not record.objects:
         output.note("nothing is deployed: all of it is there, and belongs to no run or another one")
         return
-    what = "recorded as" if plan.is_new else f"as deployed at {record.when}, record"
     count = output.counted(len(plan.objects), "object")
-    changed = "unchanged" if len(plan.unchanged) == len(plan.objects) else "applied"
-    output.note(f"run {record.run}: {count} {changed}, {what} {record.number}")
+    output.note(f"run {record.run}: {count} applied, recorded as {record.number}")
     if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
         late = "is not running yet" if run_status.state == status.STARTING else run_status.phrase
         problem = f"run {record.run} {late}: {run_status.reason}" if run_status.reason else f"run {record.run} {late}"
         raise UnavailableError(Problem(problem, hint=hint))
-    if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.is_new:
+    if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.absent:
         ending = client.packyard("undeploy", record.run)
         output.warning(f"run {record.run} has ended, and does not run again: {ending} deletes it, then deploy it anew")
     output.note(_next(client, plan, "logs" if run_status and run_status.roles else "status"))
@@ -233,4 +230,4 @@ def _next(client: Kubectl, plan: Plan, verb: str) -> str:
 def _row(client: Kubectl, plan: Plan, run_status: RunStatus | None) -> tuple[object, ...]:
     record, state = plan.record, (run_status.state, run_status.reason) if run_status else ("", "")
     objects = (document(each) for each in ([*plan.objects], plan.used, plan.obsolete))
-    return record.run, client.namespace, record.number, plan.is_new, *objects, *state
+    return record.run, client.namespace, record.number, *objects, *state

@@ -1,7 +1,7 @@
 """Reach what a run serves from this machine: TensorBoard, a notebook, the servers of a model. Ctrl-C ends it.
 
-The pod is found that announces PORT, a number or a name; without PORT, the first port that speaks HTTP. `kubectl
-port-forward` opens it on this machine alone, as what is forwarded may ask nobody for a password, and says where.
+Without PORT it is the first that speaks HTTP of those that the pod announces. `kubectl port-forward` opens it on this
+machine alone, as what is forwarded may ask nobody for a password, and says where.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from packyard.core.kubernetes.lenient import mapping, mappings, text
 from packyard.running.runs import record as records
 from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.status import RunStatus
+from packyard.running.runs.workloads import PodStatus
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,30 +30,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Find the port, and hand over to kubectl."""
     client = clusters.find(arguments)
     now = status.read_one(client, records.read_last(client, arguments.run))
-    pod, port = _port(client, now, arguments)
+    pod, _ = clusters.running(client, now, arguments)
     try:
-        return client.attach("port-forward", f"pod/{pod}", str(port))
+        return client.attach("port-forward", f"pod/{pod.name}", arguments.port or _port(client, pod))
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def _port(client: Kubectl, now: RunStatus, arguments: argparse.Namespace) -> tuple[str, object]:
-    """Return the pod and the number of a port; a number that none announces is one of the pod that is meant."""
-    is_any = not arguments.role and arguments.index is None
-    pods = now.pods if is_any else status.choose(now, arguments.role, arguments.index)
-    ports = [
-        (text(each.get("name")), pod.name, each.get("containerPort"))
-        for pod in pods
-        if pod.running
-        for container in mappings(mapping(pod.item.get("spec")).get("containers"))
-        for each in mappings(container.get("ports"))
-    ]
-    for name, pod_name, number in sorted(ports, key=lambda each: not each[0].startswith("http")):
-        if arguments.port in ("", name, str(number)):
-            return pod_name, number
-    meant, _ = clusters.running(client, now, arguments)
-    if arguments.port.isdecimal():
-        return meant.name, arguments.port
-    known = ", ".join(f"{number} {name} of {pod_name}" for name, pod_name, number in ports)
-    hint = f"its ports: {known}" if ports else "name a port by its number"
-    raise InputError(Problem(f"run {now.run} announces no port {arguments.port}".rstrip(), hint=hint))
+def _port(client: Kubectl, pod: PodStatus) -> str:
+    """Return the port of a pod that somebody is most likely to ask for."""
+    containers = mappings(mapping(pod.item.get("spec")).get("containers"))
+    ports = [each for container in containers for each in mappings(container.get("ports"))]
+    for each in sorted(ports, key=lambda each: not text(each.get("name")).startswith("http")):
+        return str(each.get("containerPort"))
+    hint = f"{client.packyard('forward', 'RUN', 'PORT')} names one; --role and --index choose another pod"
+    raise InputError(Problem(f"pod {pod.name} announces no port", hint=hint))

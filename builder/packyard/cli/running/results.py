@@ -3,8 +3,8 @@
 packyard results RUN           where they are
 packyard results RUN --to DIR  copy them; typed again, it adds what is missing
 
-While a pod of the run has the storage, tar sends the files from there; afterwards a pod of the run's own image and user
-mounts it, to be read alone, and is deleted in the end. Each file appears whole; what is in DIR already stays.
+A pod of the run's own image and user mounts the storage, to be read alone; tar sends the files from there, and the pod
+is deleted in the end. Each file appears whole; what is in DIR already stays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from packyard.cli import declare, output, progress
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
-from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.errors import InputError, Problem, UnavailableError, refuse
 from packyard.core.kubernetes.lenient import name_of
 from packyard.running.runs import record as records
 from packyard.running.runs import results, status, transfer
@@ -47,23 +47,19 @@ def run(arguments: argparse.Namespace) -> int:
         hint = f"{client.packyard('logs', arguments.run)} prints what it logs"
         raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
     ways = [_way(client, arguments.run, place) for place in places]
-    if not arguments.to:
-        declare.alone(arguments, "results", "without --to DIR", "timeout")
-    elif unheld := [pair for pair in zip(places, ways, strict=True) if not pair[0].volume]:
-        raise InputError(*(Problem(f"{each.path} is on no volume of the run's pods", hint=way) for each, way in unheld))
-    code = 0
-    for number, (place, way) in enumerate(zip(places, ways, strict=True)):
-        if arguments.to:  # several places are copied into numbered folders
-            to = Path(arguments.to, str(number) if len(places) > 1 else "")
-            copied = _copy(client, arguments, place, to)
-            _tell(copied, to)
-            code |= bool(copied.left)
-        elif arguments.output == "text":
-            output.line(str(place))
-            output.note(f"to copy it, while a pod of the run is there: {way}" if place.is_fleeting else way)
     rows = [(arguments.run, place.path, place.held, way) for place, way in zip(places, ways, strict=True)]
-    ROWS.show(rows, arguments.output)
-    return code
+    if arguments.to:
+        unfit = [pair for pair in zip(places, ways, strict=True) if pair[0].is_of_pods or not pair[0].volume]
+        refuse(Problem(f"{each.path} is on no volume that another pod can have", hint=way) for each, way in unfit)
+        copied = [_copy(client, arguments, each, number * (len(places) > 1)) for number, each in enumerate(places, 1)]
+        ROWS.show(rows, arguments.output)
+        return int(any(each.left for each in copied))
+    declare.alone(arguments, "results", "without --to DIR", "timeout")
+    if ROWS.show(rows, arguments.output):
+        for place, way in zip(places, ways, strict=True):
+            output.line(str(place))
+            output.note(way)
+    return 0
 
 
 def _tell(copied: Copied, to: Path) -> None:
@@ -76,29 +72,19 @@ def _tell(copied: Copied, to: Path) -> None:
 
 def _way(client: Kubectl, run: str, place: Place) -> str:
     """Return the command that copies a place, or why there is none."""
-    scheme = place.path.partition("://")[0]
-    if place.is_address:
+    scheme, _, is_bucket = place.path.partition("://")
+    if is_bucket:
         return f"{_SYNC.get(scheme, f'# by a client of {scheme}:')} {shlex.quote(place.path)} DIR"
     if not place.volume:
         return "no volume of its pods is known to hold that"
+    if place.is_of_pods:
+        return f"{client.packyard('exec', run)} enters a pod that has it"
     return client.packyard("results", run, "--to", "DIR")
 
 
-def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path) -> Copied:
-    """Copy a place from a pod of the run that has it, or from one that is made for this."""
-
-    def received(pod: str, container: str) -> Copied:
-        with progress.busy(f"copying {place.path}"):
-            return transfer.copy(
-                client, pod, container, place.path, to, lambda size: progress.arriving(place.path, size)
-            )
-
-    if pod := results.mounting(client, place, arguments.run):
-        output.note(f"copying from pod {pod}")
-        return received(pod, str(place.container.get("name", "")))
-    if place.is_fleeting or place.volume.get("hostPath"):
-        problem = f"{place.path} is on a volume that only its pods have, and no pod of {arguments.run} runs"
-        raise InputError(Problem(problem, hint=client.by_hand("get", "pods", "--output=wide")))
+def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, number: int) -> Copied:
+    """Copy a place from a pod that is made for this; of several places each has a folder with its ``number``."""
+    to = Path(arguments.to, str(number or ""))
     job = results.reader(place, arguments.run, runs.new_word())
     record = RunRecord(run=name_of(job), number=1, when="", objects=(Reference.of(job, client.namespace),))
     with interrupts.made(client, [job]):
@@ -107,4 +93,14 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path
         )
         if now.state != status.RUNNING:
             raise UnavailableError(Problem(f"the pod that copies {now.explained}", hint="--timeout 15m waits longer"))
-        return received(now.pods[0].name, results.CONTAINER)
+        with progress.busy(f"copying {place.path}"):
+            copied = transfer.copy(
+                client,
+                now.pods[0].name,
+                results.CONTAINER,
+                place.path,
+                to,
+                lambda size: progress.arriving(place.path, size),
+            )
+    _tell(copied, to)
+    return copied

@@ -73,17 +73,17 @@ def _version(entry: IndexEntry, address: str, store: Store) -> Fields:
     if entry.removed:
         return fields
     try:
-        offer, _ = bundles.chosen(Reference(name=entry.name, version=entry.version), address, store)
-        return {**fields, **_shown(offer, Setting(address, "--from"))}
+        asked = Reference(name=entry.name, version=entry.version)
+        return {**fields, **_shown(bundles.offer(asked, Setting(address, "--from"), store))}
     except (InputError, IntegrityError, NotFoundError) as error:
         output.warning(f"{entry}: its page says that it cannot be shown: {error}")
         return {**fields, "problem": on_one_line(str(error))}
 
 
-def _shown(offer: Offer, source: Setting) -> Fields:
+def _shown(offer: Offer) -> Fields:
     described, proof = offer.bundle.manifest, offer.proof
     cases = [bundled.use_case(offer.bundle, path) for path in use_cases.names(described)]
-    row, requires = show.described(offer, source, cases), {each for case in cases for each in case.requires}
+    row, requires = show.described(offer, cases), {each for case in cases for each in case.requires}
     readme = next((each.data for each in offer.bundle.members if each.path == _README), b"")
     return {
         "row": row,

@@ -16,34 +16,27 @@ anything is unpacked. What was fetched is kept, and not transferred again; packy
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
-from packyard.cli import declare, output, preferences, progress, untarred
+from packyard.cli import bundles, declare, output, preferences, progress, untarred
+from packyard.cli.bundles import Offer
+from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.bundle.manifest import LIBRARY
-from packyard.core.bundle.receipt import CARRIED
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError, on_one_line
+from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError
 from packyard.core.files import regular
-
-if TYPE_CHECKING:
-    from packyard.cli.preferences import Setting
-    from packyard.sharing.entry import Identified
-    from packyard.sharing.fetching.fetch import Fetched
 
 ROWS = Rows(
     "package",
     "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, indexSeen",
 )
-#: A package that was fetched, as JSON, and what is said of it.
-Row = tuple[dict[str, object], str]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,26 +51,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetch, verify and unpack packages; print the new directories."""
-    into, wanted = Path(arguments.to), ""
-    if arguments.locked:
-        done = _locked(arguments, Path(arguments.lock or locks.FILE), into)
-    elif arguments.reference is None:
-        raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
-    else:
-        if "://" in arguments.reference:
-            Reference.parse(arguments.reference)  # refuses it
-        package, _, wanted = arguments.reference.partition("/")
-        source = preferences.source(arguments.channel)
-        done = iter([_fetched(source, Reference.parse(package), into, file=arguments.lock)])
-    rows = []
-    for row, text in done:
-        rows.append(row)
+    rows, wanted = [], "" if arguments.locked else (arguments.reference or "").partition("/")[2]
+    for reference, source, pin in _asked(arguments):
+        with progress.busy(f"{'building' if source.is_carried else 'fetching'} {reference}"):
+            offer = bundles.offer(reference, source, pin=pin)
+        _tell(offer)
+        folder = _unpacked(offer, Path(arguments.to), None if arguments.locked else arguments.lock)
+        rows.append(_row(offer, folder))
         if arguments.output == "text":
-            output.line(str(row["directory"]))
-        output.note(text)
-        _tell_next(Path(str(row["directory"])), wanted)
+            output.line(str(folder))
+        output.note(offer.proof.describe() if offer.proof else f"{offer.entry} from {source}")
+        _tell_next(folder, wanted)
     ROWS.show(rows, arguments.output)
     return 0
+
+
+def _asked(arguments: argparse.Namespace) -> Iterator[tuple[Reference, Setting, Pin | None]]:
+    """Yield the package that is named, with its source, or all that are pinned."""
+    if arguments.locked:
+        yield from _locked(arguments, Path(arguments.lock or locks.FILE))
+        return
+    if arguments.reference is None:
+        raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
+    package = arguments.reference if "://" in arguments.reference else arguments.reference.partition("/")[0]
+    yield Reference.parse(package), preferences.source(arguments.channel), None
 
 
 def _tell_next(folder: Path, wanted: str) -> None:
@@ -93,8 +90,7 @@ def _tell_next(folder: Path, wanted: str) -> None:
     output.note(f"next: packyard setters {address.typed(folder / paths[0] if len(paths) == 1 else folder)}")
 
 
-def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[Row]:
-    """Fetch the package that is named, or all that are pinned."""
+def _locked(arguments: argparse.Namespace, file: Path) -> Iterator[tuple[Reference, Setting, Pin]]:
     if not file.exists():
         hint = f"packyard get NAME --from CHANNEL --lock {quote(str(file))} writes it"
         raise InputError(Problem("there is no such file", file=str(file), hint=hint))
@@ -107,55 +103,36 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
         names = [reference.name]
     for name in names:
         pin = lock.packages[name]
-        channel = preferences.channel(arguments.channel) or preferences.Setting(pin.channel, str(file))
-        yield _fetched(channel, Reference(name=name, version=pin.version), into, pin=pin)
+        channel = preferences.channel(arguments.channel) or Setting(pin.channel, str(file))
+        yield Reference(name=name, version=pin.version), channel, pin
 
 
-def _fetched(
-    channel: Setting, reference: Reference, into: Path, *, pin: Pin | None = None, file: str | None = None
-) -> Row:
-    """Fetch, verify and unpack a bundle, and pin it in a lock file if one is named."""
-    if channel.is_carried:
-        return _carried(reference, channel, into, pin=pin, file=file)
-    from packyard.cli.channels import fetching, open_channel
+def _unpacked(offer: Offer, into: Path, file: str | None) -> Path:
+    """Unpack a bundle, pin it in a lock file if one is named, and return the new directory."""
+    from packyard.cli.channels import bundle_cache
     from packyard.sharing.configuration import normal
-    from packyard.sharing.fetching.fetch import fetch
 
-    store = open_channel(channel.value)
-    with progress.busy("fetching"):
-        fetched = fetch(store, reference, fetching(channel.value, store), pin=pin)
-    _tell(fetched, channel, store.address)
-    row = _unpacked(fetched.choice.entry, fetched.unpack, channel, normal(channel.value), into, file)
-    preferences.note_used(channel.value)
-    seen: dict[str, object] = {
-        "channel": store.address,
-        "why": fetched.choice.why,
-        "yanked": fetched.choice.entry.yanked,
-        "signers": list(fetched.proof.signers),
-        "listedBy": list(fetched.proof.listed_by),
-        "indexSeen": fetched.number,
-    }
-    return row | seen, fetched.proof.describe()
-
-
-def _unpacked(
-    bundle: Identified,
-    unpack: Callable[[Path, bytes | None], Path],
-    channel: Setting,
-    address: str,
-    into: Path,
-    file: str | None,
-) -> dict[str, object]:
-    """Unpack a bundle, pin it, and return what is printed of it as JSON."""
-    pinned = Pin(version=bundle.version, channel=address, tar=bundle.tar, digest=bundle.digest)
+    bundle, source = offer.bundle, offer.source
+    channel = source.value if source.is_carried else normal(source.value)
+    pinned = Pin(version=bundle.version, channel=channel, tar=bundle.tar, digest=bundle.digest)
     lock = _lock(file, bundle.name, pinned) if file else Lock()
     regular.make_folder(into)
-    folder = unpack(into, untarred.receipt_of(channel, bundle))
+    folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
     if file:
         locks.write(Path(file), lock.pin(bundle.name, pinned))
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
-    fields = {"name": bundle.name, "version": bundle.version, "directory": str(folder)}
-    return {**fields, "digest": bundle.digest, "tar": bundle.tar}
+    if source.is_carried and (cache := bundle_cache()):  # the next release carries another one
+        with suppress(UnavailableError):
+            cache.put(bundle.digest, bundle.data)
+    preferences.note_used(source.value)
+    return folder
+
+
+def _row(offer: Offer, folder: Path) -> tuple[object, ...]:
+    bundle, proof = offer.bundle, offer.proof
+    signed = (list(proof.signers), list(proof.listed_by)) if proof else ([], [])
+    what = (bundle.name, bundle.version, folder, bundle.digest, bundle.tar, offer.address, offer.why)
+    return (*what, offer.entry.yanked, *signed, offer.index)
 
 
 def _lock(file: str, name: str, new: Pin) -> Lock:
@@ -170,26 +147,9 @@ def _lock(file: str, name: str, new: Pin) -> Lock:
     return lock
 
 
-def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
-    """Say which version of which channel it is, and why."""
-    entry = fetched.choice.entry
-    output.note(f"{entry} from {address} ({channel.origin}), {fetched.choice.why}")
-    if entry.kind == LIBRARY:
+def _tell(offer: Offer) -> None:
+    """Say which version of which channel it is, and why, and what a library is for."""
+    offer.tell(output.note)
+    if (entry := offer.entry).kind == LIBRARY:
         example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"
         output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")
-    if entry.yanked:
-        output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
-
-
-def _carried(asked: Reference, source: Setting, into: Path, *, pin: Pin | None, file: str | None) -> Row:
-    """Build what packyard carries, and keep it as what is fetched is kept: the next release carries another one."""
-    from packyard.cli import bundles
-    from packyard.cli.channels import bundle_cache
-
-    with progress.busy(f"building {asked}"):
-        bundle = bundles.carried(asked, pin)
-    row = _unpacked(bundle, bundle.unpack, source, CARRIED, into, file)
-    if cache := bundle_cache():
-        with suppress(UnavailableError):
-            cache.put(bundle.digest, bundle.data)
-    return row, f"{bundle.name}@{bundle.version} from {source}"

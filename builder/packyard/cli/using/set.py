@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags
-from packyard.core.errors import InputError, Problem, UsageError, refuse, shown
+from packyard.core.errors import InputError, UsageError, refuse, shown
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder
 from packyard.using.setters.change import Beside, PackageChange, change_setters
@@ -127,7 +127,9 @@ def _change(
     except InputError as error:
         if not any(problem.missing for problem in error.problems):
             raise
-        raise InputError(*(_elsewhere(directory, problem) or problem for problem in error.problems)) from error
+        from packyard.using.options.option_setters import elsewhere
+
+        raise InputError(*(elsewhere(directory, problem) for problem in error.problems)) from error
     if yields and (left := {*names}.difference(*(change.plan.counts for change in changes))):
         output.note(f"set already, or not here: {', '.join(sorted(left))}")
     return changes, beside, enabled
@@ -139,7 +141,7 @@ def _enable(directory: Path, options: Sequence[str], *, recursive: bool, yields:
     from packyard.using.options import switch, usecases
 
     use_cases = [Path(path) for path in usecases.below(directory)] if recursive else [directory]
-    planned, misfits = switch.plan_options(use_cases, options, Trial)
+    planned, misfits = switch.plan(use_cases, options, Trial)
     refuse([] if yields else misfits)
     for problem in misfits:
         output.note(str(problem))
@@ -180,13 +182,6 @@ def _shipped(directory: Path) -> Mapping[str, str | Sequence[str] | None]:
     from packyard.core.bundle import shipped
 
     return shipped.values(directory)
-
-
-def _elsewhere(directory: Path, problem: Problem) -> Problem | None:
-    """Say where a setter is that was not found: in an option that is not enabled, or under another version's name."""
-    from packyard.using.options.option_setters import elsewhere
-
-    return elsewhere(directory, problem.missing) if problem.missing else None
 
 
 def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str], options: Sequence[str]) -> str:

@@ -28,7 +28,6 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import UsageError
 from packyard.core.kubernetes import images, operators
-from packyard.sharing.entry import IndexEntry
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
 
@@ -66,6 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not reference:
         raise UsageError("packyard show: name a package; packyard list shows their names")
     offer = bundles.offer(Reference.parse(reference), source)
+    offer.tell()
 
     def command(verb: str, use_case: str = "") -> str:
         """Return a command about the same package of the same channel."""
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     manifest = offer.bundle.manifest
     cases = [bundled.use_case(offer.bundle, path) for path in address.meant(manifest.deployed(), wanted, manifest.name)]
     names = use_cases.names(manifest)
-    row = described(offer, source, cases)
+    row = described(offer, cases)
     if not ROWS.show([row], arguments.output):
         return 0
     if not wanted:
@@ -99,14 +99,13 @@ def _images(references: Sequence[str], source: Setting) -> Sequence[str]:
     return list(dict.fromkeys(f"{host}/{name}{'@' if ':' in tag else ':'}{tag}" for host, name, tag in wholes))
 
 
-def described(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) -> Row:
+def described(offer: Offer, cases: Sequence[BundledUseCase]) -> Row:
     """Return the row of a package."""
-    bundle, proof = offer.bundle, offer.proof
-    entry = next((each for each in offer.versions if each.version == bundle.version), IndexEntry.of(bundle))
+    bundle, entry, proof = offer.bundle, offer.entry, offer.proof
     return {
         "name": bundle.name,
         "version": bundle.version,
-        "source": str(source),
+        "source": str(offer.source),
         "description": entry.description,
         "useCases": [_case(case) for case in cases],
         "options": bundled.options(bundle),

@@ -22,7 +22,9 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import bundles, declare, output, preferences, state, unified, untarred
+from packyard.cli import directory as directories
 from packyard.cli.bundles import Offer
+from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest, receipt
 from packyard.core.bundle.bundle import Bundle
@@ -30,6 +32,7 @@ from packyard.core.bundle.reference import LATEST, Reference, order
 from packyard.core.errors import InputError, Problem, UsageError, on_one_line
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import unmerged
+from packyard.sharing.entry import IndexEntry
 from packyard.using.upgrade.directory import Upgrade, undecided, upgrade
 from packyard.using.upgrade.merge import Merged
 
@@ -58,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     decision = arguments.conflicts
     folder, version = _split(arguments.words)
     if not folder.is_dir():
-        raise InputError(Problem("is not a directory", file=str(folder), hint="name an untarred package"))
+        raise directories.refusal(str(folder), "", directories.no_names)
     untarred.check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
     base = untarred.base(folder, arguments.channel, arguments.base, hint)
@@ -104,10 +107,11 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     if version.endswith(".tar.gz"):
         bundle = bundles.read(Path(version))
         moved = replace(received, version=bundle.version, digest=bundle.digest).to_bytes() if received else None
-        return Offer(bundle=bundle), moved
+        return Offer(bundle=bundle, entry=IndexEntry.of(bundle), source=Setting(version, "VERSION")), moved
     channel = untarred.channel(folder, received, flag)
     reference = Reference.parse(f"{base.name}@{version}" if version else base.name)
     offer = bundles.offer(reference, channel)
+    offer.tell()
     bundle = offer.bundle
     output.note(f"{bundle.name}@{bundle.version} from {channel}")
     for entry in offer.versions:

@@ -69,6 +69,7 @@ def _file(file: Path, channel: str | None, form: str) -> int:
         proof = with_sbom(proof, listing, what=str(file))
     if channel:
         offer = bundles.offer(Reference.parse(f"{bundle.name}@{bundle.version}"), Setting(channel, "--from"))
+        offer.tell()
         if made.tar != offer.bundle.tar:
             problem = f"is not what the channel has: its tar is {made.tar}, the published one {offer.bundle.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
@@ -124,6 +125,7 @@ def _compared(package: Untarred, flag: str | None) -> tuple[Offer | None, str]:
     try:
         source = untarred.channel(package.folder, package.receipt, flag)
         offer = bundles.offer(Reference.parse(package.name), source)
+        offer.tell()
     except (InputError, UnavailableError) as error:
         if flag is not None:
             raise

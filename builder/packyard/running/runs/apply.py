@@ -56,22 +56,14 @@ def apply(
     return list(answer.warnings)
 
 
-def attempt(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool = False) -> list[Object]:
-    """Have the server judge objects and store nothing; return the objects as it would have them."""
-    if not objects:
-        return []
-    words = (*_words(run, force=force), "--dry-run=server")
-    answer = kubectl.call(*words, "--output=json", data=listed(objects))
-    if answer.code == 0:
-        return [dict(item) for item in kubectl.objects(answer.output)]
-    named = kubectl.call(*words, "--output=name", data=listed(objects))  # names what was not refused, too
-    admitted = named.output.decode().split()
-    left = [
-        str(each)
-        for each in (Reference.of(item, kubectl.namespace) for item in objects)
-        if _printed(each) not in admitted
-    ]
-    raise _advised(kubectl.refusal(answer.errors, left))
+def attempt(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool = False) -> None:
+    """Have the server judge objects and store nothing, or raise what it refuses, of all of them."""
+    answer = kubectl.call(*_words(run, force=force), "--dry-run=server", "--output=name", data=listed(objects))
+    admitted = answer.output.decode().split()
+    named = (Reference.of(item, kubectl.namespace) for item in objects)
+    if answer.code:
+        left = [str(each) for each in named if _printed(each) not in admitted]
+        raise _advised(kubectl.refusal(answer.errors, left))
 
 
 def _words(run: str, *, force: bool) -> list[str]:

@@ -8,8 +8,9 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
@@ -46,6 +47,7 @@ _BESIDE = re.compile(
 _OTHER_TYPE = re.compile(r"expected (string)?([^,\n]*), got &.*?(?=\n  \.|\Z)", re.DOTALL)
 _WARNING = re.compile(r"^Warning: (.*)$\n?", re.MULTILINE)
 _REQUEST_TIMEOUT = "60s"
+_NO_CONTEXT = "current-context must exist"
 _INSTALLED = "https://kubernetes.io/docs/tasks/tools"
 
 
@@ -59,24 +61,15 @@ class Done:
     warnings: tuple[str, ...] = ()
 
 
-#: What answers a call, of its words and its standard input.
-Transport = Callable[[Sequence[str], bytes], Done]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubectl:
-    """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``typed`` the flags that were typed.
-
-    A ``transport`` answers calls in place of the program.
-    """
+    """kubectl, and whom it speaks to; ``typed`` are the flags that were typed."""
 
     program: str
     flags: tuple[str, ...]
     context: str
     namespace: str
-    user: str = ""
     typed: tuple[str, ...] = ()
-    transport: Transport | None = None
 
     def __str__(self) -> str:
         return f"context {self.context}, namespace {self.namespace}"
@@ -93,22 +86,16 @@ class Kubectl:
         """Return likewise a command of kubectl, whatever context is the current one by then."""
         return shlex.join(["kubectl", *self.flags, f"--namespace={self.namespace}", *words])
 
-    @property
-    def asking(self) -> str:
-        """Whom to ask for rights, and for which."""
-        return f"ask the administrator of namespace {self.namespace} for the Role of docs/operating.md"
-
     def call(self, *words: str, data: bytes = b"") -> Done:
         """Call kubectl with ``data`` on its standard input, and return what it gave, whatever that is.
 
         Raises `UnavailableError` where it does not start, is killed, or the cluster does not answer or know the user.
         """
-        return self._checked((self.transport or self.ask)(words, data))
+        return self._checked(self.ask(words, data))
 
     def ask(self, words: Sequence[str], data: bytes) -> Done:
         """Have the program answer a call."""
-        command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
-        return _run(command, data)
+        return _run(self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words), data)
 
     def run(self, *words: str, data: bytes = b"") -> bytes:
         """Return what a call prints; one that fails raises what `refusal` makes of it."""
@@ -141,9 +128,8 @@ class Kubectl:
             raise UnavailableError(Problem(f"{self.program} gives no JSON: {error}")) from error
 
     def who(self) -> str:
-        """Return the name by which the server knows the user; of an old server the name in kubeconfig."""
-        answer = self.call("auth", "whoami", "--output=jsonpath={.status.userInfo.username}")
-        return self.user if answer.code else answer.output.decode()
+        """Return the name by which the server knows the user."""
+        return self.run("auth", "whoami", "--output=jsonpath={.status.userInfo.username}").decode()
 
     def start(self, *words: str, **streams: Any) -> subprocess.Popen[bytes]:
         """Start a call whose output is read as it comes; whoever starts it ends it. ``streams`` are as of Popen."""
@@ -173,7 +159,8 @@ class Kubectl:
                 for name, text in zip(about, errors, strict=True)
             ]
         if _NO_RIGHT.search(stderr):
-            return UnavailableError(*errors[:-1], Problem(errors[-1], hint=self.asking))
+            hint = f"ask the administrator of namespace {self.namespace} for the Role of docs/operating.md"
+            return UnavailableError(*errors[:-1], Problem(errors[-1], hint=hint))
         if absent := NO_NAMESPACE.search(stderr):
             hint = f"{self.by_hand('create', 'namespace', absent[1])} makes it"
             return InputError(*errors[:-1], Problem(errors[-1], hint=hint))
@@ -203,6 +190,8 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
     if program is None:
         hint = f"install it: {_INSTALLED}"
         raise UnavailableError(Problem("kubectl is not on PATH", hint=hint))
+    if kubeconfig and not Path(kubeconfig).is_file():
+        raise InputError(Problem("is not a file", file=kubeconfig, hint="--kubeconfig names the kubeconfig to use"))
     flags = [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
     chosen = [*flags, *([f"--context={context}"] if context else [])]
     answer = _run([program, *chosen, "config", "view", "--minify", "--output=json"])
@@ -212,13 +201,13 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
         lists = shlex.join(["kubectl", *flags, "config", "get-contexts"])
         hint = f"{lists} lists them; --context, --kubeconfig or the variable KUBECONFIG names another"
         why = answer.errors.removeprefix("error: ") or f"exit code {answer.code}, and no kubeconfig in JSON"
+        why = "there is no kubeconfig, or it sets no current context" if _NO_CONTEXT in why else why
         raise InputError(Problem(f"{program} names no context to use: {why}", hint=hint)) from error
     return Kubectl(
         program=program,
         flags=(*flags, f"--context={entry['name']}"),
         context=entry["name"],
         namespace=namespace or entry["context"].get("namespace") or "default",
-        user=entry["context"].get("user", ""),
         typed=(*chosen[len(flags) :], *flags),
     )
 

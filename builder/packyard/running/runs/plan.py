@@ -1,7 +1,7 @@
 """What deploying a run does: all that can refuse it is asked first; then it is recorded, and its objects are applied.
 
-A run that is there and equal is completed, and has no new record. What is there of no run or of another run is left as
-it is. Objects that the run had and no longer has are deleted, but for those that outlive runs.
+What is there of no run or of another run is left as it is. Objects that the run had and no longer has are deleted, but
+for those that outlive runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from packyard.running.runs.run import LABEL, Object, Reference
 
 #: Records of a run that stay, as of a release of Helm.
 _KEPT = 10
-_SECRET = (CORE, "Secret")
 _READ_AT_START = (*of(CORE, "ConfigMap"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
 #: Groups of kinds of which the server itself refuses to change what pods are made of.
 _GUARDED = (CORE, BATCH, JOBSET)
@@ -41,18 +40,16 @@ _FIXED = re.compile(
 class Plan:
     """What deploying a run will do.
 
-    ``record`` is new, or that of the run as it is there and is completed; ``before`` are those that are there;
-    ``objects`` are applied: ``absent`` are those of them that are not there, ``unchanged`` those that the server has as
-    they are, ``unseen`` those that it admits only after others of the run, so that no dry run knows them. ``used`` are
-    objects that outlive runs, are there, and stay; ``obsolete`` are objects of the run that it no longer has.
+    ``record`` is new, ``before`` are those that are there; ``objects`` are applied: ``absent`` are those of them that
+    are not there, ``unseen`` those that the server admits only after others of the run, so that no dry run knows them.
+    ``used`` are objects that outlive runs, are there, and stay; ``obsolete`` are objects of the run that it no longer
+    has.
     """
 
     record: RunRecord
     before: Sequence[RunRecord]
-    is_new: bool
     objects: Mapping[Reference, Object]
     absent: Collection[Reference]
-    unchanged: Collection[Reference]
     unseen: Collection[Reference]
     used: Sequence[Reference]
     obsolete: Sequence[Reference]
@@ -109,31 +106,25 @@ def _plan(
     anew = f"{kubectl.packyard('undeploy', drafted.run)} deletes it, then deploy it again"
     number = before[-1].number + 1 if before else 1
     record = replace(drafted, number=number, objects=tuple(recorded)).of(list(recorded.values()))
-    repeats = bool(before and own and record.repeats(before[-1]))
     try:
         asked = [item for each, item in applied.items() if each not in unseen]
-        also = [] if repeats else [record.to_object()]
-        admitted = applying.attempt(kubectl, drafted.run, [*asked, *also], force=force)
+        applying.attempt(kubectl, drafted.run, [*asked, record.to_object()], force=force)
     except InputError as error:
         if any(_FIXED.search(each.message) for each in error.problems):
             last = Problem(error.problems[-1].message, hint=f"what is there stays as it is; {anew}")
             raise ConflictError(*error.problems[:-1], last) from error
         raise
-    answers = {Reference.of(item, kubectl.namespace): item for item in admitted}
-    after = {each: item for each, item in answers.items() if each in own}
-    unchanged = {each for each, item in after.items() if _content(item) == _content(there[each])}
     started = [each for each in recorded if each in own and lifetimes.runs_once(each.group_kind)]
-    changed = [each for each in after if each not in unchanged and _work(after[each]) != _work(there[each])]
+    last_applied = before[-1].read_objects() if before and started else []
+    former_items = {Reference.of(item, kubectl.namespace): item for item in last_applied}
+    known = [each for each in applied if each in own and each in former_items]
+    changed = [each for each in known if _work(applied[each]) != _work(former_items[each])]
     refuse(_unheeded(changed, started, "; ".join(filter(None, (anew, beside)))), ConflictError)
-    are_secrets_equal = all(each in unchanged for each in applied if each.group_kind == _SECRET and each in there)
-    is_equal = repeats and are_secrets_equal
     return Plan(
-        record=before[-1] if is_equal else record,
+        record=record,
         before=before,
-        is_new=not is_equal,
         objects=applied,
         absent=absent,
-        unchanged=unchanged,
         unseen=unseen,
         used=used,
         obsolete=[each for each in sorted(own - set(wanted)) if each.group_kind not in LASTING],
@@ -143,8 +134,7 @@ def _plan(
 
 def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None) -> Sequence[str]:
     """Record a run, apply its objects and delete those that it no longer has; return the warnings of the server."""
-    if planned.is_new:
-        records.create(kubectl, planned.record)
+    records.create(kubectl, planned.record)
     at_once, late = (
         [item for each, item in planned.objects.items() if (each in planned.unseen) is is_late]
         for is_late in (False, True)
@@ -153,8 +143,7 @@ def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None) -> S
     warnings += applying.apply(kubectl, run, at_once, force=planned.force, done=done)
     warnings += applying.apply_late(kubectl, run, late, force=planned.force, done=done)
     look.delete(kubectl, planned.obsolete)
-    if planned.is_new:
-        records.keep(kubectl, [*planned.before, planned.record], _KEPT)
+    records.keep(kubectl, [*planned.before, planned.record], _KEPT)
     return warnings
 
 
@@ -213,27 +202,7 @@ def _unheeded(changed: Sequence[Reference], started: Sequence[Reference], hint: 
             yield Problem(f"{each} changes, and its pods stay as they were made", hint=hint)
 
 
-def _content(item: Mapping[str, Any]) -> Object:
-    """Return what somebody may have changed of an object."""
-    metadata = {key: value for key, value in mapping(item.get("metadata")).items() if key != "managedFields"}
-    return {**{key: value for key, value in item.items() if key != "status"}, "metadata": metadata}
-
-
 def _work(item: Mapping[str, Any]) -> Object:
-    """Return what pods are made of, or read: all but names, labels and whether something is suspended.
-
-    What is empty does not count: controllers that write an object anew leave it out, as that of a TrainingRuntime does
-    once one is used.
-    """
-    kept = {key: value for key, value in item.items() if key not in ("metadata", "status", "suspend")}
-    parts = {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}
-    filled: Object = _filled(parts)
-    return filled
-
-
-def _filled(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_filled(each) for each in value]
-    if not isinstance(value, Mapping):
-        return value
-    return {key: each for key, part in value.items() if (each := _filled(part)) not in (None, "", [], {})}
+    """Return what pods are made of, or read: all but names, labels and whether something is suspended."""
+    kept = {key: value for key, value in item.items() if key not in ("metadata", "suspend")}
+    return {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}

@@ -66,11 +66,6 @@ class RunRecord:
         packed = gzip.compress(json.dumps(public(objects)).encode(), mtime=0)
         return replace(self, applied=base64.b64encode(packed).decode())
 
-    def repeats(self, other: RunRecord) -> bool:
-        """Say whether it says what another record does, but for who deployed that when."""
-        fields = {each: getattr(other, each) for each in ("number", "who", "when", "applied", "action", "source")}
-        return replace(self, **fields) == other and self.read_objects() == other.read_objects()
-
     def to_object(self) -> Object:
         """Return its ConfigMap."""
         document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(self)}

@@ -12,11 +12,10 @@ from typing import Any
 
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import CORE
-from packyard.core.kubernetes.lenient import is_ending, kind_of, mapping, mappings, name_of, text
+from packyard.core.kubernetes.lenient import kind_of, mapping, mappings, text
 from packyard.core.kubernetes.pods import Pod
 from packyard.running.runs import beside
-from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.run import LABEL, Object
+from packyard.running.runs.run import Object
 
 _OUTPUT = "OUTPUT_DIR"
 #: Seconds that the pod of `reader` waits for somebody who copies; what is being copied then is copied to the end.
@@ -25,6 +24,7 @@ _LONGEST = 24 * 3600
 _WAIT = f"sleep {_IDLE}; while grep -qsx tar /proc/[0-9]*/comm; do sleep 60; done"
 CONTAINER = _PURPOSE = "results"
 _OF_POD = ("hostUsers", "imagePullSecrets", "os", "runtimeClassName", "tolerations")
+_OF_PODS = {"emptyDir", "ephemeral", "hostPath"}
 _CONFINED = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
@@ -45,11 +45,6 @@ class Place:
     volume: Mapping[str, Any]
 
     @property
-    def is_address(self) -> bool:
-        """Whether it is a bucket, which no pod mounts."""
-        return "://" in self.path
-
-    @property
     def held(self) -> str:
         """What holds it, for people: ``ann/mnist/output on claim disk``; empty where nothing says it."""
         if not self.volume:
@@ -61,17 +56,15 @@ class Place:
             return f"{text(nfs.get('server'))}:{PurePosixPath(text(nfs.get('path'))) / inside} by NFS"
         if claim := mapping(self.volume.get("persistentVolumeClaim")):
             return f"{inside} on claim {text(claim.get('claimName'))}"
-        if self.is_fleeting:
-            return "on a volume that is deleted with each pod"
-        return ""
+        return "on a volume that only its pods have" if self.is_of_pods else ""
 
     @property
-    def is_fleeting(self) -> bool:
-        """Whether it is gone with the pod."""
-        return "ephemeral" in self.volume or "emptyDir" in self.volume
+    def is_of_pods(self) -> bool:
+        """Whether no other pod can have its volume."""
+        return not _OF_PODS.isdisjoint(self.volume)
 
     def __str__(self) -> str:
-        if self.is_address:
+        if "://" in self.path:  # a bucket, which no pod mounts
             return self.path
         return f"{self.path} in the pods" + (f", {self.held}" if self.held else "")
 
@@ -127,15 +120,3 @@ def reader(place: Place, run: str, word: str) -> Object:
     }
     metadata = mapping((place.pod.template or {}).get("metadata")) or mapping(place.pod.get("podMetadata"))
     return beside.job(beside.name(run, _PURPOSE, word), _PURPOSE, metadata, spec, seconds=_LONGEST)
-
-
-def mounting(kubectl: Kubectl, place: Place, run: str) -> str:
-    """Return the name of a pod of the run that runs and has the place; an empty text where none does."""
-    name, mounted = text(place.container.get("name")), text(place.mount.get("mountPath"))
-    for pod in kubectl.read("get", "pods", f"--selector={LABEL}={run}"):
-        for container in mappings(mapping(pod.get("spec")).get("containers")):
-            mounts = {text(each.get("mountPath")) for each in mappings(container.get("volumeMounts"))}
-            is_running = mapping(pod.get("status")).get("phase") == "Running" and not is_ending(pod)
-            if is_running and container.get("name") == name and mounted in mounts:
-                return name_of(pod)
-    return ""

@@ -7,20 +7,22 @@ can hold; links are neither written nor followed, and what is here already stays
 from __future__ import annotations
 
 import os
+import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from tarfile import TarFile, TarInfo
+from typing import IO
 
-from packyard.core.bundle import tar
-from packyard.core.bundle.tar import FoundEntry
-from packyard.core.errors import ConflictError, IntegrityError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, Problem, UnavailableError
 from packyard.core.files import atomic, filenames
 from packyard.running.runs import kubectl as clients
 from packyard.running.runs.kubectl import Kubectl
 
 #: The file that is being written; one of a copy that was killed is written anew.
 _PART = ".packyard-results"
+_PIECE = 1 << 18
 #: Signs that this system's files may have in their names, and a package must not.
 _SIGNS = str.maketrans(dict.fromkeys('<>:"|?*', "_"))
 _AGAIN = "what is whole stays; type the command again to go on"
@@ -51,11 +53,14 @@ def copy(
     with tempfile.TemporaryFile() as stderr, kubectl.start(*words, stderr=stderr) as process:
         assert process.stdout
         try:
-            for entry in tar.read(process.stdout, large=True):
-                _take(entry, to, copied, arrived)
+            with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
+                for member in archive:
+                    _take(archive, member, to, copied, arrived)
+            if any(piece.strip(b"\0") for piece in _pieces(process.stdout)):
+                raise tarfile.ReadError("it is damaged")  # which is taken for its end
             code = process.wait()
-        except IntegrityError as error:
-            cut = error.problems[0].message
+        except tarfile.TarError as error:
+            cut = str(error)
         except OSError as error:
             raise UnavailableError(
                 Problem(f"cannot be written: {error.strerror}", file=str(to), hint=_AGAIN)
@@ -72,11 +77,11 @@ def copy(
     return copied
 
 
-def _take(entry: FoundEntry, to: Path, copied: Copied, arrived: Callable[[int], None]) -> None:
-    path = entry.name.removeprefix("./")
-    if entry.kind == tar.DIRECTORY:
+def _take(archive: TarFile, member: TarInfo, to: Path, copied: Copied, arrived: Callable[[int], None]) -> None:
+    path, content = member.name.removeprefix("./"), archive.extractfile(member) if member.isfile() else None
+    if member.isdir():
         return
-    if entry.kind != tar.FILE:
+    if content is None:
         copied.left.append((path, "is a link or a device"))
         return
     copied.files += 1
@@ -86,24 +91,28 @@ def _take(entry: FoundEntry, to: Path, copied: Copied, arrived: Callable[[int], 
     elif file.is_symlink() or not file.parent.resolve().is_relative_to(to.resolve()):
         copied.left.append((path, "would be written through a link"))
     elif not file.exists():
-        _write(entry, file, to / _PART, copied, arrived)
-    elif file.is_file() and _is_equal(entry, file):
+        _write(content, file, to / _PART, copied, arrived)
+    elif file.is_file() and _is_equal(content, file):
         copied.there += 1
     else:
         copied.left.append((path, "differs from what is here, which stays: remove that, or name another folder"))
 
 
-def _is_equal(entry: FoundEntry, file: Path) -> bool:
+def _pieces(content: IO[bytes]) -> Iterator[bytes]:
+    return iter(lambda: content.read(_PIECE), b"")
+
+
+def _is_equal(content: IO[bytes], file: Path) -> bool:
     """Say whether a file that is here has the bytes of one that comes."""
     with file.open("rb") as opened:
-        return all(opened.read(len(piece)) == piece for piece in entry.content) and not opened.read(1)
+        return all(opened.read(len(piece)) == piece for piece in _pieces(content)) and not opened.read(1)
 
 
-def _write(entry: FoundEntry, file: Path, part: Path, copied: Copied, arrived: Callable[[int], None]) -> None:
+def _write(content: IO[bytes], file: Path, part: Path, copied: Copied, arrived: Callable[[int], None]) -> None:
     """Write a file in one step."""
 
     def pieces() -> Iterator[bytes]:
-        for piece in entry.content:
+        for piece in _pieces(content):
             yield piece
             copied.size += len(piece)
             arrived(copied.size)

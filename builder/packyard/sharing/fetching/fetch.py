@@ -6,15 +6,11 @@ unpacked, and what is in the file while it is unpacked, before it gets its name.
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
 
-from packyard.core.bundle import bundle as bundles
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.manifest import Manifest
@@ -53,12 +49,6 @@ class Fetched:
     def versions(self) -> Sequence[IndexEntry]:
         """The versions that the channel lists; a registry is asked for each."""
         return self.package.entries
-
-    def unpack(self, into: Path, receipt: bytes | None = None) -> Path:
-        """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
-        entry, check = self.choice.entry, partial(_check, self.choice.entry)
-        file = io.BytesIO(self.data)
-        return bundles.unpack(file, into, name=entry.name, what=str(entry), check=check, receipt=receipt)
 
     def read(self) -> Bundle:
         """Return the bundle in memory."""
@@ -142,7 +132,8 @@ def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
 def whole(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
     """Return the file of a listed bundle; all of it is verified."""
     data = _file(store, entry, how)
-    _check(entry, *bundles.inspect(io.BytesIO(data), what=str(entry)))
+    bundle = Bundle.open(data, what=str(entry))
+    _check(entry, bundle.manifest, bundle.tar)
     return data
 
 

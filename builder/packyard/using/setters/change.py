@@ -23,7 +23,7 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.fields import HEADER_MARK, behind_headers
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile, read_package
-from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, plan, unknown
+from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, placed, plan, unknown
 
 if TYPE_CHECKING:
     from packyard.using.setters.kpt.kptpackage import KptPackage
@@ -146,7 +146,7 @@ def change_setters(
         reached = {name for change in changes for name in change.plan.counts}
         where = f"is in no package below {tree.root_dir}"
         refuse(
-            Problem(f"setter {name!r} {where}", hint=suggest(name, names), missing=name)
+            placed(Problem(f"setter {name!r} {where}", hint=suggest(name, names), missing=name), values.get(name, ()))
             for name in assignment.names
             if name not in reached and not yields
         )

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from packyard.core.errors import InputError, Problem, shown
+from packyard.core.errors import shown
 from packyard.core.yaml.values import implicit_type, scalar_value
 from packyard.using.setters import numbers
 from packyard.using.setters.definition import Setter, full_type
@@ -46,14 +46,6 @@ class Breach(NamedTuple):
     keyword: str
     limit: object = None
     strict: bool = False
-
-
-class ValuesError(InputError):
-    """Definitions do not admit the values that were given: ``refused`` are the setters, each with its values."""
-
-    def __init__(self, refused: Sequence[tuple[Setter, Sequence[str]]], *problems: Problem) -> None:
-        super().__init__(*problems)
-        self.refused = refused
 
 
 def is_refused(setter: Setter, texts: Sequence[str], *, as_kustomize: bool = False) -> bool:

@@ -8,7 +8,7 @@ bytes of those fields and of the setters' own entries in the Krmfile change.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,8 +28,23 @@ _NO_DEFINITIONS = Definitions()
 Shipped = Mapping[str, "str | Sequence[str] | None"]
 
 
-class Listed(tuple[str, ...]):
-    """The texts of a list in YAML, which may be one."""
+class Given(tuple[str, ...]):
+    """The texts that a line of a values file gives a setter; ``is_list`` says that they are a list there."""
+
+    file = ""
+    line = 0
+    is_list = False
+
+    @classmethod
+    def at(cls, file: str, line: int, texts: Iterable[str], *, is_list: bool = False) -> Given:
+        """Return texts with the place of their name."""
+        given = cls(texts)
+        given.file, given.line, given.is_list = file, line, is_list
+        return given
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with what is given, by its place."""
+        return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
 class Assignment(NamedTuple):
@@ -107,18 +122,15 @@ def _check_numbers(planned: Plan, accepted: Mapping[str, Setter], package: Packa
     from packyard.using.setters.refusal import explain
 
     definitions = planned.definitions
-    refused: list[tuple[Setter, Sequence[str]]] = []
     problems: list[Problem] = []
     for name, change in misread.items():
         if name in accepted:
             setter = accepted[name]._replace(schema={**accepted[name].schema, "type": "integer"})
             problems.append(explain(setter, (setter.value,), package.where, typed=command))
-            refused.append((setter, (setter.value,)))
         elif name in definitions.substitutions and definitions.reached(definitions.substitutions[name], accepted):
             message = f"{change.path} takes a whole number in decimal digits, and {name} would make it {change.new!r}"
             problems.append(Problem(message, file=change.file, line=change.line, column=change.column))
-    if problems:
-        raise check.ValuesError(refused, *problems)
+    refuse(problems)
 
 
 def set_fields(
@@ -156,6 +168,11 @@ def made_of(name: str, definitions: Definitions, where: str, command: str = "") 
     return Problem(f"{name} is made of {', '.join(setters)}", hint=hint)
 
 
+def placed(problem: Problem, texts: Sequence[str]) -> Problem:
+    """Return what is wrong with a value at the line of the values file that gives it, if one does."""
+    return problem._replace(file=texts.file, line=texts.line) if isinstance(texts, Given) else problem
+
+
 def _typed(where: str) -> str:
     from packyard.core.bundle import address  # for who has to type something else
 
@@ -184,21 +201,17 @@ def _accept(definitions: Definitions, assignment: Assignment, package: PackageFi
     """Return the setters with the values that they are given; refuse what their definitions do not admit."""
     setters = definitions.setters
     problems: list[Problem] = []
-    refused: list[tuple[Setter, Sequence[str]]] = []
     accepted: dict[str, Setter] = {}
     for name, texts in assignment.values.items():
         setter = setters.get(name)
         if setter is None:
-            problems.append(unknown(name, setters, package, definitions, assignment.command))
+            problems.append(placed(unknown(name, setters, package, definitions, assignment.command), texts))
         elif check.is_refused(setter, texts, as_kustomize=assignment.as_kustomize):
             from packyard.using.setters.refusal import explain
 
-            problems.append(explain(setter, texts, package.where, assignment.command))
-            refused.append((setter, texts))
+            problems.append(placed(explain(setter, texts, package.where, assignment.command), texts))
         else:
             accepted[name] = setter.with_value(texts)
-    if problems and len(refused) == len(problems):
-        raise check.ValuesError(refused, *problems)
     refuse(problems)
     return accepted
 

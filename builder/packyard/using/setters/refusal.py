@@ -7,7 +7,6 @@ And what is wrong with a definition itself, for those who write it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
@@ -24,7 +23,6 @@ from packyard.using.setters.numbers import LIMIT, is_number, without_limit
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 _MOST_ITEMS = 10  # shown in a message
-_LONGEST_NAME = 256
 _LARGEST = (1 << 63) - 1  # whole number of 64 bits
 
 
@@ -70,28 +68,14 @@ def _hint(setter: Setter, texts: Sequence[str], where: str, typed: str) -> str:
     begin = _begin(where, typed)
     if not any(texts) and not typed and _can_be_taken_back(setter, where):
         return f"to go back to the shipped value: {begin} --unset {setter.name}"
-    for meant in (numbers.whole_number, _host, _as_name):
-        suggestion = [meant(text) or text for text in texts]
-        if suggestion != list(texts) and not is_refused(setter, suggestion):
-            return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in suggestion)}"
+    meant = [numbers.whole_number(text) or text for text in texts]
+    if meant != list(texts) and not is_refused(setter, meant):
+        return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in meant)}"
     return command(setter, where, typed)
 
 
 def _begin(where: str, typed: str) -> str:
     return typed or f"packyard set {address.typed(where)}"
-
-
-def _host(text: str) -> str:
-    """Return the host of an address, ``10.0.0.5`` of ``http://10.0.0.5/x``; an empty text of others."""
-    scheme, separator, rest = text.partition("://")
-    return rest.partition("/")[0] if separator and scheme.isalnum() and len(text) < _LONGEST_NAME else ""
-
-
-def _as_name(text: str) -> str:
-    """Return the name that is nearest to a text, ``my-run`` for ``My_Run``; an empty text where it has no letter."""
-    is_name = len(text) < _LONGEST_NAME and "://" not in text
-    name = re.sub("[^a-z0-9]+", "-", text.strip().lower()).strip("-") if is_name else ""
-    return name if re.search("[a-z]", name) else ""
 
 
 def _can_be_taken_back(setter: Setter, where: str) -> bool:

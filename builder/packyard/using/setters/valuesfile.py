@@ -17,29 +17,12 @@ from packyard.core.yaml.document import items, parse_one
 from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import is_null, quoted
-from packyard.using.setters.plan import Listed
+from packyard.using.setters.plan import Given
 
 #: The most bytes of one.
 LIMIT = 1 << 20
 #: The key of the options that it enables.
 OPTIONS = "options"
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The texts that a values file gives one setter, more than one for a list setter alone, and the place.
-
-    They are `Listed` where the file has a list.
-    """
-
-    name: str
-    texts: Sequence[str]
-    file: str
-    line: int
-
-    def problem(self, message: str, hint: str = "") -> Problem:
-        """Describe something wrong with what is given, by its place."""
-        return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +43,12 @@ def parse(data: bytes, file: str) -> ValuesFile:
         raise InputError(Problem("a values file must be a mapping of names to values", file=file))
     values, faults = _read(root, file)
     options = values.pop(OPTIONS, None)
-    if options and not isinstance(options.texts, Listed):
+    if options is not None and not options.is_list:
         faults.append(options.problem("options must be a list of names", "no setter can be called so"))
     refuse(faults)
     head = root.entries[0].head if root.entries else []
     description = " ".join(comment.text.removeprefix("#").strip() for comment in head)
-    return ValuesFile(description, values, tuple(options.texts) if options else ())
+    return ValuesFile(description, values, tuple(options or ()))
 
 
 def read(mapping: MappingNode, file: str) -> dict[str, Given]:
@@ -82,8 +65,10 @@ def _read(mapping: MappingNode, file: str) -> tuple[dict[str, Given], list[Probl
         value = expanded(entry.value)
         nodes = items(value) if isinstance(value, SequenceNode) else [value]
         texts = [node.value for node in nodes if isinstance(node, Scalar)]
-        listed = Listed(texts) if isinstance(value, SequenceNode) else texts
-        item = values[entry.name] = Given(entry.name, listed, file, entry.key.source.locate(entry.start)[0])
+        is_list = isinstance(value, SequenceNode)
+        is_empty = texts == [""] and not is_list
+        line = entry.key.source.locate(entry.start)[0]
+        item = values[entry.name] = Given.at(file, line, () if is_empty else texts, is_list=is_list)
         if len(texts) < len(nodes):
             problems.append(item.problem(f"{entry.name} needs a text or a list of texts"))
         elif any(map(is_null, nodes)):

@@ -62,12 +62,13 @@ class Creation:
     """What is created: the new files, the number of fields bound, and what a substitution's markers were found to be.
 
     A marker is listed with the value of the setter that is created for it, or with None where it stands for another
-    substitution; not at all where its setter was there.
+    substitution; not at all where its setter was there. ``former`` are the names that the fields were bound to.
     """
 
     plan: Plan
     fields: int
     markers: tuple[tuple[str, str | None], ...] = ()
+    former: tuple[str, ...] = ()
 
 
 def create_setter(package: PackageFiles, new: NewSetter) -> Creation:
@@ -191,6 +192,7 @@ class _Binder:
         self.count = 0
         self.values: tuple[str, ...] = ()  # of the lists that were bound
         self.files: dict[str, bytes] = {}
+        self.former: dict[str, None] = {}
         self._listed = False
         for path, data in package.resources.items():
             self._bind_file(path, data)
@@ -203,7 +205,7 @@ class _Binder:
         recorded = krmfile.edited(self.package.krmfile, edits)
         if recorded is not None:
             self.files[self.package.name] = recorded
-        return Creation(Plan(files=self.files), self.count, markers)
+        return Creation(Plan(files=self.files), self.count, markers, tuple(self.former))
 
     def _bind_file(self, path: str, data: bytes) -> None:
         if self.mark not in data and b"\\" not in data:  # a file without the value may be a template, and no YAML
@@ -223,6 +225,8 @@ class _Binder:
             if self.sets_lists:
                 self._same_values(child.value)
             return place.bind_list(child, self.text)
+        if child.value.comment and (reference := comment.parse(child.value.comment.text)):
+            self.former[reference.name] = None
         return place.bind(child, self.text)
 
     def _same_values(self, node: SequenceNode) -> None:

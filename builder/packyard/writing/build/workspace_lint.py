@@ -11,24 +11,23 @@ from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.sources import Sources
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.writing.build.package_lint import Linted, Linting, as_findings, to_sources
-from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build import package_lint
+from packyard.writing.build.package_lint import Linted, as_findings, to_sources
 from packyard.writing.checks import collisions, exception, explanation, written
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import in_order
-from packyard.writing.source import whole
+from packyard.writing.source import whole, workspace
 from packyard.writing.source.workspace import Workspace, is_own
 
 _WORD = re.compile(r"\w+")
-_VERSION = "0.0.0"  # which no finding shows
 #: The rules without which nothing can be built.
 _ALWAYS = ("does-not-compose", "unreadable")
 
 
 def lint(here: Workspace, name: str) -> list[Finding]:
     """Return what is wrong with one package by itself, as it is now."""
-    settings = Settings(root_dir=here.root_dir, version=_VERSION, libraries=here.libraries)
-    return judge(here, [Linting(Packing(settings))(name)], alone=True)
+    here = workspace.read(here.root_dir, libraries=here.libraries)
+    return judge(here, [package_lint.lint(here, name)], alone=True)
 
 
 def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> list[Finding]:

@@ -69,7 +69,7 @@ def enable(parsed: Parsed, build: Build, option: Option) -> Enabled | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """How options are tried, one at a time; ``defined`` are the definitions that their fields have."""
+    """How options are tried, one at a time in each use case; ``defined`` are the definitions that their fields have."""
 
     options: Sequence[Option]
     defined: Definitions

@@ -16,9 +16,10 @@ from packyard.core.bundle.shipped import PRESETS
 from packyard.core.errors import InputError, Problem, every, refuse, suggest
 from packyard.core.yaml.sources import Sources
 from packyard.using.setters.definition import Definitions, Setter
+from packyard.using.setters.plan import Given
 from packyard.using.setters.refusal import refusal
 from packyard.using.setters.rules.rule import Rule
-from packyard.using.setters.valuesfile import Given, ValuesFile, parse
+from packyard.using.setters.valuesfile import ValuesFile, parse
 from packyard.writing.source import scripts
 from packyard.writing.source.package import Package
 
@@ -59,7 +60,7 @@ def _check(preset: Preset, use_cases: Mapping[str, tuple[Definitions, Sequence[R
     for path, (definitions, rules) in use_cases.items():
         setters = definitions.setters
         here = {name: value for name, value in preset.values.by_name.items() if name in setters}
-        wrong = [value.problem(fault) for name, value in here.items() if (fault := refusal(setters[name], value.texts))]
+        wrong = [value.problem(fault) for name, value in here.items() if (fault := refusal(setters[name], value))]
         yield from wrong or _broken(path, dict(setters), rules, here)
 
 
@@ -67,7 +68,7 @@ def _broken(
     path: str, setters: dict[str, Setter], rules: Sequence[Rule], values: Mapping[str, Given]
 ) -> Iterator[Problem]:
     for name, item in values.items():
-        setters[name] = setters[name].with_value(item.texts)._replace(is_set=True)
+        setters[name] = setters[name].with_value(item)._replace(is_set=True)
     for rule in rules:
         problem = rule.broken(setters)
         names = [name for name in rule.names if name in values]

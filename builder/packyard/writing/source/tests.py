@@ -123,7 +123,7 @@ def _values(fields: Fields, node: Node) -> dict[str, list[str]]:
         fields.fault(node, "set", "must be a mapping of names to values")
         return {}
     try:
-        return {name: list(value.texts) for name, value in valuesfile.read(node, fields.file).items()}
+        return {name: list(value) for name, value in valuesfile.read(node, fields.file).items()}
     except InputError as error:
         fields.problems += error.problems
         return {}

@@ -68,7 +68,7 @@ def test_without_programs_what_needs_them_is_skipped(workspace: Path, tmp_path: 
     assert done.returncode == 0, done.stderr
     assert "kustomize one: not checked: neither kustomize nor kubectl is on PATH" in done.stderr
     assert "3 passed, 0 failed, 1 skipped" in done.stderr
-    assert packyard("test", "p", "--strict", cwd=workspace, PATH=str(shell)).returncode == 1
+    assert packyard("test", "packages/p", "--strict", cwd=workspace, PATH=str(shell)).returncode == 1
 
 
 @pytest.mark.parametrize("libraries", ["", "libraries: [builtin]\n"])

@@ -28,7 +28,7 @@ from packyard.using.setters.kpt.derived import KptSetter, derive
 from packyard.using.setters.kpt.kptfile import Mutator
 from packyard.using.setters.kpt.tagged import MARK, Tagged, find
 from packyard.using.setters.packages import KPTFILE, PackageFiles
-from packyard.using.setters.plan import Listed, Plan
+from packyard.using.setters.plan import Given, Plan
 
 #: A node, what it has to show, and the edits for that.
 _Planned = tuple[Node, "str | Node | Sequence[str]", Sequence[Edit]]
@@ -103,12 +103,12 @@ class KptPackage:
         Raises `InputError` with every fault.
         """
         where = self.package.where + KPTFILE
-        given = {name: texts for name, texts in values.items() if len(texts) > 1 or isinstance(texts, Listed)}
+        given = {name: texts for name, texts in values.items() if len(texts) > 1 or _is_list(texts)}
         setters = {each.name: each for each in self.setters()} if given else {}
         refuse(
             Problem(f"{name} takes one value, not {len(texts)}", file=setters[name].file, line=setters[name].line)
             for name, texts in given.items()
-            if len(texts) > 1 and not as_kustomize and setters[name].takes_text(isinstance(texts, Listed))
+            if len(texts) > 1 and not as_kustomize and setters[name].takes_text(_is_list(texts))
         )
         new_values = {name: _text(texts, setters.get(name)) for name, texts in values.items()}
         own_values = self.values
@@ -202,9 +202,13 @@ class KptPackage:
         return apply_to_file(self.package.files[path], source, edits, documents, planned=expected)
 
 
+def _is_list(texts: Sequence[str]) -> bool:
+    return isinstance(texts, Given) and texts.is_list
+
+
 def _text(texts: Sequence[str], setter: KptSetter | None) -> str:
     """Return a value as YAML; words that are to be items stay texts where all items are texts now."""
-    is_list = isinstance(texts, Listed) and setter and not setter.takes_text(is_list=True)
+    is_list = _is_list(texts) and setter and not setter.takes_text(is_list=True)
     if len(texts) < 2 and not is_list:
         return "".join(texts)
     old = parse_list(setter.value) if setter and setter.is_list else None
