@@ -109,7 +109,7 @@ def _enabled(directory: Path, options: Sequence[str], *, recursive: bool) -> tup
     from packyard.using.options import switch, usecases
 
     use_cases = [Path(path) for path in usecases.below(directory)] if recursive else [directory]
-    return switch.plan_options(use_cases, options, Trial)
+    return switch.plan(use_cases, options, Trial)
 
 
 def _beside(directory: Path, names: Sequence[str], options: Sequence[str], *, recursive: bool) -> Beside | None:

@@ -6,13 +6,11 @@ unpacked, and what is in the file while it is unpacked, before it gets its name.
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from packyard.core.bundle import bundle as bundles
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.manifest import Manifest
@@ -134,7 +132,8 @@ def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
 def whole(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
     """Return the file of a listed bundle; all of it is verified."""
     data = _file(store, entry, how)
-    _check(entry, *bundles.inspect(io.BytesIO(data), what=str(entry)))
+    bundle = Bundle.open(data, what=str(entry))
+    _check(entry, bundle.manifest, bundle.tar)
     return data
 
 
