@@ -103,7 +103,7 @@ def test_an_older_index_is_asked_for_once_more_and_then_told_with_both_numbers(
     warned: list[str] = []
     how = Fetching(trusted=TRUST, memory=memory, warn=warned.append)
     fetched = fetching.fetch(Edges(store.root_dir), Reference.parse("bert@1.1"), how)
-    assert fetched.read() == bundle("bert", "1.1")
+    assert fetched.bundle == bundle("bert", "1.1")
     assert fetched.proof.listed_by == (KEY.public.id,)
     assert "it had number 3, and now 2" in warned[0]
     with pytest.raises(OlderError):
@@ -111,7 +111,7 @@ def test_an_older_index_is_asked_for_once_more_and_then_told_with_both_numbers(
     shutil.rmtree(store.root_dir / "index/p/bert")  # the other cache has no record but the old one
     for key, data in records.items():
         store.put(key, data)
-    assert fetching.fetch(Edges(store.root_dir), Reference.parse("bert@1.0"), how).read() == bundle()
+    assert fetching.fetch(Edges(store.root_dir), Reference.parse("bert@1.0"), how).bundle == bundle()
 
 
 def test_another_channel_and_a_lost_index_are_told_with_the_command_that_forgets(
