@@ -150,7 +150,7 @@ def test_a_job_without_memory_or_trust_does_not_sign_what_lost_its_signature_unt
     tmp_path: Path,
 ) -> None:
     store, job = DirectoryStore(tmp_path), Publisher(key=KEY)
-    signed = Statement(IndexEntry.of(bundle()), {}, None, libraries={}).to_bytes(KEY)
+    signed = Statement(IndexEntry.of(bundle()), {}, None).to_bytes(KEY)
     publish(store, [bundle()], by=job, attest=lambda entry: {entry.beside(SIGSTORE): signed})
     forge(store, "bert")
     for act in changes(store, job):
@@ -227,7 +227,7 @@ def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store:
     made = bundle("gpt")
     for other, by in ((made, None), (made, OTHER), (bundle("gpt", text="other"), KEY)):
         key = bundle_key("gpt", "1.0", SIGSTORE if by else PROVENANCE)
-        store.put(key, Statement(other, {}, None, libraries={}).to_bytes(by))
+        store.put(key, Statement(other, {}, None).to_bytes(by))
         with pytest.raises(IntegrityError, match=r"1\.0/gpt\.tar\.gz\.(intoto|sigstore)\.json: is") as caught:
             publish(store, [made], by=Publisher(key=KEY))
         assert "remove that file" in caught.value.problems[0].hint
