@@ -13,12 +13,16 @@ import pytest
 import real
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.oci.login import challenges
 from sharing import registries
+from sharing.examples import bundle
 from sharing.servers import Script, Server, answer, answering, redirect
 
 KEY = "1.0/bert.tar.gz"
+BERT = bundle()
 # bcrypt of "s3cr:t", which needs the least time
 HTPASSWD = "ada:$2y$04$abcdefghijklmnopqrstuuk9qi.6/LoCq8pxgpOcfE/XATupz2cO2\n"
 
@@ -53,8 +57,8 @@ ADA = {"username": "ada", "password": "s3cr:t"}
 def test_a_password_is_used(registry_of_passwords: str, tmp_path: Path) -> None:
     log_in(tmp_path, registry_of_passwords, **ADA)
     store = OCIStore(f"oci://{registry_of_passwords}/{path()}")
-    store.put(KEY, b"1")
-    assert store.get(KEY) == b"1"
+    publish(store, [BERT])
+    assert store.get(KEY) == BERT.data
 
 
 @pytest.mark.parametrize("entry", [{}, {"username": "ada", "password": "s3cr-wrong"}, {"identitytoken": "s3cr"}])
@@ -63,7 +67,7 @@ def test_without_the_right_password_access_is_denied(
 ) -> None:
     log_in(tmp_path, registry_of_passwords, **entry)
     store = OCIStore(f"oci://{registry_of_passwords}/{path()}")
-    for verb in (lambda: store.put(KEY, b"1"), lambda: store.get(KEY), lambda: store.list("")):
+    for verb in (lambda: publish(store, [BERT]), lambda: store.get(KEY), lambda: store.list("")):
         with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401.*docker login 127\.0\.0\.1") as caught:
             verb()
         assert "s3cr" not in str(caught.value)
@@ -131,10 +135,10 @@ def test_where_the_bytes_are_to_be_sent_elsewhere_no_authorization_goes_there(
     created = answer(b"", status=b"201 Created")
     with answering(lambda _: [created]) as bucket, answering(script) as server:
         log_in(tmp_path, server.address.partition("//")[2], **ADA)
-        oci(server).put(KEY, b"1")
+        oci(server).push(IndexEntry.of(BERT), BERT.data)
     assert authorized(bucket) == []
     assert [request.split(b" ")[1].split(b"?")[0] for request in bucket.requests] == [b"/up"] * len(bucket.requests)
-    assert b"digest=" + Digest.of(b"1").replace(":", "%3A").encode() in bucket.requests[0]
+    assert b"digest=" + Digest.of(BERT.data).replace(":", "%3A").encode() in bucket.requests[0]
 
 
 def test_a_password_goes_to_the_token_server_that_the_registry_names_and_only_a_token_to_the_registry(

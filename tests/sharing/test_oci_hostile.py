@@ -10,8 +10,10 @@ import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
+from packyard.sharing.entry import IndexEntry
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError
+from sharing.examples import bundle
 from sharing.servers import Script, Server, answer, answering
 
 KEY = "1.0/bert.tar.gz"
@@ -189,6 +191,12 @@ def test_a_list_of_referrers_leads_to_few_requests_and_to_nothing_wrong(name: st
 # Writing.
 
 
+def publish_bert(store: OCIStore) -> None:
+    bert = bundle()
+    store.push(IndexEntry.of(bert), bert.data)
+    store.tag(KEY)
+
+
 def recording(**answers: bytes) -> Script:
     """Answer by method; there is nothing at first."""
     return lambda request: [answers.get(request.split(b" ")[0].decode(), NOT_FOUND)]
@@ -201,7 +209,7 @@ def recording(**answers: bytes) -> Script:
 def test_bytes_are_not_sent_where_others_read_along(location: str) -> None:
     begin = answer(b"", b"Location: " + location.encode(), status=b"202 Accepted")
     with answering(recording(POST=begin, PUT=NOT_FOUND)) as server, pytest.raises(UnavailableError):
-        oci(server).put(KEY, b"1")
+        publish_bert(oci(server))
     assert not [request for request in server.requests if b"evil" in request]
 
 
@@ -213,7 +221,7 @@ def test_an_upload_that_is_not_taken_says_so(status: bytes) -> None:
         answering(recording(POST=begin, PUT=answer(said, status=status))) as server,
         pytest.raises(UnavailableError) as caught,
     ):
-        oci(server, patience=20).put(KEY, b"1")
+        publish_bert(oci(server, patience=20))
     assert f"HTTP {status[:3].decode()}" in str(caught.value)
     assert "\x1b" not in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -235,4 +243,4 @@ def test_a_registry_that_keeps_something_else_is_found() -> None:
         return [begin if method == b"POST" else NOT_FOUND]
 
     with answering(script) as server, pytest.raises(ConflictError, match=f"it has {Digest.of(BODY)}, the new one"):
-        oci(server).put(KEY, b"1")
+        publish_bert(oci(server))

@@ -146,7 +146,7 @@ from packyard.writing.source import workspace
 sys.addaudithook(hook)
 here = workspace.read(root)
 for name in here.package_names():
-    compose_draft(here, name, "1.0").bundle()
+    compose_draft(here, "1.0", name).bundle()
 print(json.dumps([sorted(opened), sorted(here.sources.inputs)]))
 """
 

@@ -40,6 +40,8 @@ COMMANDS = {
     "annotate": ("annotate", "run", "FLAGS"),
 }
 _HELP = ("-h", "--help", "help")
+#: The commands of 3.8.7 that kustomize 5 still has.
+_KEPT = ("cat", "count", "grep", "tree")
 #: A flag of all kustomize commands, which prints Go's stack with an error; packyard has none.
 _STACK_TRACE = "--stack-trace"
 
@@ -61,7 +63,7 @@ def main(words: Sequence[str]) -> int:
 
 def _run(command: str, words: Sequence[str]) -> int:
     if command not in COMMANDS:
-        hint = suggest(command, COMMANDS)
+        hint = f"kustomize 5 has it: kustomize cfg {command}" if command in _KEPT else suggest(command, COMMANDS)
         raise UsageError(f"no command {command!r}" + (f" ({hint})" if hint else "; packyard cfg --help lists them"))
     if "--help" in words or "-h" in words:
         output.page(_page(command))

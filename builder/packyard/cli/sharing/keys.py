@@ -169,7 +169,7 @@ _ACTIONS: dict[str, tuple[Callable[[Keyring, argparse.Namespace], list[_Row]], i
         _trust,
         2,
         16,
-        "name the publisher's public key and the channel that it signs: packyard keys trust KEY CHANNEL",
+        "name the file of a public key, and the channel that it signs: packyard keys trust KEY CHANNEL",
     ),
     "list": (_list, 0, 0, "lists all keys, and takes no names: packyard keys list"),
     "untrust": (_untrust, 1, 1, "name one channel: packyard keys untrust CHANNEL"),

@@ -21,7 +21,6 @@ from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keys import Signing
 from packyard.sharing.trust.provenance import Statement
 from packyard.writing.build import catalogue
-from packyard.writing.build.packing import Settings
 from packyard.writing.source.workspace import Workspace
 
 _ENTRY = ".entry.json"
@@ -29,11 +28,10 @@ _ENTRY = ".entry.json"
 
 def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Upload]:
     """Pack packages into a folder, as the flags of ``fanout`` say; if one is refused, all that is wrong is raised."""
-    how = Settings(root_dir=workspace.root_dir, version=arguments.version, libraries=workspace.libraries)
     jobs = fanout.jobs(arguments, names)
     with progress.of(names) as done:
         describe = partial(_describe, supplier=workspace.name)
-        catalogue.pack_into(how, names, folder, jobs=jobs, done=done, describe=describe)
+        catalogue.pack_into(workspace, arguments.version, names, folder, jobs=jobs, done=done, describe=describe)
     entries = (IndexEntry.parse(json.loads((folder / f"{name}{_ENTRY}").read_bytes())) for name in names)
     return [Upload.in_file(entry, folder / f"{entry.name}.tar.gz") for entry in entries]
 

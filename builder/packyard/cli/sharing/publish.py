@@ -17,7 +17,7 @@ from packyard.cli import declare, fanout, output, preferences, progress, workspa
 from packyard.cli.channels import BUNDLES, open_channel, publisher, row
 from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
-from packyard.core.errors import InputError, Problem, UsageError
+from packyard.core.errors import UsageError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
@@ -52,11 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
     if "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
     names = workspaces.bundles(arguments, workspace)
-    if not names:
-        hint = "packyard new NAME makes a package; packyard import DIR takes one from elsewhere"
-        raise InputError(
-            Problem("has no packages: there is nothing to publish", file=str(workspace.root_dir), hint=hint)
-        )
     key = None if arguments.dry_run else signing.key(arguments.key)
     store = open_channel(arguments.to)
     if isinstance(store, ReadOnly) and not arguments.dry_run:

@@ -141,7 +141,7 @@ def _enable(directory: Path, options: Sequence[str], *, recursive: bool, yields:
     from packyard.using.options import switch, usecases
 
     use_cases = [Path(path) for path in usecases.below(directory)] if recursive else [directory]
-    planned, misfits = switch.plan_options(use_cases, options, Trial)
+    planned, misfits = switch.plan(use_cases, options, Trial)
     refuse([] if yields else misfits)
     for problem in misfits:
         output.note(str(problem))

@@ -24,7 +24,7 @@ from packyard.core.errors import ConflictError, InputError, PackyardError, Probl
 from packyard.core.files import undo
 from packyard.core.files.steps import Contents, Step, StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.options import folder, option_setters
+from packyard.using.options import option_setters, options
 from packyard.using.upgrade import onefile
 
 ROWS = Rows("change", "title, files (file, change)")
@@ -120,7 +120,7 @@ def _show(made: tuple[Step, Contents], arguments: argparse.Namespace, directory:
 def _also(directory: Path) -> list[Path]:
     """Return the folder of the options that a use case has enabled: their values belong to it too."""
     try:
-        option_folder = folder.find(directory)
+        option_folder = options.find(directory)
         return [Path(option_folder.real)] if option_folder and option_setters.read_enabled(directory) else []
     except PackyardError:  # a kustomization that cannot be read has none
         return []

@@ -212,7 +212,7 @@ def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
 
 def _put(store: Store, entry: IndexEntry, data: bytes) -> None:
     if registry := as_registry(store):
-        registry.push(entry.key, data, entry.facts())
+        registry.push(entry, data)
     else:
         store.put(entry.key, data)
 
