@@ -62,36 +62,3 @@ def test_no_network(tmp_path: Path) -> None:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/models"
         for words in (("get", "bert", "--to", tmp_path), ("list",)):
             refused(tmp_path, *words, "--from", url, says=re.escape(url))
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (("WORKER", "3"), 1, r"Krmfile: setter 'WORKER' is not found \(did you mean 'WORKERS'\?\)"),
-        (("--unset", "WORKER"), 1, r"Krmfile: setter 'WORKER' is not found \(did you mean 'WORKERS'\?\)"),
-        (("WORKERS=two", "-o", "json"), 1, r"Krmfile:\d+: WORKERS takes a whole number .*packyard set \. WORKERS="),
-        (("WORKERS=3", "NFS_PATH"), 2, "'NFS_PATH' must be NAME=VALUE; packyard set --help"),
-        (("=3",), 2, "'=3' must be NAME=VALUE; packyard set --help"),
-    ],
-)
-def test_what_cannot_be_set(built: Path, words: tuple[str, ...], code: int, says: str) -> None:
-    refused(built, "set", ".", *words, says=says, code=code)
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("job.yaml", b"a: [1\n"),
-        ("job.yaml", b'a: Gr\xfc\xdfe # {"$openapi":"WORKERS"}\n'),
-        ("Krmfile", b"a: 1\na: 2\n"),
-        ("Krmfile", b"a: [1\n"),
-        ("Krmfile", b"a: Gr\xfc\xdfe\n"),
-    ],
-)
-def test_setting_in_files_that_are_broken(built: Path, path: str, text: bytes) -> None:
-    (built / path).write_bytes((built / path).read_bytes() + text)
-    for words in (("set", ".", "WORKERS=3"), ("setters", ".")):
-        refused(built, *words, says=rf"{path}:\d+")
-    linted = packyard("lint", ".", cwd=built)
-    assert linted.returncode == 1
-    assert re.search(rf"{path}:\d+.* error: ", linted.stdout)
