@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import socket
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import reading
 from tiny import TREES, done, packyard, replace
 
 
@@ -26,23 +26,13 @@ def built(workspace: Path, tmp_path: Path) -> Path:
     return tmp_path / "built/bert/quickstart/mlops/single-node/nfs"
 
 
-def state(directory: Path) -> str:
-    """Return a digest of all that is below a directory: names and modes; times and bytes of files."""
-    found = hashlib.sha256()
-    for path in sorted(directory.rglob("*")):
-        status = path.lstat()
-        found.update(f"{path.relative_to(directory)} {status.st_mode} ".encode())
-        found.update(f"{status.st_mtime_ns} ".encode() + path.read_bytes() if path.is_file() else b"")
-    return found.hexdigest()
-
-
 def refused(watched: Path, *words: object, says: str, code: int = 1) -> None:
     """Check that a command is refused by a message that matches ``says``, and that it leaves ``watched`` as it is."""
-    before = state(watched)
+    before = reading.files(watched)
     process = packyard(*words, cwd=watched)
     assert (process.returncode, process.stdout) == (code, ""), process.stderr
     assert re.search(says, process.stderr), process.stderr
-    assert state(watched) == before
+    assert reading.files(watched) == before
 
 
 def test_an_output_directory_that_holds_something_else(built: Path, workspace: Path, tmp_path: Path) -> None:
