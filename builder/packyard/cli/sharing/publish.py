@@ -22,6 +22,7 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing.publish import compare, publish
+from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.store import ReadOnly, Store
 
 ROWS = BUNDLES
@@ -54,8 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
     names = workspaces.bundles(arguments, workspace)
     key = None if arguments.dry_run else signing.key(arguments.key)
     store = open_channel(arguments.to)
-    if isinstance(store, ReadOnly) and not arguments.dry_run:
+    if isinstance(store, ReadOnly) and not (arguments.dry_run or as_registry(store)):
         store.refuse()
+    if arguments.web:
+        from packyard.cli.sharing import web  # what writes pages takes long to import
+
+        web.check(store)
     part = names[shard[0] :: shard[1]] if shard else names
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         packed = pack.pack(arguments, workspace, part, Path(folder))
@@ -73,8 +78,6 @@ def run(arguments: argparse.Namespace) -> int:
     if close:
         _tell_closed(by.current(store), close, shard)
     if arguments.web:
-        from packyard.cli.sharing import web
-
         web.write(arguments.to, store)
     return 0
 
@@ -84,10 +87,6 @@ def _check(arguments: argparse.Namespace) -> None:
     reference.check_version(arguments.version)
     if arguments.version[:1] == "v":
         output.warning(f"published as {arguments.version}, with the v; most write {arguments.version[1:]}")
-    if arguments.web:
-        from packyard.cli.sharing import web  # what writes pages takes long to import
-
-        web.check(arguments.to)
     if arguments.dry_run and (arguments.close or arguments.web):
         raise UsageError("packyard publish: --dry-run goes with neither --close nor --web")
 
