@@ -13,8 +13,8 @@ packyard cfg COMMAND --help describes a command.
 Arguments, flags and exit codes are the same, and what files hold afterwards.
 Scripts run unchanged, but for differences that prevent harm: where one package
 of a tree refuses a change, none is written. The other commands of 3.8.7 are not
-here: cat, count, grep and tree are in kustomize 5 (kustomize cfg cat …), and
-kubectl annotate --local -f FILE annotates.
+here: cat, count, grep and tree are in kustomize 5 (kustomize cfg cat …); fmt,
+merge, merge3 and annotate are gone there too (kubectl annotate --local).
 """
 
 from __future__ import annotations
