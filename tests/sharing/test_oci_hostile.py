@@ -12,7 +12,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.stores.oci.channel import OCIStore
-from packyard.sharing.stores.store import MissingStoreError, NotFoundError
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, TooLongError
 from sharing.examples import bundle
 from sharing.servers import Script, Server, answer, answering
 
@@ -76,7 +76,7 @@ def test_a_manifest_that_is_no_artifact_of_one_layer_is_refused(name: str) -> No
 BLOBS: dict[str, tuple[bytes, type[PackyardError], str]] = {
     "other bytes": (answer(b"BUNDLE"), IntegrityError, "expected sha256:.*, found sha256:"),
     "fewer": (answer(b"bundl"), IntegrityError, "expected sha256:.*, found sha256:"),
-    "more": (answer(bytes(5_000_000)), IntegrityError, "expected 6 bytes, found more"),
+    "more": (answer(bytes(5_000_000)), TooLongError, "is larger than 6 bytes"),
     "a part": (answer(b"bundle", status=b"206 Partial"), UnavailableError, "answers HTTP 206"),
     "no blob": (NOT_FOUND, NotFoundError, "not found"),
 }
