@@ -101,19 +101,6 @@ def tags(*names: object, link: str = "") -> bytes:
     return answer(json.dumps({"name": "m/index", "tags": names}).encode(), *headers)
 
 
-def test_follows_pages_as_the_registry_says() -> None:
-    names = [f"p-{number:05}" for number in range(2500)]
-
-    def page(request: bytes) -> bytes:
-        at = int(request.split(b"at=")[1].split()[0]) if b"at=" in request else 0
-        link = f'</x>; rel="prev", </v2/m/index/tags/list?at={at + 700}>; rel="next"' if at + 700 < len(names) else ""
-        return tags(*names[at : at + 700], link=link)
-
-    with answering(listing(page)) as server:
-        assert oci(server).names == names
-    assert len(server.requests) == 4
-
-
 @pytest.mark.parametrize(
     "link", ["http://127.0.0.1:1/x", "//evil.invalid/x", "http://evil.invalid:80/v2/m/index/tags/list"]
 )
