@@ -21,7 +21,6 @@ from tiny import environment
 
 FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
 CASES = max(150, FUZZ // 250) if FUZZ else 8
-MUTATIONS = FUZZ // 5 if FUZZ else 250
 
 #: A process that is started begins with the peak of who starts it; that of its own memory it tells itself.
 #: One that computes without end is ended by the system.
