@@ -46,7 +46,7 @@ def _fetch(entry: Entry) -> Path:
     store = open_channel(channel)
     fetched = fetch(store, Reference(name=entry.name, version=entry.version), fetching(channel, store))
     output.detail(f"the library {fetched.choice.entry} from {channel}, {fetched.choice.why}")
-    folder, tar = shelf().put(entry.name, fetched.read().members)
+    folder, tar = shelf().put(entry.name, fetched.bundle.members)
     if entry.digest is None:
         hint = f"look at it by: packyard get {quote(f'{entry.name}@{entry.version}')} --from {quote(channel)}"
         raise InputError(entry.problem(f"has no digest: write digest: {tar}, if you trust what is published", hint))

@@ -6,7 +6,6 @@ packyard config set channel ADDRESS         write a value into the file
 The file is $XDG_CONFIG_HOME/packyard/config.yaml, by default ~/.config/packyard/config.yaml:
 
   channel: https://models.example.com  where `packyard get` looks
-  cacheLimit: 2Gi                      how much of what was fetched is kept
 """
 
 from __future__ import annotations
@@ -30,14 +29,13 @@ from packyard.sharing.stores.store import PATIENCE
 
 ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN")
 _DEFAULT = "default"
-_NAMES = ("channel", "cacheLimit")
 _SECRETS = (signing.KEY, signing.PASSPHRASE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s [set NAME VALUE] [flags]"
-    parser.add_argument("words", metavar="[set NAME VALUE]", nargs="*")
+    parser.usage = "%(prog)s [set channel ADDRESS] [flags]"
+    parser.add_argument("words", metavar="[set channel ADDRESS]", nargs="*")
     declare.value(parser, "--from CHANNEL", "show the values for this channel", dest="channel")
 
 
@@ -52,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _set(words: Sequence[str]) -> None:
     """Write a value into the user's file, in the line that it has there."""
-    if len(words) != 3 or words[0] != "set" or words[1] not in _NAMES:
-        raise UsageError(f"packyard config: type packyard config, or packyard config set {'|'.join(_NAMES)} VALUE")
+    if len(words) != 3 or words[:2] != ["set", "channel"]:
+        raise UsageError("packyard config: type packyard config, or packyard config set channel ADDRESS")
     folder = state.config_dir()
     if folder is None:
         raise UnavailableError("nothing is configured without a home folder (set HOME, or XDG_CONFIG_HOME)")
@@ -73,10 +71,7 @@ def _set(words: Sequence[str]) -> None:
 
 
 def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
-    configured = preferences.configured_values()
     yield "channel", preferences.channel(flag) or Setting("", _DEFAULT)
-    limit = configured.cache_limit
-    yield "cacheLimit", Setting(str(limit), configured.places["cacheLimit"]) if limit is not None else _limit()
     seconds = os.environ.get(TIMEOUT)
     yield "timeout", Setting(seconds, TIMEOUT) if seconds else Setting(f"{PATIENCE:g}", _DEFAULT)
     for name in _SECRETS:
@@ -85,9 +80,3 @@ def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
     for name, folder in folders.items():
         variable = f"XDG_{name.upper()}_HOME"
         yield f"{name} folder", Setting(str(folder or ""), variable if os.environ.get(variable) else _DEFAULT)
-
-
-def _limit() -> Setting:
-    from packyard.cli.channels import BUNDLES_LIMIT
-
-    return Setting(str(BUNDLES_LIMIT), _DEFAULT)

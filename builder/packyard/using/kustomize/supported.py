@@ -33,7 +33,7 @@ from packyard.using.kustomize import generator, objects, patch, references, sele
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.references import FieldSpec
-from packyard.using.options.folder import package_of
+from packyard.using.options.options import package_of
 
 HINT = "install kustomize or kubectl, which packyard then builds with"
 

@@ -15,9 +15,10 @@ from packyard.core.errors import InputError, PackyardError, Problem, Unavailable
 from packyard.core.files import paths
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.kustomize.supported import Budget
-from packyard.using.options import folder as options
+from packyard.using.options.folder import use_cases
 from packyard.using.options.option_setters import reach
-from packyard.using.options.switch import enable_below
+from packyard.using.options.options import package_of
+from packyard.using.options.switch import switch
 from packyard.using.render import reached
 from packyard.using.render.render import render
 from packyard.using.setters.change import change_setters
@@ -29,20 +30,20 @@ _MARK = b"packyard render --to wrote this folder; packyard diff and packyard ver
 
 def find(directory: Path) -> list[str]:
     """Return the paths of the use cases below a directory, or ``.`` for itself, sorted; what is in one is none."""
-    use_cases: list[str] = []
-    for use_case in options.use_cases(directory):
-        if not (use_cases and paths.is_inside(use_case, use_cases[-1])):
-            use_cases.append(use_case)
-    if not use_cases:
+    tops: list[str] = []
+    for use_case in use_cases(directory):
+        if not (tops and paths.is_inside(use_case, tops[-1])):
+            tops.append(use_case)
+    if not tops:
         raise InputError(Problem("no use case here or below", file=str(directory), hint="name the folder of a package"))
-    return sorted(os.path.relpath(use_case, directory) for use_case in use_cases)
+    return sorted(os.path.relpath(use_case, directory) for use_case in tops)
 
 
 def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
     """Render every use case below a directory, as `render` does; all problems of all of them are raised together."""
-    use_cases = find(directory)
-    rendered = every(lambda use_case: render(directory / use_case, path=path), use_cases)
-    return dict(zip(use_cases, rendered, strict=True))
+    found = find(directory)
+    rendered = every(lambda use_case: render(directory / use_case, path=path), found)
+    return dict(zip(found, rendered, strict=True))
 
 
 @contextmanager
@@ -56,7 +57,7 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
     if not values and not enabling:
         yield directory
         return
-    package = options.package_of(directory)
+    package = package_of(directory)
     tops = _outermost([package, *_elsewhere(directory, package)])
     root = os.path.commonpath(tops)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
@@ -73,7 +74,7 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
             raise UnavailableError(Problem(f"cannot be copied: {error}", file=str(directory))) from error
         try:
             if enabling:
-                enable_below(copy, find(copy), enabling, Trial)
+                switch(copy, enabling, Trial, recursive=True)
             if values:
                 beside = reach(copy, [*values], recursive=True)
                 change_setters(copy, values, recursive=True, beside=beside, command=command)
@@ -88,7 +89,7 @@ def _elsewhere(directory: Path, package: str) -> Iterator[str]:
     """Yield the real folders that use cases below a directory are built from, where these are not in its package."""
     if os.path.lexists(f"{package}/{paths.MANIFEST}"):
         return  # which has all that it is built from
-    for use_case in options.use_cases(directory):
+    for use_case in use_cases(directory):
         with suppress(PackyardError):  # the build says so
             for each in reached.folders(Path(use_case), Budget(directory)):
                 if not paths.is_inside(real := os.path.realpath(each), package):

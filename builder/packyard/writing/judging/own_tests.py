@@ -22,7 +22,7 @@ from packyard.using.kustomize import objects
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.kustomize.objects import Object
 from packyard.using.options.option_setters import reach
-from packyard.using.options.switch import enable
+from packyard.using.options.switch import switch
 from packyard.using.render.render import render, unset
 from packyard.using.setters import regexp, valuesfile
 from packyard.using.setters.change import change_setters
@@ -48,7 +48,7 @@ def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str) -> lis
 def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
     """Return the objects of a use case with what a test gives it."""
     if test.options:
-        enable(directory, test.options, Trial(directory))
+        switch(directory, test.options, Trial)
     values: dict[str, Sequence[str]] = {}
     if test.preset:
         file = shipped.preset(directory, test.preset)

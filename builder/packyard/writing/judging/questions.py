@@ -24,7 +24,7 @@ from packyard.core.errors import InputError, PackyardError
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.options.option_setters import reach
-from packyard.using.options.switch import disable, enable, states
+from packyard.using.options.switch import states, switch
 from packyard.using.render import programs
 from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
@@ -180,10 +180,10 @@ def _with_options(name: str, path: str, directory: Path, judges: Judges) -> Iter
     details = list[str]()
     for option in fitting:
         try:
-            enable(directory, [option], trial)
+            switch(directory, [option], lambda _: trial)
             _fill_in(directory)
             faults = by_kustomize.of_directory(directory, render(directory, path=judges.path))
-            disable(directory, [option])
+            switch(directory, [option], lambda _: trial, off=True)
         except PackyardError as error:
             faults = [str(each) for each in error.problems]
         details += (f"with {option}: {each}" for each in faults)
