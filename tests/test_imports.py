@@ -42,6 +42,7 @@ ROOMS = (
     "using.options",
     "using.functions",
     "using.kustomize",
+    "using.setting",
     "using.render",
     "using.upgrade",
     "writing.source",
