@@ -212,7 +212,7 @@ FAULTS: Sequence[Fault] = (
         run=lambda _: [mpi()],
     ),
     fault("namespace missing", "Namespace .*-none: is not there", namespace=lambda name: f"{name}-none"),
-    fault("no rights", 'cannot list resource "configmaps"', user="eve"),
+    fault("no rights", 'cannot list resource "configmaps".*for the Role of docs/operating.md', user="eve"),
     fault(
         "queue missing",
         "LocalQueue team: is not there",

@@ -76,7 +76,7 @@ def test_names_each_fault_of_images_data_and_results(shell: list[str], new_machi
     }
     reasons = {each.partition(": ")[2] for each in found}
     assert any(f"{data_dir}: no such file".lower() in each.lower() for each in reasons)
-    assert reasons & {f"{output_dir}: Not a directory", f"{output_dir}: Directory nonexistent"}
+    assert reasons & {f"{output_dir}: {said}" for said in ("Directory nonexistent", "nonexistent directory")}
 
 
 def sound(new_machine: NewMachine, objects: list[Object]) -> Machine:
