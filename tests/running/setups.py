@@ -75,13 +75,7 @@ def pool(*nodes: Mapping[str, Any], **amounts: str) -> Setup:
 
     def setup(api: Api, namespace: str) -> None:
         for number, each in enumerate(nodes):
-            has = {
-                "pods": "110",
-                "cpu": "4",
-                "memory": "8Gi",
-                **_named(amounts),
-                **each.get("amounts", {}),
-            }
+            has = {"pods": "110", "cpu": "4", "memory": "8Gi", **_named(amounts), **each.get("amounts", {})}
             labels = {"pool": namespace, "kubernetes.io/hostname": f"{namespace}-{number}", **each.get("labels", {})}
             name = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{namespace}-{number}", "labels": labels}}
             spec = {"taints": list(each.get("taints", ())), "unschedulable": bool(each.get("cordoned"))}

@@ -101,8 +101,8 @@ UNTOUCHED = "nothing has taken up RayJob run yet; packyard doctor says which ope
         ({"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED"}, "failed", "job STOPPED"),
         ({"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"}, "succeeded", ""),
         ({"conditions": [{"type": "Ready", "status": "False", "message": "no image"}]},
-         "starting", "RayJob run is not ready: no image"),
-    ],
+         "starting", "RayJob run is not ready: no image")
+    ]
 )  # fmt: skip
 def test_a_ray_job_ends_as_it_says_whatever_its_pods_do(said: Object, state: str, reason: str) -> None:
     item = {**made.job("run", "run"), "apiVersion": "ray.io/v1", "kind": "RayJob", "status": said}
@@ -133,11 +133,7 @@ def test_a_kind_that_nobody_knows_ends_as_its_pods_do() -> None:
 
 def replica_set(name: str, revision: str) -> Object:
     owners = [{"kind": "Deployment", "name": "run"}]
-    metadata = {
-        "name": name,
-        "ownerReferences": owners,
-        "annotations": {"deployment.kubernetes.io/revision": revision},
-    }
+    metadata = {"name": name, "ownerReferences": owners, "annotations": {"deployment.kubernetes.io/revision": revision}}
     return {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata}
 
 

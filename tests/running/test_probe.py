@@ -28,11 +28,7 @@ COMMANDS = {
     "a parameter of Argo": (["python3", "{{inputs.parameters.file}}/a.py"], ["program python3"]),
     "no texts": ([1, None, {"a": "b"}], []),
 }
-VOLUMES = [
-    {"name": "data", "nfs": {}},
-    {"name": "tmp", "emptyDir": {}},
-    {"name": "claim", "persistentVolumeClaim": {}},
-]
+VOLUMES = [{"name": "data", "nfs": {}}, {"name": "tmp", "emptyDir": {}}, {"name": "claim", "persistentVolumeClaim": {}}]
 
 
 @pytest.mark.parametrize(("command", "expected"), COMMANDS.values(), ids=COMMANDS)
