@@ -23,7 +23,7 @@ def channel(tmp_path: Path) -> Path:
 
 
 def test_a_yanked_version_is_told_of_where_it_is_fetched(channel: Path, tmp_path: Path) -> None:
-    yank = ("yank", "bert@1.1", "--reason", "diverges", "--in", channel)
+    yank = ("yank", "bert@1.1", "--reason", "diverges", "--from", channel)
     assert done(*yank) == "yanked     bert@1.1: diverges\n"
     assert done(*yank) == "unchanged  bert@1.1: diverges\n"
     (row,) = json.loads(done(*yank, "-o", "json"))
@@ -46,7 +46,7 @@ def test_a_yanked_version_is_told_of_where_it_is_fetched(channel: Path, tmp_path
     assert locked.stderr.splitlines()[1] == "warning: bert@1.1 is yanked: diverges"
     rows = json.loads(done("list", "--from", channel, "-o", "json"))
     assert [(row["name"], row["version"]) for row in rows] == [("bert", "1.0"), ("gpt", "1.1")]
-    other = packyard("yank", "bert@1.1", "--reason", "other", "--in", channel)
+    other = packyard("yank", "bert@1.1", "--reason", "other", "--from", channel)
     assert (other.returncode, other.stderr) == (1, "error: bert@1.1 is yanked: diverges (a reason never changes)\n")
 
 
@@ -87,7 +87,7 @@ def test_checks_a_channel_and_makes_its_index_again(channel: Path) -> None:
     [
         ("fsck", "CHANNEL"),
         ("fsck", "CHANNEL", "--repair"),
-        ("yank", "bert@1.0", "--reason", "x", "--in", "CHANNEL"),
+        ("yank", "bert@1.0", "--reason", "x", "--from", "CHANNEL"),
         ("copy", "CHANNEL", "TO", "bert@1.0"),
     ],
     ids=lambda words: words[0],

@@ -52,7 +52,7 @@ def test_an_empty_signing_key_is_refused_by_every_verb_that_signs(home: Path, ch
     for words in (
         ("publish", "--workspace", home / "sources", "--to", home / "new", "--version", "3.0", "--close"),
         ("copy", channel, home / "new", "p"),
-        ("yank", "p@1.0", "--reason", "bad", "--in", channel),
+        ("yank", "p@1.0", "--reason", "bad", "--from", channel),
         ("fsck", channel, "--repair"),
         ("gc", channel, "--yanked"),
     ):
@@ -68,7 +68,7 @@ def test_no_verb_follows_a_signed_index_by_an_unsigned_one(home: Path, channel: 
     for words in (
         ("publish", "--workspace", home / "sources", "--to", channel, "--version", "3.0"),
         ("copy", home / "plain", channel),
-        ("yank", "p@1.0", "--reason", "bad", "--in", channel),
+        ("yank", "p@1.0", "--reason", "bad", "--from", channel),
         ("fsck", channel, "--repair"),
         ("publish", "--to", channel, "--version", "1.0", "--workspace", home / "sources", "--close"),
     ):
@@ -77,7 +77,7 @@ def test_no_verb_follows_a_signed_index_by_an_unsigned_one(home: Path, channel: 
 
 
 def test_a_stripped_index_is_refused_by_who_trusts_a_key(home: Path, channel: Path) -> None:
-    done("yank", "p@1.0", "--reason", "bad", "--in", channel, **PEM)
+    done("yank", "p@1.0", "--reason", "bad", "--from", channel, **PEM)
     shutil.rmtree(channel / "index")
     shutil.rmtree(home / "STATE")  # of a new user
     refused("no index", "get", "p@1.0", "--from", channel, "--to", home / "a")

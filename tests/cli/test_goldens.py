@@ -55,7 +55,7 @@ VERBS = {
     "undeploy": "undeploy first --yes",
     "upgrade": "upgrade tiny new/tiny.tar.gz",
     "config": "config",
-    "yank": "yank tiny@1.0 --reason slow --in channel",
+    "yank": "yank tiny@1.0 --reason slow --from channel",
     "gc": "gc channel --yanked --dry-run",
     "fsck": "fsck channel",
     "keys": "keys new mine --no-passphrase",

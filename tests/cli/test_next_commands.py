@@ -23,6 +23,13 @@ def test_a_folder_that_is_no_workspace_can_become_one(tmp_path: Path) -> None:
     assert f"(packyard init {tmp_path} begins one)" in tiny.refused("lint", "--workspace", tmp_path)
 
 
+@pytest.mark.parametrize("words", ["test", "build --version 1 --to OUT", "publish --version 1 --to OUT"])
+def test_a_workspace_without_packages_can_get_one(root: Path, words: str) -> None:
+    (root / "packages/p/package.yaml").unlink()
+    said = tiny.refused(*words.replace("OUT", str(root.parent / "out")).split(), "--workspace", root)
+    assert said.startswith(f"error: {root}: has no packages (packyard new NAME makes a package;")
+
+
 @pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
 def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path], None]) -> None:
     fragment = root / "packages/p/docs/20-x.md"
@@ -57,7 +64,7 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
         ("keys new", "packyard keys new NAME"),
         ("keys trust", "packyard keys trust KEY CHANNEL"),
         ("keys trust missing.pem channel", "missing.pem: no such file"),
-        ("keys list x", "takes no names: packyard keys list"),
+        ("keys list x", "one too many; type packyard keys list"),
     ],
 )
 def test_words_of_authors_and_publishers_that_do_not_fit(

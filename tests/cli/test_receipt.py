@@ -107,7 +107,7 @@ def test_upgrade_goes_to_the_newest_version_of_the_channel_that_it_is_from(chann
 def test_no_verb_goes_back_unless_that_version_is_named_in_full(channel: Path, address: str) -> None:
     publish_version(channel, "1.1.0")
     done("get", "p", "--from", address)
-    done("yank", "p@1.1.0", "--in", channel, "--reason", "diverges")
+    done("yank", "p@1.1.0", "--from", channel, "--reason", "diverges")
     for words in ((), ("latest",), ("~1.0",)):
         says = refused("upgrade", "p", *words)
         assert "warning: p: is p@1.1.0, which is yanked: diverges\n" in says

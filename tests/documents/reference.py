@@ -21,7 +21,7 @@ JSON = (
 )
 NOTES = (
     "An object that is about the bundle of a library has `kind: Library` as well. `get` without a channel prints no",
-    "field behind `tar`. Where `publish --dry-run` finds a conflict, the object has `problems`.",
+    "field behind `tar`.",
     "",
     "`indexSeen` is the number of the index that was read, and null where no channel was asked.",
 )

@@ -94,7 +94,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "verify FILE": run("verify", out / f"{NAME}.tar.gz"),
         "config": run("config"),
     }
-    results["yank"] = run("yank", f"{NAME}@1.0.0", "--reason", "too slow", "--in", channel)
+    results["yank"] = run("yank", f"{NAME}@1.0.0", "--reason", "too slow", "--from", channel)
     results["gc"] = run("gc", channel, "--yanked", "--dry-run")
     (channel / "1.0.0" / f"{NAME}.tar.gz").unlink()
     results["fsck"] = run("fsck", channel)

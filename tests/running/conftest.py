@@ -44,7 +44,7 @@ def client(cluster: Api, namespace: str) -> Kubectl:
 def untarred(tmp_path: Path) -> Callable[[str], Path]:
     """Call it with the name of a package of the catalogue: it is built and untarred, and its use cases are there."""
     catalogue = workspace.read(real.REPOSITORY)
-    return lambda name: compose_draft(catalogue, name, "1.0.0").bundle().unpack(tmp_path) / "quickstart/mlops"
+    return lambda name: compose_draft(catalogue, "1.0.0", name).bundle().unpack(tmp_path) / "quickstart/mlops"
 
 
 @pytest.fixture

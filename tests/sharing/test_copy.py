@@ -49,7 +49,7 @@ def target(tmp_path: Path) -> DirectoryStore:
 
 
 def statuses(source: Store, target: Store, *texts: str) -> dict[str, str]:
-    return {str(each.entry): each.status for each in copy(source, target, texts, how=Fetching(trusted=TRUST))}
+    return {str(entry): status for entry, status in copy(source, target, texts, how=Fetching(trusted=TRUST))}
 
 
 def test_everything_is_there_afterwards_with_the_same_bytes(source: DirectoryStore, target: DirectoryStore) -> None:
@@ -98,8 +98,8 @@ def test_what_is_yanked_is_told_by_the_first_run_as_by_the_second(
 ) -> None:
     yank(source, "gpt@1.0", "slow", by=Publisher(key=KEY))
     for _ in range(2):
-        (copied,) = copy(source, target, ["gpt"], how=Fetching(trusted=TRUST))
-        assert copied.entry.yanked == access.read(target).named("gpt").get("1.0").yanked == "slow"
+        ((copied, _),) = copy(source, target, ["gpt"], how=Fetching(trusted=TRUST))
+        assert copied.yanked == access.read(target).named("gpt").get("1.0").yanked == "slow"
 
 
 def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryStore, target: DirectoryStore) -> None:
@@ -223,7 +223,7 @@ def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_
 ) -> None:
     there = compressed_otherwise(BUNDLES[1])
     publish(target, [there])
-    (done,) = copy(source, target, ["bert@1.1"])
-    assert done.status == "unchanged"
+    ((_, status),) = copy(source, target, ["bert@1.1"])
+    assert status == "unchanged"
     assert fetch(target, "bert").data == there.data
     assert target.list("1.1/") == ["1.1/bert.tar.gz", "1.1/bert.tar.gz.sha256"]

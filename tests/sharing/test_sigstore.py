@@ -41,7 +41,7 @@ MANIFEST = bundle_digest(ENTRY)
 
 def made(entry: IndexEntry = ENTRY) -> Statement:
     manifest = bundle_digest(entry)
-    return Statement(entry, {"a": Digest.of(b"")}, None, libraries={}, manifest=manifest)
+    return Statement(entry, {"a": Digest.of(b"")}, None, manifest=manifest)
 
 
 def attest(entry: IndexEntry, key: SigningKey = KEY) -> Mapping[str, bytes]:
@@ -83,7 +83,7 @@ def test_a_registry_has_the_bundle_as_a_referrer(
     registry: str, request: pytest.FixtureRequest, channel: DirectoryStore
 ) -> None:
     store = OCIStore(anywhere(request.getfixturevalue(registry)))
-    assert [each.status for each in copy(channel, store, by=lambda: Publisher(key=KEY))] == ["published"]
+    assert [status for _, status in copy(channel, store, by=lambda: Publisher(key=KEY))] == ["published"]
     image = ask(store, "bert", "manifests/1.0")
     assert Digest.of(image.content) == MANIFEST
     tag = MANIFEST.replace(":", "-")
@@ -92,7 +92,7 @@ def test_a_registry_has_the_bundle_as_a_referrer(
     kinds = {each["artifactType"] for each in listed.json()["manifests"]}
     assert envelope.BUNDLE_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
     assert list(fsck.check(store, TRUST)) == []
-    assert [each.status for each in copy(channel, store, by=lambda: Publisher(key=KEY))] == ["unchanged"]
+    assert [status for _, status in copy(channel, store, by=lambda: Publisher(key=KEY))] == ["unchanged"]
 
 
 def test_publishing_again_leaves_a_signed_statement_that_verifies(channel: DirectoryStore, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 's
 def zoo(tmp_path: Path) -> Path:
     """Publish two packages; one has two versions, of which the first is yanked."""
     made = channel(tmp_path / "zoo", package(), package(version="2.0+cpu"), package("gpt", readme="# GPT\n\nWrites.\n"))
-    done("yank", "bert@1.0", "--reason", "it diverges", "--in", made)
+    done("yank", "bert@1.0", "--reason", "it diverges", "--from", made)
     return made
 
 
@@ -117,7 +117,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     setters[EVIL] = {"description": "", "pattern": EVIL, "enum": [EVIL]}
     said = {"description": EVIL, "framework": EVIL, "image": EVIL, "requires": f"Secret {EVIL}"}
     zoo = channel(tmp_path / "zoo", package("evil", readme=EVIL, setters=setters, **said), package("evil", "2.0"))
-    done("yank", "evil@1.0", "--reason", EVIL.replace("\u202e", ""), "--in", zoo)
+    done("yank", "evil@1.0", "--reason", EVIL.replace("\u202e", ""), "--from", zoo)
     for key, read in written(zoo).items():
         assert read.faults == [], key
         tags = {tag for tag, _ in read.elements}

@@ -49,10 +49,9 @@ def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
 
 def packed(here: Workspace, name: str) -> Bundle:
     """Build a package of a workspace, with the version of this packyard."""
-    from packyard.writing.build.packing import Packing, Settings
+    from packyard.writing.build.packing import compose_draft
 
-    how = Settings(root_dir=here.root_dir, version=__version__, libraries=here.libraries)
-    return Packing(how)(name).bundle()
+    return compose_draft(here, __version__, name).bundle()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,13 +102,13 @@ def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin:
     store = store or open_channel(source.value)
     fetched = fetch(store, asked, fetching(source.value, store), pin=pin)
     return Offer(
-        bundle=fetched.read(),
+        bundle=fetched.bundle,
         entry=fetched.choice.entry,
         source=source,
         address=store.address,
         why=fetched.choice.why,
         proof=fetched.proof,
-        versions=fetched.versions,
+        versions=fetched.package.entries,
         index=fetched.number,
     )
 

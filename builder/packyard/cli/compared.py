@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 
 from packyard.cli import bundles, fanout, libraries, preferences, progress, untarred
@@ -16,7 +17,7 @@ from packyard.core.files.paths import RECEIPT, WORKSPACE, is_rendered
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
 from packyard.using.upgrade.difference import Files
-from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build.packing import compose_draft
 from packyard.writing.source import library, package, workspace
 from packyard.writing.source.workspace import Workspace
 
@@ -48,9 +49,10 @@ def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
 
 
 def _composed(here: Workspace, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
-    packing = Packing(Settings(root_dir=here.root_dir, version=_VERSION, libraries=here.libraries))
     with progress.of(names) as done:
-        drafts = executor.run(packing, names, jobs=fanout.jobs(arguments, names), done=done)
+        drafts = executor.run(
+            partial(compose_draft, here, _VERSION), names, jobs=fanout.jobs(arguments, names), done=done
+        )
     return {each.name: files_of(each.bundle().members) for each in drafts}
 
 

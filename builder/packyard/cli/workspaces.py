@@ -33,7 +33,11 @@ def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
     folder = (workspace.root_dir / "packages").resolve()
     places = {name: Path(name).resolve() for name in arguments.names}
     named = dict.fromkeys(place.name if place.parent == folder else name for name, place in places.items())
-    return [*named] or workspace.package_names()
+    packages = [*named] or workspace.package_names()
+    if not packages:
+        hint = "packyard new NAME makes a package; packyard import DIR takes one from elsewhere"
+        raise InputError(Problem("has no packages", file=str(workspace.root_dir), hint=hint))
+    return packages
 
 
 def bundles(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:

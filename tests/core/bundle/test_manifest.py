@@ -115,6 +115,6 @@ def test_use_cases_are_in_the_order_of_work() -> None:
     use_cases = {path: {"setters": {}, "requires": [], "after": names} for path, names in after.items()}
     found = Manifest.parse(changed(useCases=use_cases)).deployed()
     assert found == ("claim", "staging", "one-node", "stray")
-    free: dict[str, object] = {path: {"setters": {}, "requires": []} for path in ("run", "claim")}
+    free: dict[str, object] = {path: {"setters": {}, "requires": []} for path in ("run", "benchmark", "claim")}
     free["zoo"] = {"setters": {}, "requires": [], "after": ["claim"]}
-    assert Manifest.parse(changed(useCases=free)).deployed() == ("run", "claim", "zoo")
+    assert Manifest.parse(changed(useCases=free)).deployed() == ("run", "benchmark", "claim", "zoo")

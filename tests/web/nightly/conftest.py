@@ -104,7 +104,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     made.packyard("keys", "new", "zoo", "--no-passphrase")
     made.packyard("publish", "--version", "1.0.0", "--to", made.folder)
     made.packyard("publish", MNIST, SERVING, "--version", "1.1.0", "--to", made.folder)
-    made.packyard("yank", f"{MNIST}@1.0.0", "--reason", "its training diverges on two nodes", "--in", made.folder)
+    made.packyard("yank", f"{MNIST}@1.0.0", "--reason", "its training diverges on two nodes", "--from", made.folder)
     made.packyard("web", made.folder)
     return made
 

@@ -30,7 +30,7 @@ _READ = ("README.md", "LICENSE", "packyard.json")
 def contents() -> list[str]:
     """Return a line for each file of each bundle."""
     catalogue = workspace.read(real.REPOSITORY)
-    bundles = {name: compose_draft(catalogue, name, "1.0.0").bundle() for name in catalogue.package_names()}
+    bundles = {name: compose_draft(catalogue, "1.0.0", name).bundle() for name in catalogue.package_names()}
     files = [(f"{name}/{item.path}", item.data) for name, bundle in bundles.items() for item in bundle.members]
     return [f"{digest(path, data)} {path}" for path, data in sorted(files) if not path.endswith(_READ)]
 

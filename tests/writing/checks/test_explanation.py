@@ -16,9 +16,7 @@ from packyard.core.work.memo import Memo
 from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.build import workspace_lint
-from packyard.writing.build.package_lint import Linting
-from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.checks import collisions
 from packyard.writing.checks import folder as any_folder
 from packyard.writing.checks.explanation import Rule, table
@@ -71,7 +69,7 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
         root = tiny.workspace(folder)
         for path, text in rule.files(mark).items():
             tiny.write(root / path, text)
-        linted = Linting(Packing(Settings(root_dir=root, version="1")))("p")
+        linted = package_lint.lint(workspace.read(root), "p")
         return workspace_lint.judge(workspace.read(root), [linted])
     for path in data:
         if data[path].startswith(b"io.k8s.cli."):

@@ -44,7 +44,7 @@ def refused(tree: Path) -> list[str]:
 
 
 def test_a_preset_is_shipped_byte_for_byte_and_named(tree: Path) -> None:
-    unpacked = compose_draft(workspace.read(tree), NAME, "1.0").bundle().unpack(tree)
+    unpacked = compose_draft(workspace.read(tree), "1.0", NAME).bundle().unpack(tree)
     assert (unpacked / "presets/large.yaml").read_text() == NODE
     assert "packyard set .. -f presets/large.yaml -R" in (unpacked / "README.md").read_text()
 
@@ -70,7 +70,7 @@ def test_a_preset_that_cannot_be_used_is_refused_by_its_line(tree: Path, text: s
 
 @pytest.mark.nightly
 def test_a_preset_is_set_recursively_where_a_use_case_has_its_names(tree: Path) -> None:
-    mlops = compose_draft(workspace.read(tree), NAME, "1.0").bundle().unpack(tree) / "quickstart/mlops"
+    mlops = compose_draft(workspace.read(tree), "1.0", NAME).bundle().unpack(tree) / "quickstart/mlops"
     done("set", ".", "--values", mlops / "../../presets/large.yaml", "-R", cwd=mlops)
     for topology in ("multi-node", "single-node"):
         krmfile = (mlops / topology / "user-mounted-nfs/Krmfile").read_text()

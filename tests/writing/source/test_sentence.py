@@ -8,7 +8,8 @@ from pathlib import Path
 import tiny
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import ShippedUseCase
-from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build.packing import compose_draft
+from packyard.writing.source import workspace
 
 BASE = "bases/one/kustomization.yaml"
 COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
@@ -25,7 +26,7 @@ def described(folder: Path) -> Mapping[str, ShippedUseCase]:
     tiny.write(root / "overlays/storage/claim/kustomization.yaml", f"# Data is on a claim. It exists.\n{COMPONENT}")
     tiny.write(root / "overlays/storage/export/kustomization.yaml", f"# Data is on an export\n{COMPONENT}")
     tiny.replace(root / "packages/p/package.yaml", "\n  one: {base: one}\n", USES)
-    built = Packing(Settings(root_dir=root, version="1.0"))("p").bundle()
+    built = compose_draft(workspace.read(root), "1.0", "p").bundle()
     return Bundle.open(built.data).manifest.use_cases
 
 

@@ -51,8 +51,5 @@ def run(arguments: argparse.Namespace) -> int:
             is_own=bool(arguments.key),
             done=lambda number, count: progress.doing(f"{number} of {output.counted(count, 'package')} copied"),
         )
-    for each in copied if arguments.references else ():
-        if each.proof:
-            output.note(each.proof.describe())
-    BUNDLES.show([row(each.entry, each.status) for each in copied], arguments.output)
+    BUNDLES.show([row(entry, status) for entry, status in copied], arguments.output)
     return 0

@@ -17,11 +17,12 @@ from packyard.cli import declare, fanout, output, preferences, progress, workspa
 from packyard.cli.channels import BUNDLES, open_channel, publisher, row
 from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
-from packyard.core.errors import InputError, Problem, UsageError
+from packyard.core.errors import UsageError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
-from packyard.sharing.publishing.publish import Packed, look, publish
+from packyard.sharing.publishing.publish import compare, publish
+from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.store import ReadOnly, Store
 
 ROWS = BUNDLES
@@ -52,32 +53,31 @@ def run(arguments: argparse.Namespace) -> int:
     if "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
     names = workspaces.bundles(arguments, workspace)
-    if not names:
-        hint = "packyard new NAME makes a package; packyard import DIR takes one from elsewhere"
-        raise InputError(
-            Problem("has no packages: there is nothing to publish", file=str(workspace.root_dir), hint=hint)
-        )
     key = None if arguments.dry_run else signing.key(arguments.key)
     store = open_channel(arguments.to)
-    if isinstance(store, ReadOnly) and not arguments.dry_run:
+    if isinstance(store, ReadOnly) and not (arguments.dry_run or as_registry(store)):
         store.refuse()
+    if arguments.web:
+        from packyard.cli.sharing import web  # what writes pages takes long to import
+
+        web.check(store)
     part = names[shard[0] :: shard[1]] if shard else names
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         packed = pack.pack(arguments, workspace, part, Path(folder))
         if arguments.dry_run:
-            return _preview(store, packed, arguments)
+            uploads = compare(store, packed, access.current(store, preferences.trust(arguments.to)), at_once=_AT_ONCE)
+            _print(store, [(each.entry, each.outlook) for each in uploads], arguments.output)
+            return 0
         attest = pack.attest(workspace, Path(folder), key)
         close = arguments.version if arguments.close else ""
         by = publisher(arguments.to, key)
         with progress.busy(f"publishing {output.counted(len(part), 'package')}"), progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, at_once=_AT_ONCE, done=done, close=close, shard=shard)
-    _print(store, [(entry, status, ()) for entry, status in published], arguments.output)
+    _print(store, published, arguments.output)
     signing.tell_unsigned(key)
     if close:
         _tell_closed(by.current(store), close, shard)
     if arguments.web:
-        from packyard.cli.sharing import web
-
         web.write(arguments.to, store)
     return 0
 
@@ -85,10 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse flags that do not go together, and a version that is none."""
     reference.check_version(arguments.version)
-    if arguments.web:
-        from packyard.cli.sharing import web  # what writes pages takes long to import
-
-        web.check(arguments.to)
+    if arguments.version[:1] == "v":
+        output.warning(f"published as {arguments.version}, with the v; most write {arguments.version[1:]}")
     if arguments.dry_run and (arguments.close or arguments.web):
         raise UsageError("packyard publish: --dry-run goes with neither --close nor --web")
 
@@ -109,31 +107,14 @@ def _tell_closed(index: Index, version: str, shard: tuple[int, int] | None) -> N
     if index.is_closed(version):
         output.note(f"the release {version} is closed")
     elif shard:
-        missing = sorted({*range(shard[1])} - {*index.release(version).shards})
-        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
-        shown = ", ".join(f"{number}/{shard[1]}" for number in missing[:_SHOWN])
-        output.note(f"the release {version} is open until the last shard is published; missing: {shown}{more}")
+        missing = [f"{number}/{shard[1]}" for number in range(shard[1]) if number not in index.release(version).shards]
+        shown = ", ".join([*missing[:_SHOWN], *(["…"] if len(missing) > _SHOWN else ())])
+        output.note(f"the release {version} is open until the last shard is published; missing: {shown}")
 
 
-def _preview(store: Store, packed: Sequence[Packed], arguments: argparse.Namespace) -> int:
-    with progress.busy(f"comparing {output.counted(len(packed), 'package')}"):
-        before = access.current(store, preferences.trust(arguments.to))
-        uploads = look(store, packed, before, at_once=_AT_ONCE)
-    refusals = [each.refusal.problems if each.refusal else () for each in uploads]
-    rows = [(each.entry, each.outlook, problems) for each, problems in zip(uploads, refusals, strict=True)]
-    _print(store, rows, arguments.output)
-    for problem in (problem for problems in refusals for problem in problems):
-        output.problem(str(problem))
-    return int(any(refusals))
-
-
-def _print(store: Store, rows: Sequence[tuple[IndexEntry, str, Sequence[Problem]]], form: str) -> None:
+def _print(store: Store, rows: Sequence[tuple[IndexEntry, str]], form: str) -> None:
     """Print a row for each package, and count them."""
-    BUNDLES.show([{**row(entry, status), **_why(problems)} for entry, status, problems in rows], form)
-    counts = Counter(status for _, status, _ in rows)
+    BUNDLES.show([row(entry, status) for entry, status in rows], form)
+    counts = Counter(status for _, status in rows)
     summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "nothing to do"
     output.note(f"{summary}: {store.address}")
-
-
-def _why(problems: Sequence[Problem]) -> dict[str, list[str]]:
-    return {"problems": list(map(str, problems))} if problems else {}

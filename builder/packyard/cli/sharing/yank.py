@@ -1,8 +1,6 @@
 """Mark a published version as one that nobody should use any more, and say why.
 
 It stays in the channel: whoever asks for exactly that version gets it, with the reason. Nothing else chooses it.
-
-packyard yank NAME@VERSION --reason TEXT --in CHANNEL
 """
 
 from __future__ import annotations
@@ -13,21 +11,26 @@ from packyard.cli import declare
 from packyard.cli.channels import DONE, open_channel, publisher, row
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
+from packyard.core.errors import UsageError
 from packyard.sharing.publishing.yank import yank
 
 ROWS = Rows("package", DONE, line="{status:<10} {name}@{version}: {yanked}")
+EXAMPLE = "packyard yank NAME@VERSION --reason TEXT --from CHANNEL"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("reference", metavar="NAME@VERSION")
     declare.value(parser, "--reason TEXT", "why, in one line; users read it", required=True)
-    declare.value(parser, "--in CHANNEL", "the channel that has it", dest="channel", required=True)
+    declare.value(parser, "--from CHANNEL", "the channel that has it", dest="channel")
+    declare.former(parser, "--in", "channel")
     signing.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Yank the version; once more changes nothing."""
+    if arguments.channel is None:
+        raise UsageError(f"packyard yank: --from is missing; type {EXAMPLE}")
     by = publisher(arguments.channel, signing.key(arguments.key))
     entry, is_new = yank(open_channel(arguments.channel), arguments.reference, arguments.reason, by)
     ROWS.show([row(entry, "yanked" if is_new else "unchanged")], arguments.output)

@@ -19,7 +19,6 @@ from packyard.core.bundle import reference
 from packyard.core.errors import UsageError
 from packyard.writing.build import catalogue
 from packyard.writing.build.catalogue import Catalogue
-from packyard.writing.build.packing import Settings
 
 ROWS = Rows("package", "name, version, digest, tar, size")
 EXAMPLE = "packyard build --version 1.0.0 --to build"
@@ -46,10 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     names = workspaces.bundles(arguments, workspace)
     out_dir = Path(arguments.to)
     workspace.check_target(out_dir)
-    settings = Settings(root_dir=workspace.root_dir, version=arguments.version, libraries=workspace.libraries)
     jobs = fanout.jobs(arguments, names)
     with progress.of(names) as done:
-        built = catalogue.build(settings, names, out_dir, jobs=jobs, done=done)
+        built = catalogue.build(workspace, arguments.version, names, out_dir, jobs=jobs, done=done)
     if ROWS.show(built.packages, arguments.output):
         _tell(built, out_dir)
     return 0

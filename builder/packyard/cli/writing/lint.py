@@ -11,6 +11,7 @@ import argparse
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from packyard.cli import declare, fanout, libraries, output, state, workspaces
@@ -25,7 +26,6 @@ from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.options import folder as options
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.own_rules import judges_of
-from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.checks import explanation, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
@@ -36,7 +36,6 @@ ROWS = findings.ROWS
 EXAMPLE = "packyard lint my-model --strict"
 _ARCHIVES = (".tar.gz", ".tgz")
 _CHECKS = ("strict", "all", "fix")
-_VERSION = "0.0.0"  # which no finding shows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -144,10 +143,9 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
     for name in names:
         here.package_dir(name)  # which refuses an unknown one
     names = list(dict.fromkeys(names)) or _all_names(here)
-    settings = Settings(root_dir=here.root_dir, version=_VERSION, libraries=here.libraries)
-    linted = executor.run(package_lint.Linting(Packing(settings)), names, jobs=fanout.jobs(arguments, names))
+    linted = executor.run(partial(package_lint.lint, here), names, jobs=fanout.jobs(arguments, names))
     if not here.is_library and set(names) >= set(here.package_names()):
-        linted.append(package_lint.Linting(Packing(settings)).unused())
+        linted.append(package_lint.lint_unused(here))
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from packyard.cli import fanout, output, progress
@@ -15,7 +16,7 @@ from packyard.cli.rows import Rows
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
-from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build.packing import compose_draft
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, file, text", "--readmes")
@@ -40,11 +41,14 @@ def write(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[s
 
 
 def _texts(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str]) -> dict[str, bytes]:
-    arguments.version = arguments.version or _VERSION
-    packing = Packing(Settings(root_dir=workspace.root_dir, version=arguments.version, libraries=workspace.libraries))
+    version = arguments.version or _VERSION
     with progress.of(names) as done:
-        texts = executor.run(packing.readme, names, jobs=fanout.jobs(arguments, names), done=done)
+        texts = executor.run(partial(_readme, workspace, version), names, jobs=fanout.jobs(arguments, names), done=done)
     return dict(zip(names, texts, strict=True))
+
+
+def _readme(workspace: Workspace, version: str, name: str) -> bytes:
+    return compose_draft(workspace, version, name).readme
 
 
 def _write(out_dir: Path, texts: Mapping[str, bytes]) -> list[Path]:

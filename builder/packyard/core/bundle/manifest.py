@@ -105,16 +105,11 @@ class Manifest:
     def deployed(self) -> tuple[str, ...]:
         """Return the paths of the use cases in the order of work, without folders of options.
 
-        Those that no other runs after are sorted, and before each stands what has to run before it.
+        It is that of package.yaml, but before each stands what has to run before it.
         """
-        predecessors = {
-            path: each.after for path, each in self.use_cases.items() if path.rpartition("/")[2] != _OPTIONS
-        }
-        earlier = {other for after in predecessors.values() for other in after}
-        paths = sorted(predecessors, key=lambda path: (path in earlier, path))
-        return tuple(
-            dict.fromkeys(each for path in paths for each in (*predecessors[path], path) if each in predecessors)
-        )
+        after = {path: each.after for path, each in self.use_cases.items() if path.rpartition("/")[2] != _OPTIONS}
+        paths = (each for path, earlier in after.items() for each in (*earlier, path))
+        return tuple(dict.fromkeys(path for path in paths if path in after))
 
     def required_of(self, path: str, options: Iterable[str] = ()) -> tuple[Required, ...]:
         """Return what authors say that the use case at a path needs, and options that are enabled in it."""

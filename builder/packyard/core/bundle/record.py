@@ -43,7 +43,7 @@ def to_line(document: Mapping[str, object]) -> bytes:
 
 
 def to_lines(document: Mapping[str, object], levels: Mapping[str, int]) -> bytes:
-    """Return a document as UTF-8 with a line for each field, in the order given; below it they are sorted.
+    """Return a document as UTF-8 with a line for each field, in the order given; the last level is sorted.
 
     ``levels`` says of a field how many levels of the objects in it have a line for each field as well; it comes last.
     """
@@ -56,7 +56,8 @@ def _line(key: str, value: object, levels: int, indent: str) -> str:
     if not levels or not isinstance(value, dict) or not value:
         text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
     else:
-        lines = [_line(name, item, levels - 1, indent + "  ") for name, item in sorted(value.items())]
+        below = value.items() if levels > 1 else sorted(value.items())
+        lines = [_line(name, item, levels - 1, indent + "  ") for name, item in below]
         text = "{\n" + ",\n".join(lines) + f"\n{indent}}}"
     return f"{indent}{encode_basestring(key)}: {text}"
 

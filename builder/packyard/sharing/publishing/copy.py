@@ -12,10 +12,8 @@ that is yanked. Interrupted, nothing is listed, and the next run uploads what is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import count
 
 from packyard.core.bundle import record
 from packyard.core.bundle.reference import Reference
@@ -23,28 +21,18 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, Problem
 from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, whole
-from packyard.sharing.fetching.verify import Proof, verify_listed, with_sbom
+from packyard.sharing.fetching.verify import verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import KEY, Index
-from packyard.sharing.index.package import Package
 from packyard.sharing.publishing.gc import clear
-from packyard.sharing.publishing.publish import Packed, check_place, compare, upload
+from packyard.sharing.publishing.publish import Upload, check_place, compare, upload
 from packyard.sharing.stores import as_registry, put_all
-from packyard.sharing.stores.store import MissingStoreError, Store, get_or_none, pointing_to_fsck
+from packyard.sharing.stores.store import Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance
 
 _AT_ONCE = 4  # bundles that are in memory
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Copied:
-    """A bundle that the other channel has now, what was done for it, and what the source proves of it if it is new."""
-
-    entry: IndexEntry
-    status: str
-    proof: Proof | None = None
 
 
 def chosen(listed: Index, texts: Sequence[str]) -> tuple[list[IndexEntry], set[str]]:
@@ -60,12 +48,13 @@ def chosen(listed: Index, texts: Sequence[str]) -> tuple[list[IndexEntry], set[s
 
 
 def _named(listed: Index, reference: Reference) -> Iterable[IndexEntry]:
-    package: Package = listed.named(reference.name)
+    package = listed.named(reference.name)
     if reference == Reference(name=reference.name):
         return package.entries
     choice = choose(package, reference).entry  # refuses what there is not
-    in_range = [entry for entry in package.entries if reference.admits(entry.version)]
-    return in_range if choice in in_range and reference.choice[:1] in ("^", "~") else (choice,)
+    if reference.choice[:1] in ("^", "~"):
+        return [entry for entry in package.entries if reference.admits(entry.version)]
+    return [choice]
 
 
 def copy(
@@ -77,94 +66,84 @@ def copy(
     by: Callable[[], Publisher] = lambda: UNSIGNED,
     is_own: bool = False,
     done: Callable[[int, int], object] = lambda *_: None,
-) -> list[Copied]:
-    """Bring what is chosen into another channel; done, another run changes nothing.
+) -> list[tuple[IndexEntry, str]]:
+    """Bring what is chosen into another channel, and return each entry, and what was done for it.
 
     ``how`` is how to read the source, ``by`` who publishes in the target, which is asked for where that has an index of
     its own. ``is_own``: it has, whatever is copied. ``done`` hears how many of how many are copied.
     """
     how = how or Fetching()
-    listed = access.read(source, how.trusted, how.memory)
+    listed, before = access.read(source, how.trusted, how.memory), access.current(target)
     entries, exact = chosen(listed, texts)
     for entry in entries:
         if entry.yanked and str(entry) in exact:
             raise ConflictError(Problem(f"{entry} is yanked: {entry.yanked}", hint="copy another version"))
-    before, publisher = Index(store=target), None
-    with suppress(MissingStoreError):
-        before = access.find(target) or before
-    is_files = not (as_registry(source) or as_registry(target))
-    if is_files and not (texts or is_own) and before.channel in ("", listed.channel):
-        _check_follows(before, listed)
-    else:
-        publisher = by()
+    is_own = bool(is_own or texts or as_registry(source) or as_registry(target))
+    publisher = by() if is_own or before.channel not in ("", listed.channel) else None
+    if publisher:
         before = publisher.current(target)
+    else:
+        _check_follows(target, before, listed)
     check_place(target, before, [entry.key for entry in entries])
     if publisher and not before.number:
         before = publisher.commit(target, lambda index: index, before=before)
-    gone = [each for each in entries if str(each) not in exact and before.known(each.name).is_gone(each.version)]
-    results = {str(each): Copied(entry=each, status="removed" if each in gone else "unchanged") for each in entries}
-    missing = [each for each in entries if each not in gone and not before.lists(each)]
-    own = {str(entry): entry for entry in missing}
-    known, numbers = dict[str, tuple[Mapping[str, bytes], Proof]](), count(1)
-
-    def know(text: str) -> Mapping[str, bytes]:
-        if text not in known:
-            with pointing_to_fsck(source):
-                known[text] = _known(source, listed, own[text], how)
-        return known[text][0]
+    gone = {str(each) for each in entries if before.known(each.name).is_gone(each.version)} - exact
+    missing = {str(each): each for each in entries if str(each) not in gone and not before.lists(each)}
 
     def data(entry: IndexEntry) -> bytes:
-        know(str(entry))
         with pointing_to_fsck(source):
             return whole(source, entry, how)
 
     def attest(entry: IndexEntry) -> Mapping[str, bytes]:
-        files = know(str(entry))
-        return files if own[str(entry)].digest == entry.digest else {}  # there it may be compressed otherwise
+        if missing[str(entry)].digest != entry.digest:
+            return {}  # there it is compressed otherwise
+        with pointing_to_fsck(source):
+            return _attested(source, listed, entry, how)
 
-    uploads = compare(target, [Packed(entry=each, data=partial(data, each)) for each in missing], before)
-    for entry, status in upload(
-        target, uploads, before, attest=attest, at_once=_AT_ONCE, done=lambda _: done(next(numbers), len(missing))
-    ):
-        results[str(entry)] = Copied(entry=entry, status=status, proof=known[str(entry)][1])
+    uploads = [Upload(entry=each, data=partial(data, each)) for each in missing.values()]
+    uploads = compare(target, uploads, before)
+    written = upload(
+        target, uploads, before, attest=attest, at_once=_AT_ONCE, done=lambda place: done(place + 1, len(missing))
+    )
+    copied = {str(entry): (entry, status) for entry, status in written}
+    outcomes = [copied.get(str(each)) or (each, "removed" if str(each) in gone else "unchanged") for each in entries]
     if publisher:
-        publisher.commit(target, lambda index: _with(index, listed, results.values()))
+        present = [entry for entry, status in outcomes if status != "removed"]
+        publisher.commit(target, lambda index: _with(index, listed, present))
     elif before.data != listed.data:
         new = sorted({*listed.files_below()} - {*before.files_below()})
         put_all(target, ((key, source.get(key, limit=record.LIMIT)) for key in new))
         target.swap(KEY, listed.data, Digest.of(before.data) if before.data else None)
         clear(target, {entry.key for package in listed.packages() for entry in package.removed})
-    return list(results.values())
+    return outcomes
 
 
-def _check_follows(before: Index, listed: Index) -> None:
+def _check_follows(target: Store, before: Index, listed: Index) -> None:
     """Refuse to go back in a mirror."""
     if before.number > listed.number or (before.number == listed.number and before.data != listed.data):
-        assert before.store
         problem = f"has number {before.number} of this channel, and the source number {listed.number}"
         hint = "copy in the other direction, or into an empty place"
-        raise ConflictError(Problem(problem, file=before.store.address, hint=hint))
+        raise ConflictError(Problem(problem, file=target.address, hint=hint))
 
 
-def _with(index: Index, listed: Index, copied: Iterable[Copied]) -> Index:
+def _with(index: Index, listed: Index, entries: Sequence[IndexEntry]) -> Index:
     """Return the index of a channel with all that was copied, which is yanked and closed as it is in the source."""
-    there = [each.entry for each in copied if each.status != "removed"]
-    index = index.add(*(replace(each, yanked="") for each in there))
-    yanked = [each for each in there if each.yanked and not index.named(each.name).get(each.version).yanked]
+    index = index.add(*(replace(each, yanked="") for each in entries))
+    yanked = [each for each in entries if each.yanked and not index.named(each.name).get(each.version).yanked]
     index = index.put(*(replace(index.named(each.name).get(each.version), yanked=each.yanked) for each in yanked))
-    closed = {each.version for each in there if listed.is_closed(each.version) and not index.is_closed(each.version)}
+    closed = {each.version for each in entries if listed.is_closed(each.version) and not index.is_closed(each.version)}
     lacking = {each.version for each in (listed.entries if closed else ()) if not index.lists(each)}
     for version in sorted(closed - lacking):
         index = index.close(version)
     return index
 
 
-def _known(store: Store, listed: Index, entry: IndexEntry, how: Fetching) -> tuple[Mapping[str, bytes], Proof]:
+def _attested(store: Store, listed: Index, entry: IndexEntry, how: Fetching) -> Mapping[str, bytes]:
     """Return the SBOM and the provenance, which have to be about this file and to belong together."""
     attested = provenance.get(store, entry.name, entry.version)
     proof = verify_listed(listed, entry, entry, attested, how.trusted)
     sbom = get_or_none(store, entry.beside(SBOM), limit=provenance.LIMIT)
     if sbom is not None and proof.provenance and proof.provenance.sbom:
-        proof = with_sbom(proof, sbom, what=entry.key)
+        with_sbom(proof, sbom, what=entry.key)
     files = {entry.beside(SBOM): sbom, entry.beside(provenance.end(attested or b"")): attested}
-    return {key: data for key, data in files.items() if data is not None}, proof
+    return {key: data for key, data in files.items() if data is not None}

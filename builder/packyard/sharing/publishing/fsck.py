@@ -4,19 +4,16 @@
     altered     it is there, and is not what is listed
     unproved    its provenance, or what that names, is not about it, or is not signed as it has to be
     unlisted    nothing lists it: a publish that was interrupted, what was removed, or no file of a channel
-    unread      it cannot be read
 
 `repair` lists again what is sound. Shards and records that the index does not name are left to `gc`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
-from packyard.core.bundle import record, reference
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, IntegrityError, Problem
@@ -32,20 +29,19 @@ from packyard.sharing.stores.store import (
     NotFoundError,
     Store,
     TooLongError,
-    UnreadableError,
     digest_in,
-    get_or_none,
 )
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
 _PUBLISH_AGAIN = "publish the package again, which writes it"
+_PROVE_AGAIN = (
+    "remove it, and publish the same sources again: packyard publish {0.name} --version {0.version} --to CHANNEL"
+)
 _LIST_AGAIN = "list again what is sound: packyard fsck CHANNEL --repair"
 _REMOVE = "packyard fsck CHANNEL --repair lists it, if it is whole; with --remove, what is not is removed"
-_FAULTS = (IntegrityError, InputError, TooLongError, NotFoundError, UnreadableError)
 _LINE = 4096  # bytes of a checksum file
-_BUNDLE = re.compile(r"(?P<version>[^/]+)/(?P<name>[^/]+)\.tar\.gz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,85 +63,74 @@ class _Survey:
     keys: frozenset[str] = frozenset()
     findings: list[Finding] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, store: Store, index: Index) -> _Survey:
+    def read(self, index: Index) -> None:
         """Read all shards and records of an index."""
-        survey = cls(store, keys=frozenset(store.list("")))
         for name in index.names() if isinstance(index, RegistryIndex) else ():
-            with survey.noting(name, _PUBLISH_AGAIN):
-                survey.packages[name] = index.known(name)
+            with self.noting(name, _PUBLISH_AGAIN):
+                self.packages[name] = index.known(name)
         rows = list(index.listed.values())
         for prefix, digest in index.shards.items():
-            with survey.noting(shard_key(digest), _LIST_AGAIN):
+            with self.noting(shard_key(digest), _LIST_AGAIN):
                 rows += index.shard(prefix).values()
         for row in rows:
-            with survey.noting(record_key(row.name, row.record), _LIST_AGAIN):
-                survey.packages[row.name] = index.record(row)
-        return survey
+            with self.noting(record_key(row.name, row.record), _LIST_AGAIN):
+                self.packages[row.name] = index.record(row)
 
     @contextmanager
     def noting(self, key: str, hint: str, kind: str = "altered") -> Iterator[None]:
         """Note what is raised about a file, and go on."""
         try:
             yield
-        except _FAULTS as error:
+        except (IntegrityError, TooLongError, NotFoundError) as error:
             kind = kind if key in self.keys else "missing"
-            if isinstance(error, UnreadableError):
-                kind, hint = "unread", error.problems[0].hint
-            message = "; ".join(problem.message for problem in error.problems) if kind != "missing" else "it is listed"
+            message = "; ".join(problem.message for problem in error.problems)
+            message = "it is listed" if kind == "missing" and key != KEY else message
             self.findings.append(Finding(kind=kind, key=key, message=message, hint=hint))
 
-    def unlisted(self) -> Iterator[tuple[str, str]]:
-        """Yield the keys that nothing lists, and what they are; a channel may have other files, such as its page."""
-        listed = {entry.key: entry for package in self.packages.values() for entry in package.every}
-        releases = {key.partition("/")[0] for key in listed}
+    def unlisted(self) -> Iterator[str]:
+        """Yield the keys that nothing lists; a channel may have other files, such as its page."""
+        every = [entry for package in self.packages.values() for entry in package.every]
+        listed = {entry.key for entry in every if not entry.removed}
+        releases = {entry.version for entry in every}
         for key in sorted(self.keys):
-            base = key.partition(".tar.gz")[0] + ".tar.gz"
+            bundle = key.partition(".tar.gz")[0] + ".tar.gz"
+            is_in_release = key.partition("/")[0] in releases or key.endswith(".tar.gz")
             if key.startswith(FOLDER):
-                if key != KEY and not digest_in(key):
-                    yield key, "it is no file of an index"
-            elif base in listed:
-                if listed[base].removed:
-                    yield key, "the version was removed"
-            elif key.partition("/")[0] in releases or key.endswith(".tar.gz"):
-                yield key, "nothing lists it"
+                is_listed = key == KEY or digest_in(key) is not None
+            else:
+                is_listed = bundle in listed or not is_in_release
+            if not is_listed:
+                yield key
 
 
 def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
     """Yield what is wrong with a channel; nothing is changed."""
-    try:
-        index = access.find(store, trusted)
-    except IntegrityError as error:
-        yield Finding(kind="altered", key=KEY, message=str(error), hint=_LIST_AGAIN)
-        return
-    if index is None:
-        yield Finding(kind="missing", key=KEY, message="the channel has no index", hint=_LIST_AGAIN)
-        return
-    survey = _Survey.of(store, index)
-    vouched = trusted.optional() if index.signers else trusted
+    survey = _Survey(store, keys=frozenset(store.list("")))
+    with survey.noting(KEY, _LIST_AGAIN):
+        index = access.read(store, trusted)
+        survey.read(index)
+        trusted = trusted.optional() if index.signers else trusted
     for package in survey.packages.values():
         for entry in package.entries:
-            _check_bundle(survey, entry, vouched)
+            _check_bundle(survey, entry, trusted)
     yield from survey.findings
-    is_whole = all(digest_in(finding.key) is None for finding in survey.findings)
-    for key, message in survey.unlisted() if is_whole else ():
-        yield Finding(kind="unlisted", key=key, message=message, hint=_REMOVE)
+    if not any(finding.key.startswith(FOLDER) for finding in survey.findings):
+        for key in survey.unlisted():
+            yield Finding(kind="unlisted", key=key, message="nothing lists it", hint=_REMOVE)
 
 
 def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
     """Compare what lies in a release with its entry."""
-    store, line = survey.store, entry.beside(CHECKSUM)
-    proof = next((key for end in provenance.ENDS if (key := entry.beside(end)) in survey.keys), entry.beside(SIGSTORE))
+    store, again = survey.store, _PROVE_AGAIN.format(entry)
     with survey.noting(entry.key, _BRING_BACK):
         data = store.get(entry.key, limit=LIMITS.packed_size)
         entry.verify(data)
         made = IndexEntry.of(Bundle.open(data, what=entry.key))
         if not made.is_same_file(entry):
             raise IntegrityError(f"is the bundle {made}, its tar is {made.tar}, and the index lists {entry.tar}")
-    with survey.noting(line, _PUBLISH_AGAIN):
+    with survey.noting(entry.beside(CHECKSUM), _PUBLISH_AGAIN):
         _check_checksum(store, entry)
-    again = f"remove it, and publish the same sources again: packyard publish {entry.name} --version {entry.version}"
-    again += " --to CHANNEL --key KEY"
+    proof = next((key for end in provenance.ENDS if (key := entry.beside(end)) in survey.keys), entry.beside(SIGSTORE))
     with survey.noting(proof, again, "unproved"):
         attested = provenance.check_beside(store, entry, trusted)
         expected = provenance.open(attested, trusted, file=proof)[0].sbom if attested else None
@@ -171,8 +156,13 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
         raise InputError(Problem("a registry has no index to repair", file=store.address, hint=hint))
     listed, by = list[IndexEntry](), replace(by, is_repairing=True)
 
+    def survey_of(index: Index) -> _Survey:
+        survey = _Survey(store, keys=frozenset(store.list("")))
+        survey.read(index)
+        return survey
+
     def change(index: Index) -> Index:
-        survey = _Survey.of(store, index)
+        survey = survey_of(index)
         for finding in survey.findings:
             if finding.kind == "altered":
                 store.remove(finding.key)  # what has the name of a shard or a record must have its digest
@@ -186,22 +176,18 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
 
     index = by.commit(store, change, before=_before(store, by))
     removed = []
-    if is_removing:
-        for key, _ in _Survey.of(store, index).unlisted():
-            with suppress(InputError):  # a file of somebody else
-                store.remove(key, is_published=not key.startswith(FOLDER))
-                removed.append(key)
+    for key in survey_of(index).unlisted() if is_removing else ():
+        with suppress(InputError):  # a file of somebody else
+            store.remove(key, is_published=not key.startswith(FOLDER))
+            removed.append(key)
     return index, [str(entry) for entry in listed], removed
 
 
 def _before(store: Store, by: Publisher) -> Index:
     """Return the index to go on from: what is there, or, where that cannot be read, what is remembered of it."""
-    data = get_or_none(store, KEY, limit=record.LIMIT)
     with suppress(IntegrityError):
-        if data is not None and Index.parse(data, store):
-            return by.current(store)
-    if data is not None:
-        store.remove(KEY)
+        return by.current(store)
+    store.remove(KEY)
     remembered = by.memory.read(store, by.whom) if by.memory else None
     return by.checked(store, replace(remembered, data=b"")) if remembered else Index(store=store)
 
@@ -210,12 +196,9 @@ def _sound(survey: _Survey, trusted: Trust) -> Iterator[IndexEntry]:
     """Yield the bundles that no record lists, and that are whole, with checksum and provenance; note the others."""
     known = {entry.key for package in survey.packages.values() for entry in package.every}
     for key in sorted(survey.keys - known):
-        match = _BUNDLE.fullmatch(key)
-        if match is None or match["version"] == "index":
+        if key.startswith(FOLDER) or not key.endswith(".tar.gz"):
             continue
         with survey.noting(key, _PUBLISH_AGAIN):
-            reference.check_name(match["name"])
-            reference.check_version(match["version"])
             entry = IndexEntry.of(Bundle.open(survey.store.get(key, limit=LIMITS.packed_size), what=key))
             if entry.key != key:
                 raise IntegrityError(f"is the bundle {entry}")

@@ -23,7 +23,7 @@ from pathlib import Path
 from packyard.core.bundle import archive, reference
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line, refuse
+from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line
 from packyard.core.files import regular
 from packyard.core.work.parallel import each
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, SIGSTORE, IndexEntry
@@ -40,20 +40,25 @@ Attest = Callable[[IndexEntry], Mapping[str, bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
-    """A bundle that is to be published, and how its bytes are read where they are wanted."""
+class Upload:
+    """A bundle that is to be published, how its bytes are read where they are wanted, and what the channel has of it.
+
+    ``entry`` describes the published file, now or later.
+    """
 
     entry: IndexEntry
     data: Callable[[], bytes]
+    present: Collection[str] = ()
+    is_listed: bool = False
 
     @classmethod
-    def of(cls, bundle: Bundle | Packed) -> Packed:
-        """Describe a bundle."""
-        return bundle if isinstance(bundle, Packed) else cls(entry=IndexEntry.of(bundle), data=lambda: bundle.data)
+    def of(cls, bundle: Bundle) -> Upload:
+        """Describe a bundle in memory."""
+        return cls(entry=IndexEntry.of(bundle), data=lambda: bundle.data)
 
     @classmethod
-    def in_file(cls, entry: IndexEntry, file: Path) -> Packed:
-        """Return what a file holds, which is not opened before it is wanted; its digest is checked then."""
+    def in_file(cls, entry: IndexEntry, file: Path) -> Upload:
+        """Describe what a file holds, which is not opened before it is wanted; its digest is checked then."""
 
         def data() -> bytes:
             read = regular.read(file, limit=archive.LIMITS.packed_size)
@@ -62,39 +67,27 @@ class Packed:
 
         return cls(entry=entry, data=data)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upload:
-    """One bundle, and what the channel has of it; ``entry`` describes the published file, now or later.
-
-    ``refusal`` says why it cannot be published.
-    """
-
-    packed: Packed
-    entry: IndexEntry
-    present: Collection[str] = ()
-    is_listed: bool = False
-    refusal: ConflictError | IntegrityError | None = None
-
     @property
     def has_bundle(self) -> bool:
         """Whether the bundle itself is there."""
         return self.entry.key in self.present
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is there and listed, with its checksum."""
+        return self.has_bundle and self.is_listed and self.entry.beside(CHECKSUM) in self.present
+
+    @property
     def outlook(self) -> str:
-        """What publishing would do: publish it (``new``), complete it (``incomplete``), nothing, or refuse it."""
-        if self.refusal:
-            return "conflict"
-        is_whole = self.is_listed and self.entry.beside(CHECKSUM) in self.present
-        return "new" if not self.has_bundle else "unchanged" if is_whole else "incomplete"
+        """What publishing would do: publish it (``new``), complete it (``incomplete``), or nothing."""
+        return "unchanged" if self.is_whole else "incomplete" if self.has_bundle else "new"
 
     def write(self, store: Store, attest: Attest, trusted: Trust) -> tuple[IndexEntry, str]:
         """Write what is missing; return the entry of the file that is there then, and what was done for it."""
         entry = self.entry
         if not self.has_bundle:
             try:
-                _put(store, entry, self.packed.data())
+                _put(store, entry, self.data())
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
         if entry.beside(CHECKSUM) not in self.present:
@@ -107,12 +100,11 @@ class Upload:
                 store.put(key, data)
         if not self.is_listed and any(entry.beside(end) in self.present for end in provenance.ENDS):
             _check_provenance(store, entry, trusted)
-        if not self.has_bundle:
-            if registry := as_registry(store):  # what it has is published once it has its tag
-                registry.tag(entry.key)
-            return entry, "published"
-        is_whole = self.is_listed and not missing and entry.beside(CHECKSUM) in self.present
-        return entry, "unchanged" if is_whole else "completed"
+        if self.has_bundle:
+            return entry, "unchanged" if self.is_whole and not missing else "completed"
+        if registry := as_registry(store):  # what it has is published once it has its tag
+            registry.tag(entry.key)
+        return entry, "published"
 
 
 def _check_provenance(store: Store, entry: IndexEntry, trusted: Trust) -> None:
@@ -126,7 +118,7 @@ def _check_provenance(store: Store, entry: IndexEntry, trusted: Trust) -> None:
 
 def publish(
     store: Store,
-    bundles: Iterable[Bundle | Packed],
+    bundles: Iterable[Bundle | Upload],
     by: Publisher = UNSIGNED,
     *,
     attest: Attest = lambda _: {},
@@ -145,7 +137,8 @@ def publish(
     release gets nothing more from then on; with ``shard``, once all of its shards are published (`Index.close`).
     """
     before = by.current(store)
-    uploads = compare(store, list(map(Packed.of, bundles)), before, at_once=at_once)
+    uploads = [each if isinstance(each, Upload) else Upload.of(each) for each in bundles]
+    uploads = compare(store, uploads, before, at_once=at_once)
     if not before.number:  # so that another first publisher does not meet bundles without an index
         before = by.commit(store, lambda index: index, before=before)
     outcomes = upload(store, uploads, before, attest=attest, trusted=by.own, at_once=at_once, done=done)
@@ -158,14 +151,27 @@ def publish(
     return outcomes
 
 
-def compare(store: Store, items: Sequence[Packed], before: Index, *, at_once: int = 1) -> list[Upload]:
-    """Return what is to be done for each bundle, or refuse all that cannot be published."""
-    uploads = look(store, items, before, at_once=at_once)
-    refusals = [one.refusal for one in uploads if one.refusal]
-    for damage in (refusal for refusal in refusals if isinstance(refusal, IntegrityError)):
-        raise damage
-    refuse([problem for refusal in refusals for problem in refusal.problems], ConflictError)
-    before.add(*(one.entry for one in uploads))  # two of them may differ
+def compare(store: Store, bundles: Sequence[Upload], before: Index, *, at_once: int = 1) -> list[Upload]:
+    """Return each bundle with what the channel has of it, or refuse all that cannot be published."""
+    for one in bundles:
+        reference.check_name(one.entry.name)
+        reference.check_version(one.entry.version)
+    check_place(store, before, [one.entry.key for one in bundles])
+    present: set[str] = set()
+    with suppress(MissingStoreError):
+        present = files_of(store, {one.entry.key for one in bundles})
+
+    def look(one: Upload) -> Upload:
+        entry = one.entry
+        listed = before.known(entry.name).versions.get(entry.version)
+        if entry.key in present and not listed:
+            entry = _published(store, entry)
+        elif entry.key in present and listed and listed.tar == entry.tar:
+            entry = listed
+        return replace(one, entry=entry, present=present, is_listed=before.lists(entry))
+
+    uploads = each(look, bundles, at_once)
+    before.add(*(one.entry for one in uploads))
     return uploads
 
 
@@ -184,32 +190,6 @@ def upload(
     return each(lambda one: one.write(keeping, attest, trusted), uploads, at_once, done)
 
 
-def look(store: Store, items: Sequence[Packed], before: Index, *, at_once: int = 1) -> list[Upload]:
-    """Compare each bundle with what the channel has, and lists."""
-    for packed in items:
-        reference.check_name(packed.entry.name)
-        reference.check_version(packed.entry.version)
-    check_place(store, before, [packed.entry.key for packed in items])
-    present: set[str] = set()
-    with suppress(MissingStoreError):
-        present = files_of(store, {packed.entry.key for packed in items})
-
-    def one(packed: Packed) -> Upload:
-        entry = packed.entry
-        listed = before.known(entry.name).versions.get(entry.version)
-        try:
-            if listed and listed.tar == entry.tar and entry.key in present:
-                entry = listed
-            elif entry.key in present and not listed:
-                entry = _published(store, entry)
-            is_listed = not before.is_new(entry)
-        except (ConflictError, IntegrityError) as error:
-            return Upload(packed=packed, entry=packed.entry, refusal=error)
-        return Upload(packed=packed, entry=entry, present=present, is_listed=is_listed)
-
-    return each(one, items, at_once)
-
-
 def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
     """Refuse to make a channel of a place that has other content.
 
@@ -217,22 +197,20 @@ def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
     """
     if before.number:
         return
-    kept = (*own, FOLDER)
     keys: Sequence[str] = ()
     with suppress(MissingStoreError):
         keys = store.list("")
-    others = [key for key in keys if not key.startswith(kept)]
+    others = [key for key in keys if not key.startswith((*own, FOLDER))]
     if others and KEY not in keys:  # another publisher may have begun the channel meanwhile
-        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"
-        problem = f"there are {kind} and no index: {', '.join(map(on_one_line, others[:3]))}{more}"
+        problem = f"there are {kind} and no index: {on_one_line(', '.join(others[:3]))}"
         hint = "bring the index back with packyard fsck CHANNEL --repair, or choose a folder that is empty"
         raise ConflictError(Problem(problem, file=KEY, hint=hint))
 
 
 def _put(store: Store, entry: IndexEntry, data: bytes) -> None:
     if registry := as_registry(store):
-        registry.push(entry.key, data, entry.facts())
+        registry.push(entry, data)
     else:
         store.put(entry.key, data)
 

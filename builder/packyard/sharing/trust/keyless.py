@@ -17,20 +17,31 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packyard.core import extras
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.sharing.trust.keys import Identity
 
-if TYPE_CHECKING:
-    from sigstore.sign import Signer
-    from sigstore.verify import Verifier
-
 LIMIT = 8 * 1024 * 1024  # bytes of a Sigstore bundle
 TOKEN = "SIGSTORE_ID_TOKEN"  # the name of a variable
 _ISSUER = "1.3.6.1.4.1.57264.1.1"  # the extension of a certificate that names it
+
+
+@cache
+def _sigstore() -> Any:
+    """Return the library, which takes long to import."""
+    try:
+        import sigstore.dsse
+        import sigstore.models
+        import sigstore.oidc
+        import sigstore.sign
+        import sigstore.verify
+    except ImportError as error:
+        absent = Problem("sigstore is not installed, which knows identities", hint=extras.install("keyless"))
+        raise InputError(absent) from error
+    return sigstore
 
 
 def check(bundle: bytes, identity: Identity, *, file: str) -> bytes:
@@ -38,15 +49,12 @@ def check(bundle: bytes, identity: Identity, *, file: str) -> bytes:
 
     Where the keys of its Sigstore cannot be had, it is an `UnavailableError`, or an `InputError` about its root.
     """
-    with _installed():
-        from sigstore.errors import Error
-        from sigstore.models import Bundle
-        from sigstore.verify import policy
-    verifier = _verifier(identity.root)
+    sigstore, verifier = _sigstore(), _verifier(identity.root)
     try:
-        wanted = policy.Identity(identity=identity.name, issuer=identity.issuer)
-        return verifier.verify_dsse(Bundle.from_json(bundle), wanted)[1]
-    except (Error, ValueError, OSError) as error:
+        wanted = sigstore.verify.policy.Identity(identity=identity.name, issuer=identity.issuer)
+        payload: bytes = verifier.verify_dsse(sigstore.models.Bundle.from_json(bundle), wanted)[1]
+        return payload
+    except (sigstore.errors.Error, ValueError, OSError) as error:
         problem = f"does not prove that {identity.name} signed it: {error}"
         raise IntegrityError(Problem(" ".join(problem.split()), file=file)) from error
 
@@ -56,7 +64,7 @@ class JobIdentity:
     """The identity of whoever runs this: it signs by a certificate for some minutes, and gets another one after."""
 
     config: str
-    _signer: Signer | None = None
+    _signer: Any = None
 
     @property
     def public(self) -> Identity:
@@ -72,12 +80,10 @@ class JobIdentity:
 
     def sign(self, statement: bytes) -> bytes:
         """Return the Sigstore bundle of an in-toto statement."""
-        with _installed():
-            from sigstore.dsse import Statement
         self._certificate()
-        assert self._signer
         with _asked("cannot sign"):
-            return self._signer.sign_dsse(Statement(statement)).to_json().encode()
+            bundle: str = self._signer.sign_dsse(_sigstore().dsse.Statement(statement)).to_json()
+            return bundle.encode()
 
     def _certificate(self) -> Any:
         """Return the certificate, which is asked for where there is none for the next minute."""
@@ -85,17 +91,16 @@ class JobIdentity:
             certificate = self._signer._signing_cert()
             if certificate.not_valid_after_utc > datetime.now(UTC) + timedelta(minutes=1):
                 return certificate
-        with _installed():
-            from sigstore.models import ClientTrustConfig
-            from sigstore.oidc import IdentityToken, detect_credential
-            from sigstore.sign import Signer, SigningContext
+        sigstore = _sigstore()
         with _asked("gives no certificate"):
-            token = os.environ.get(TOKEN) or detect_credential()
+            token = os.environ.get(TOKEN) or sigstore.oidc.detect_credential()
             if token is None:
                 hint = f"run it in a job that has an identity, or set {TOKEN}"
                 raise InputError(Problem("nobody says who this is", hint=hint))
-            config = ClientTrustConfig.from_json(self.config) if self.config else ClientTrustConfig.production()
-            self._signer = Signer(IdentityToken(token), SigningContext.from_trust_config(config))
+            settings = sigstore.models.ClientTrustConfig
+            config = settings.from_json(self.config) if self.config else settings.production()
+            context = sigstore.sign.SigningContext.from_trust_config(config)
+            self._signer = sigstore.sign.Signer(sigstore.oidc.IdentityToken(token), context)
             return self._signer._signing_cert()
 
 
@@ -103,15 +108,6 @@ def open(uri: str) -> JobIdentity:
     """Return the identity that a URI names; see the module."""
     file = uri.removeprefix("sigstore:")
     return JobIdentity(regular.read(file, limit=LIMIT).decode() if file else "")
-
-
-@contextmanager
-def _installed() -> Iterator[None]:
-    try:
-        yield
-    except ImportError as error:
-        absent = Problem("sigstore is not installed, which knows identities", hint=extras.install("keyless"))
-        raise InputError(absent) from error
 
 
 @contextmanager
@@ -127,25 +123,23 @@ def _asked(problem: str) -> Iterator[None]:
 
 
 @cache
-def _verifier(root: str) -> Verifier:
+def _verifier(root: str) -> Any:
     """Return what verifies by a trusted root, or by that of the public service, which is asked for it."""
-    with _installed():
-        from sigstore.errors import Error
-        from sigstore.models import TrustedRoot
-        from sigstore.verify import Verifier
+    sigstore = _sigstore()
+    verifier, error_kind = sigstore.verify.Verifier, sigstore.errors.Error
     if root:
         try:
-            from sigstore_models.trustroot.v1 import TrustedRoot as Root
+            from sigstore_models.trustroot.v1 import TrustedRoot
 
-            return Verifier(trusted_root=TrustedRoot(Root.from_json(root)))
-        except (Error, ValueError) as error:
+            return verifier(trusted_root=sigstore.models.TrustedRoot(TrustedRoot.from_json(root)))
+        except (error_kind, ValueError) as error:
             hint = "cosign trusted-root create writes one"
             raise InputError(Problem("this is no trusted root of Sigstore", hint=hint)) from error
     try:
-        return Verifier.production()
-    except (Error, OSError) as error:
-        with suppress(Error, OSError):
-            return Verifier.production(offline=True)
+        with suppress(error_kind, OSError):
+            return verifier.production()
+        return verifier.production(offline=True)
+    except (error_kind, OSError) as error:
         problem = f"Sigstore's public service does not say which keys it has: {error}"
         hint = "try again, or name a file that has them: --trusted-root FILE"
         raise UnavailableError(Problem(" ".join(problem.split()), hint=hint)) from error

@@ -15,9 +15,10 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.work import executor
-from packyard.writing.build import tree, workspace_lint
-from packyard.writing.build.package_lint import Linted, Linting
-from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build import package_lint, tree, workspace_lint
+from packyard.writing.build.package_lint import Linted
+from packyard.writing.build.packing import compose_draft
+from packyard.writing.source.workspace import Workspace
 
 
 class Built(NamedTuple):
@@ -29,11 +30,6 @@ class Built(NamedTuple):
     tar: Digest
     size: int
 
-    @classmethod
-    def of(cls, bundle: Bundle) -> Built:
-        """Describe a bundle."""
-        return cls(bundle.name, bundle.version, bundle.digest, bundle.tar, len(bundle.data))
-
 
 class Catalogue(NamedTuple):
     """Packages that were built, in the order of their names, and how many warnings lint has of them."""
@@ -42,8 +38,14 @@ class Catalogue(NamedTuple):
     warnings: int
 
 
+_INPUTS = ".inputs.json"
+#: What puts a bundle where it belongs, with the files that it was made from.
+_Put = Callable[[Bundle, Mapping[str, Digest]], object]
+
+
 def build(
-    settings: Settings,
+    here: Workspace,
+    version: str,
     names: Sequence[str],
     out_dir: Path,
     *,
@@ -53,55 +55,54 @@ def build(
     """Build packages into a folder, ``OUT/NAME/`` and ``OUT/NAME.tar.gz``; one that is there already is not touched."""
     out_dir = out_dir.absolute()
     with tree.staging(out_dir) as stage_dir:
-        catalogue = _run(settings, names, partial(_stage, out_dir, stage_dir), jobs, done)
+        catalogue = _run(here, version, names, partial(_stage, out_dir, stage_dir), jobs, done)
         tree.settle(out_dir, stage_dir)
     return catalogue
 
 
 def pack_into(
-    settings: Settings,
+    here: Workspace,
+    version: str,
     names: Sequence[str],
     folder: Path,
     *,
     jobs: int,
     done: Callable[[int], None] = lambda _: None,
-    describe: Callable[[Bundle], Mapping[str, bytes]] | None = None,
+    describe: Callable[[Bundle], Mapping[str, bytes]] = lambda _: {},
 ) -> Catalogue:
     """Write the bundles of packages into a folder, in the order of their names; `read_inputs` has what each is from.
 
     What ``describe``, called where a bundle is packed, says of it is written beside it: NAME and an ending of its own.
     """
-    return _run(settings, names, partial(_write, folder.absolute(), describe), jobs, done)
+    return _run(here, version, names, partial(_write, folder.absolute(), describe), jobs, done)
 
 
 def read_inputs(folder: Path, name: str) -> dict[str, Digest]:
     """Return the files that a bundle was made from, which `pack_into` wrote beside it."""
-    return {path: Digest(digest) for path, digest in json.loads(_inputs_file(folder, name).read_bytes()).items()}
+    return {path: Digest(digest) for path, digest in json.loads((folder / f"{name}{_INPUTS}").read_bytes()).items()}
 
 
-#: What puts a bundle where it belongs, with the files that it was made from.
-_Put = Callable[[Bundle, Mapping[str, Digest]], object]
-
-
-def _run(settings: Settings, names: Sequence[str], put: _Put, jobs: int, done: Callable[[int], None]) -> Catalogue:
+def _run(
+    here: Workspace, version: str, names: Sequence[str], put: _Put, jobs: int, done: Callable[[int], None]
+) -> Catalogue:
     """Build packages; refuse what is wrong with them, with all of them together, and with parts that none uses."""
-    here, lint = settings.workspace(), Linting(Packing(settings), is_quick=True)
-    results = executor.run(partial(_task, lint, put), names, jobs=jobs, done=done)
+    results = executor.run(partial(_task, here, version, put), names, jobs=jobs, done=done)
     linted = [each for _, each in results]
     if here.is_library and here.name in names:
-        linted += map(lint, here.package_names())
+        linted += (package_lint.lint(here, name) for name in here.package_names())
     elif not here.is_library and set(names) >= set(here.package_names()):
-        linted.append(lint.unused())
+        linted.append(package_lint.lint_unused(here))
     warnings = workspace_lint.refuse(here, linted)
     return Catalogue([built for built, _ in results], warnings)
 
 
-def _task(lint: Linting, put: _Put, name: str) -> tuple[Built, Linted]:
+def _task(here: Workspace, version: str, put: _Put, name: str) -> tuple[Built, Linted]:
     """Build a package; its bytes are put away here, so that no process holds many."""
-    draft = lint.packing(name)
+    draft = compose_draft(here, version, name)
     bundle = draft.bundle()
     put(bundle, draft.inputs)
-    return Built.of(bundle), lint(name, draft)
+    built = Built(bundle.name, bundle.version, bundle.digest, bundle.tar, len(bundle.data))
+    return built, package_lint.lint(here, name, draft)
 
 
 def _stage(out_dir: Path, stage_dir: Path, bundle: Bundle, _: Mapping[str, Digest]) -> None:
@@ -109,21 +110,12 @@ def _stage(out_dir: Path, stage_dir: Path, bundle: Bundle, _: Mapping[str, Diges
 
 
 def _write(
-    folder: Path,
-    describe: Callable[[Bundle], Mapping[str, bytes]] | None,
-    bundle: Bundle,
-    inputs: Mapping[str, Digest],
+    folder: Path, describe: Callable[[Bundle], Mapping[str, bytes]], bundle: Bundle, inputs: Mapping[str, Digest]
 ) -> None:
-    file = folder / f"{bundle.name}.tar.gz"
-    descriptions = describe(bundle) if describe else {}
-    try:
-        file.write_bytes(bundle.data)
-        for ending, data in descriptions.items():
-            (folder / f"{bundle.name}{ending}").write_bytes(data)
-        _inputs_file(folder, bundle.name).write_text(json.dumps(inputs))
-    except OSError as error:
-        raise UnavailableError(f"{file}: {error.strerror or error}") from error
-
-
-def _inputs_file(folder: Path, name: str) -> Path:
-    return folder / f"{name}.inputs.json"
+    files = {".tar.gz": bundle.data, **describe(bundle), _INPUTS: json.dumps(inputs).encode()}
+    for ending, data in files.items():
+        file = folder / f"{bundle.name}{ending}"
+        try:
+            file.write_bytes(data)
+        except OSError as error:
+            raise UnavailableError(f"{file}: {error.strerror or error}") from error

@@ -17,7 +17,7 @@ from packyard.writing.source import library, parts
 from packyard.writing.source.workspace import OVERLAYS, Workspace
 
 
-def draft(here: Workspace, version: str) -> Draft:
+def draft(here: Workspace, version: str, name: str) -> Draft:
     """Describe a library; every part has to be readable, and what it builds on has to be published."""
     sources = here.sources
     refuse(
@@ -34,10 +34,10 @@ def draft(here: Workspace, version: str) -> Draft:
         parts.read(sources, folder, kind)
     described = Manifest(
         kind=manifest.LIBRARY,
-        name=here.name,
+        name=name,
         version=version,
         model={},
-        use_cases={folder or ".": _interface(sources, folder) for folder in ("", *folders)},
+        use_cases={folder or ".": _interface(sources, folder) for folder in ("", *sorted(folders))},
     )
     return Draft(manifest=described, members=tuple(members), idle={})
 

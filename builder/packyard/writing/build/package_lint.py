@@ -12,8 +12,6 @@ from dataclasses import asdict, dataclass, field, replace
 from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
-from packyard.core.kubernetes import schemas
-from packyard.core.kubernetes.schemas import Judge
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS, needed
@@ -24,10 +22,10 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.own_rules import judges_of
-from packyard.writing.build.packing import Packing
+from packyard.writing.build.packing import compose_draft
 from packyard.writing.checks import collisions, exception
 from packyard.writing.checks.collisions import Named
-from packyard.writing.checks.enabled import Option, Trial, TriedOptions
+from packyard.writing.checks.enabled import Option, Trial
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
@@ -39,6 +37,7 @@ from packyard.writing.source.tried_parts import Tried
 from packyard.writing.source.workspace import OPTIONS as KIND
 from packyard.writing.source.workspace import Workspace
 
+_VERSION = "0.0.0"  # which no finding shows
 #: The rules that judge a value, which package.yaml may have given.
 _OF_VALUES = frozenset((
     *("plain-secret", "invalid-image", "moving-tag", "stand-in-image", "no-quantity", "no-name", "wrong-value"),
@@ -63,107 +62,88 @@ class Linted:
     is_broken: bool = False
 
 
-class Linting:
-    """Lints packages of a workspace, one after the other.
-
-    One that ``is_quick`` tries options once for the kinds of objects that they change in a package.
-    """
-
-    def __init__(self, packing: Packing, *, is_quick: bool = False) -> None:
-        self.packing = packing
-        self.is_quick = is_quick
-
-    def __call__(self, name: str, draft: Draft | None = None) -> Linted:
-        """Return what is wrong with a package; ``draft`` is it, composed, where that is at hand."""
-        try:
-            draft = draft or self.packing(name)
-            draft.check()
-            linted = self._library() if draft.manifest.kind == LIBRARY else self._package(name, draft)
-        except InputError as error:
-            return Linted(name, as_findings(error.problems), is_broken=True)
-        return replace(linted, inputs=tuple(dict.fromkeys((*draft.inputs, *linted.inputs))))
-
-    def _package(self, name: str, draft: Draft) -> Linted:
-        here = self._workspace()
-        described, packages = package.read(here, name), package_files(draft)
-        parsed, findings = self._judged(packages, draft.options, tried=set() if self.is_quick else None)
-        findings = silence.mounted(here, described, parsed, findings)
-        findings += [
-            *silence.check(here, described, draft, parsed),
-            *fragments.check(here, described, draft, parsed),
-        ]
-        named = [each for known in parsed for each in collisions.names(known)]
-        placed = to_sources(here, {name}, findings)
-        use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
-        return Linted(name, placed, use_cases, named, draft.options, draft.idle)
-
-    def unused(self) -> Linted:
-        """Find errors of the parts of a workspace that no package uses, which are tried like those of a library."""
-        here = self._workspace()
-        try:
-            linted = self._tried(here, tried_parts.unused(here))
-            files = {here.sources.shown(path): here.sources.read(path) for path in here.sources.inputs}
-            remaining = exception.apply(linted.findings, files, (), shipped=True)
-            return replace(linted, findings=[each for each in remaining if each.severity == "error"])
-        except InputError as error:
-            return Linted(here.name, as_findings(error.problems), is_broken=True)
-
-    def _library(self) -> Linted:
-        """Judge a library by composing its parts with each other; names of their objects tell nothing there."""
-        here = self._workspace()
-        linted = self._tried(here, tried_parts.own(here))
-        if not (linted.use_cases or linted.findings or here.package_names()):
-            file = here.sources.shown(WORKSPACE)
-            hint = "have a base here, which the storages and options fit, or a package"
-            problem = Problem("0 parts were tried", file=file, line=1, hint=hint)
-            linted = replace(linted, findings=[finding("nothing-tried", problem)])
-        return replace(linted, inputs=tuple(here.sources.inputs))
-
-    def _tried(self, here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
-        """Judge what parts compose to."""
-        tried = tried_parts.compose_all(here, names)
-        findings, options = list[Finding](), set[str]()
-        for tried_package, composed in tried.composed:
-            folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried_package.use_cases), OPTIONS)]
-            members = {f"{here.prefix}/{path}": data for path, data in composed.files.items()}
-            fitting = [each.name for each in composed.options.all]
-            findings += self._judged(_files(here.name, folders, members), fitting, tried=set())[1]
-            options.update(fitting)
-        placed = to_sources(here, {here.name}, findings, tried.package)
-        placed = [*as_findings(tried.problems), *_of_parts(placed, tried, f"{here.name}/{here.prefix}/")]
-        # What reaches something here is not idle; what does not may be for other parts.
-        reaching = {patch: False for _, composed in tried.composed for patch, no in composed.idle.items() if not no}
-        return Linted(here.name, placed, len(tried.package.use_cases), options=sorted(options), idle=reaching)
-
-    def _judged(
-        self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: TriedOptions | None
-    ) -> tuple[list[Parsed], list[Finding]]:
-        """Return the directories of a package parsed, and what is wrong with each, alone and with each option.
-
-        ``tried`` is that of `Trial`.
-        """
-        judges = self._judges()
-        parsed = [parse(files, self.packing.memo) for files in packages]
-        findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
-        here, below = self._workspace(), f"/{OPTIONS}/"
-        defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
-        chosen = _oldest_and_newest(judges) if self.is_quick else judges
-        trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=chosen, tried=tried)
-        used = [each for each in parsed if not each.where.endswith(below)]
-        return parsed, [*findings, *(found for each in used for found in trial.find(each, findings))]
-
-    def _workspace(self) -> Workspace:
-        return self.packing.settings.workspace(self.packing.memo)
-
-    def _judges(self) -> list[Judge]:
-        here = self._workspace()
-        return judges_of(here)
+def lint(here: Workspace, name: str, draft: Draft | None = None) -> Linted:
+    """Return what is wrong with a package, or a library; ``draft`` is it, composed, where that is at hand."""
+    try:
+        draft = draft or compose_draft(here, _VERSION, name)
+        draft.check()
+        linted = _library(here) if draft.manifest.kind == LIBRARY else _package(here, name, draft)
+    except InputError as error:
+        return Linted(name, as_findings(error.problems), is_broken=True)
+    return replace(linted, inputs=tuple(dict.fromkeys((*draft.inputs, *linted.inputs))))
 
 
-def _oldest_and_newest(judges: Sequence[Judge]) -> list[Judge]:
-    """Return those of two versions of Kubernetes, which say what the ones between say, and those of operators."""
-    kubernetes = [each for each in judges if each.name == schemas.KUBERNETES]
-    return [each for each in judges if each.name != schemas.KUBERNETES or each in (kubernetes[0], kubernetes[-1])]
+def lint_unused(here: Workspace) -> Linted:
+    """Find errors of the parts of a workspace that no package uses, which are tried like those of a library."""
+    try:
+        linted = _tried(here, tried_parts.unused(here))
+    except InputError as error:
+        return Linted(here.name, as_findings(error.problems), is_broken=True)
+    files = {here.sources.shown(path): here.sources.read(path) for path in here.sources.inputs}
+    remaining = exception.apply(linted.findings, files, (), shipped=True)
+    return replace(linted, findings=[each for each in remaining if each.severity == "error"])
+
+
+def _package(here: Workspace, name: str, draft: Draft) -> Linted:
+    described, packages = package.read(here, name), package_files(draft)
+    parsed, findings = _judged(here, packages, draft.options)
+    findings = silence.mounted(here, described, parsed, findings)
+    findings += [
+        *silence.check(here, described, draft, parsed),
+        *fragments.check(here, described, draft, parsed),
+    ]
+    named = [each for known in parsed for each in collisions.names(known)]
+    placed = to_sources(here, {name}, findings)
+    use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
+    return Linted(name, placed, use_cases, named, draft.options, draft.idle)
+
+
+def _library(here: Workspace) -> Linted:
+    """Judge a library by composing its parts with each other; names of their objects tell nothing there."""
+    linted = _tried(here, tried_parts.own(here))
+    if not (linted.use_cases or linted.findings or here.package_names()):
+        file = here.sources.shown(WORKSPACE)
+        hint = "have a base here, which the storages and options fit, or a package"
+        problem = Problem("0 parts were tried", file=file, line=1, hint=hint)
+        linted = replace(linted, findings=[finding("nothing-tried", problem)])
+    return replace(linted, inputs=tuple(here.sources.inputs))
+
+
+def _tried(here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
+    """Judge what parts compose to."""
+    tried = tried_parts.compose_all(here, names)
+    findings, options = list[Finding](), set[str]()
+    for tried_package, composed in tried.composed:
+        folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried_package.use_cases), OPTIONS)]
+        members = {f"{here.prefix}/{path}": data for path, data in composed.files.items()}
+        fitting = [each.name for each in composed.options.all]
+        findings += _judged(here, _files(here.name, folders, members), fitting)[1]
+        options.update(fitting)
+    placed = to_sources(here, {here.name}, findings, tried.package)
+    placed = [*as_findings(tried.problems), *_of_parts(placed, tried, f"{here.name}/{here.prefix}/")]
+    # What reaches something here is not idle; what does not may be for other parts.
+    reaching = {patch: False for _, composed in tried.composed for patch, no in composed.idle.items() if not no}
+    return Linted(
+        here.name,
+        placed,
+        len(tried.package.use_cases),
+        options=sorted(options),
+        idle=reaching,
+    )
+
+
+def _judged(
+    here: Workspace, packages: Sequence[PackageFiles], options: Sequence[str]
+) -> tuple[list[Parsed], list[Finding]]:
+    """Return the directories of a package parsed, and what is wrong with each, alone and with each option."""
+    judges = judges_of(here)
+    parsed = [parse(files, here.sources.memo) for files in packages]
+    findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
+    below = f"/{OPTIONS}/"
+    defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
+    trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=judges)
+    used = [each for each in parsed if not each.where.endswith(below)]
+    return parsed, [*findings, *(item for each in used for item in trial.find(each, findings))]
 
 
 def _option(here: Workspace, name: str) -> Option:

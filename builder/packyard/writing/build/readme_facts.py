@@ -104,7 +104,7 @@ def context(
     by_path = {item.use_case.path: item for item in composed.use_cases}
     prefix, shipped = workspace.prefix, described.use_cases
     use_cases = [_use_case(item, objects[path], shipped[f"{prefix}/{path}"]) for path, item in by_path.items()]
-    example = next(use_case for use_case in use_cases if use_case.path == composed.package.first)
+    example = use_cases[0]
     above, _, last = example.path.rpartition("/")
     folder, leaf = ("", example.path) if example.after or not above else (f"/{above}", last)
     return {

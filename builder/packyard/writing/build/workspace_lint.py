@@ -11,28 +11,26 @@ from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.sources import Sources
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.writing.build.package_lint import Linted, Linting, as_findings, to_sources
-from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build import package_lint
+from packyard.writing.build.package_lint import Linted, as_findings, to_sources
 from packyard.writing.checks import collisions, exception, explanation, written
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import in_order
-from packyard.writing.source import whole
-from packyard.writing.source.workspace import OPTIONS as KIND
+from packyard.writing.source import whole, workspace
 from packyard.writing.source.workspace import Workspace, is_own
 
 _WORD = re.compile(r"\w+")
-_VERSION = "0.0.0"  # which no finding shows
 #: The rules without which nothing can be built.
 _ALWAYS = ("does-not-compose", "unreadable")
 
 
 def lint(here: Workspace, name: str) -> list[Finding]:
     """Return what is wrong with one package by itself, as it is now."""
-    settings = Settings(root_dir=here.root_dir, version=_VERSION, libraries=here.libraries)
-    return judge(here, [Linting(Packing(settings))(name)], alone=True)
+    here = workspace.read(here.root_dir, libraries=here.libraries)
+    return judge(here, [package_lint.lint(here, name)], alone=True)
 
 
-def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_quick: bool = False) -> list[Finding]:
+def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> list[Finding]:
     """Return what is wrong with packages and between them, at the lines that authors wrote, but for the exceptions.
 
     What only all packages of the workspace together can tell is told where all are there, unless they are ``alone``.
@@ -48,8 +46,6 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_
     own = tuple(f"packages/{each.name}/" for each in sound)
     is_known = is_whole and not here.is_library  # where others may need an exception
     judged = [path for path in paths if path.startswith(own) or (is_known and is_own(path))]
-    if is_quick:  # which does not try options everywhere
-        judged = [path for path in judged if not path.startswith(f"overlays/{KIND}/")]
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}
     unjudged = () if is_whole else collisions.BETWEEN
     shown = set(map(here.sources.shown, judged))
@@ -76,7 +72,7 @@ def _unknown(here: Workspace) -> Iterator[Finding]:
 
 def refuse(here: Workspace, linted: Sequence[Linted]) -> int:
     """Raise all errors of packages, or return the number of warnings."""
-    findings = judge(here, linted, is_quick=True)
+    findings = judge(here, linted)
     problems = [_named(each).problem for each in findings if each.severity == "error"]
     if problems:
         raise InputError(*problems)

@@ -26,9 +26,6 @@ from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find_built
 from packyard.writing.checks.parsed import Parsed
 
-#: What options, by their texts, were tried on, by kinds of objects.
-TriedOptions = set[tuple[frozenset[str], str]]
-
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -41,16 +38,9 @@ class Option:
     @property
     def files(self) -> set[str]:
         """The files that it consists of, as messages show them."""
-        return {node.source.name for node in self._nodes()} | {each.file for each in self.part.pods}
-
-    @property
-    def texts(self) -> frozenset[str]:
-        """What stands in these files, by which equal options of several packages are one."""
-        return frozenset(node.source.text for node in self._nodes())
-
-    def _nodes(self) -> list[Node]:
         nodes: list[Node] = [root for _, root in self.part.objects]
-        return nodes + [node for patch in self.part.patches for node in (patch.entry, patch.document.root) if node]
+        nodes += [node for patch in self.part.patches for node in (patch.entry, patch.document.root) if node]
+        return {node.source.name for node in nodes} | {each.file for each in self.part.pods}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +49,6 @@ class Enabled:
 
     option: Option
     roots: Sequence[tuple[MappingNode | None, MappingNode]]
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of the objects that the option changes."""
-        return tuple(new.text("kind") for old, new in self.roots if old is not new)
 
 
 def enable(parsed: Parsed, build: Build, option: Option) -> Enabled | None:
@@ -84,15 +69,11 @@ def enable(parsed: Parsed, build: Build, option: Option) -> Enabled | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """How options are tried, one at a time; ``defined`` are the definitions that their fields have.
-
-    With ``tried`` an option is tried once for each kind of object that it changes, otherwise in each use case.
-    """
+    """How options are tried, one at a time in each use case; ``defined`` are the definitions that their fields have."""
 
     options: Sequence[Option]
     defined: Definitions
     judges: Sequence[Judge]
-    tried: TriedOptions | None = None
 
     def find(self, parsed: Parsed, baseline: Iterable[Finding]) -> Iterator[Finding]:
         """Find what is wrong with a package where an option is enabled; ``baseline`` is what is wrong without one."""
@@ -100,19 +81,10 @@ class Trial:
         for build in (each for each in parsed.builds if each.kustomizations):
             for option in self.options:
                 enabled = enable(parsed, build, option)
-                if enabled and self._is_first(option, enabled.kinds):
+                if enabled:
                     revised = parsed.revised(build, enabled.roots, self.defined, frozenset(option.files))
                     findings = find_built(revised, judges=self.judges)
                     yield from (_placed(each, enabled) for each in findings if _key(each) not in keys)
-
-    def _is_first(self, option: Option, kinds: Iterable[str]) -> bool:
-        """Say whether an option was not tried on one of these kinds, and note that it was."""
-        if self.tried is None:
-            return True
-        keys = {(option.texts, kind) for kind in kinds}
-        is_new = not keys <= self.tried
-        self.tried.update(keys)
-        return is_new
 
 
 def _key(finding: Finding) -> tuple[str, int, int, str]:

@@ -105,7 +105,8 @@ def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     presets = preset.read_all(workspace.sources, package)
     preset.check(presets, {item.use_case.path: (item.definitions, item.rules) for item in composed})
     nothing = [each for item in unfolded for each in item.idle]
-    options = option.gather(workspace, {item.composed.use_case.path: item.objects for item in unfolded}, nothing)
+    objects = {item.composed.use_case.path: item.objects for item in unfolded}
+    options = option.gather(workspace, dict(sorted(objects.items())), nothing)
     programs = program.files(workspace.sources, [item.objects for item in unfolded])
     return ComposedPackage(package, composed, options, presets, programs, idle.join(nothing))
 

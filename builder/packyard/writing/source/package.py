@@ -85,8 +85,8 @@ class UseCase:
 class Package:
     """What package.yaml says, checked: every part that it names exists.
 
-    ``use_cases`` are sorted by their paths; ``first`` is the path of the one that package.yaml has first. ``lent`` are
-    Krmfiles that count where the parts of a use case define less: see `tried_parts`.
+    ``use_cases`` are in its order. ``lent`` are Krmfiles that count where the parts of a use case define less: see
+    `tried_parts`.
     """
 
     name: str
@@ -94,7 +94,6 @@ class Package:
     file: str
     model: Mapping[str, str]
     use_cases: tuple[UseCase, ...]
-    first: str
     requires: tuple[Required, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
     lent: tuple[KrmfileData, ...] = ()
@@ -108,15 +107,13 @@ def read(workspace: Workspace, name: str) -> Package:
     if not NAME.fullmatch(name):
         fields.fault(fields.node, "", f"the package's folder {name!r} must be lower case words joined by dashes")
     fields.problems += scripts.check(workspace.sources, folder)
-    use_cases = _use_cases(workspace, folder, fields)
     fields.elsewhere("rules", "rules stand in a Krmfile: in that of the package, packages/NAME/Krmfile, or of a part")
     package = Package(
         name=name,
         folder=folder,
         file=fields.file,
         model=_model(fields),
-        use_cases=tuple(sorted(use_cases, key=lambda use_case: use_case.path)),
-        first=next((use_case.path for use_case in use_cases), ""),
+        use_cases=tuple(_use_cases(workspace, folder, fields)),
         requires=required.read(fields),
         moved=fields.sentences("moved"),
     )

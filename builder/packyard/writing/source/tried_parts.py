@@ -157,6 +157,5 @@ def _package(here: Workspace, use_cases: Iterable[UseCase]) -> Package:
         file=here.sources.shown(WORKSPACE),
         model=dict.fromkeys(MODEL, here.name),
         use_cases=tuple(sorted(use_cases, key=lambda each: each.path)),
-        first="",
         lent=tuple(reached_rules.krmfiles(here)),
     )

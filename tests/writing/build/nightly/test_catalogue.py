@@ -16,7 +16,7 @@ import tiny
 from catalogue import workspaces
 from packyard.core.digest import Digest
 from packyard.writing.build import catalogue
-from packyard.writing.build.packing import Settings
+from packyard.writing.source import workspace
 from tiny import COMMAND, done, environment, packyard
 
 pytestmark = pytest.mark.nightly
@@ -116,7 +116,7 @@ def started(root: Path, out_dir: Path) -> subprocess.Popen[str]:
 
 def test_the_inputs_of_a_bundle_are_the_files_that_it_was_made_from(tmp_path: Path) -> None:
     root_dir = tiny.workspace(tmp_path / "here")
-    catalogue.pack_into(Settings(root_dir=root_dir, version="1"), ["p"], tmp_path, jobs=0)
+    catalogue.pack_into(workspace.read(root_dir), "1", ["p"], tmp_path, jobs=0)
     inputs = catalogue.read_inputs(tmp_path, "p")
     for path, digest in inputs.items():
         assert digest == Digest.of((root_dir / path).read_bytes())
