@@ -8,7 +8,7 @@ import pytest
 
 from tiny import inside
 
-OURS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init", "annotate")
+OURS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init")
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("-h",), ("help",)])

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
-import real
 import tiny
 from using.options import optioned
 
-MULTITOOL = real.TOOLS / "sarif-multitool/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool"
 TEXT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a, b:c%\ndata:\n  a: 1\n"
 
 
@@ -44,30 +41,6 @@ def test_of_a_broken_file_nothing_else_is_found(path: str, tmp_path: Path, monke
     assert [each["file"] for each in found(root) if each not in before] == [f"{root}/{path}"]
     monkeypatch.chdir((root / path).parent)
     assert len([each for each in found(".") if each["file"] == (root / path).name]) <= 1
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("where", ["a folder", "a workspace"])
-def test_the_multitool_of_sarif_finds_nothing_wrong(where: str, folder: Path, tmp_path: Path) -> None:
-    if not MULTITOOL.is_file():
-        real.absent("sarif-multitool", remedy="run make tools")
-    words: list[object] = [folder]
-    if where == "a workspace":
-        root = tiny.workspace(tmp_path / "ws")
-        tiny.replace(root / "bases/one/cm.yaml", 'a: "1"', "a: 1")
-        tiny.write(root / "packages/q/package.yaml", "kind: Package\n")
-        words = ["--workspace", root]
-    out = tiny.run("lint", *words, "--output", "sarif")[1]
-    (run,) = json.loads(out)["runs"]
-    assert run["results"]
-    assert {each["ruleId"] for each in run["results"]} == {each["id"] for each in run["tool"]["driver"]["rules"]}
-    file = tmp_path / "found.sarif"
-    file.write_text(out)
-    said = subprocess.run([MULTITOOL, "validate", file], capture_output=True, text=True, check=False)
-    assert said.returncode == 0, said.stdout
-    assert "error" not in said.stdout
-    warnings = [line for line in said.stdout.splitlines() if "warning" in line]
-    assert all("does not provide 'informationUri'" in line for line in warnings), "which packyard has not"
 
 
 def test_annotations_of_github_escape_what_is_special_there(folder: Path) -> None:

@@ -50,6 +50,8 @@ def test_a_name_is_suggested_that_was_meant_or_none(name: str, known: list[str],
         ("set . A=1 --recursive", "did you mean '-R'?"),
         ("enable . x --recursive", "did you mean '-R'?"),
         ("upgrade . --version 1.0.0", "type VERSION without a flag"),
+        ("upgrade . --to 1.0.0", "type VERSION without a flag"),
+        ("set . --RUN_NAME=x", "to set a value, type RUN_NAME=VALUE"),
     ],
 )
 def test_flags_of_other_tools_lead_to_what_is_typed_here(words: str, meant: str) -> None:
@@ -85,6 +87,20 @@ def test_a_directory_of_use_cases_names_them(root: Path, words: str) -> None:
     assert f"name one: packyard {verb} multi-node" in process.stderr
     assert "Krmfile" not in process.stderr
     assert "no options" not in process.stderr
+
+
+def test_a_folder_above_packages_names_these_and_not_all_their_use_cases(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        shutil.copytree(optioned.package(tmp_path / "made" / name), tmp_path / f"all/deep/{name}")
+    said = packyard("set", "X=1", cwd=tmp_path / "all").stderr
+    assert said.startswith(
+        "error: .: is not a use case, but holds 2 packages: deep/one, deep/two (name a use case of one,"
+    )
+    assert "packyard setters deep/one" in said
+    said = packyard("setters", "two/multi-node", cwd=tmp_path / "all").stderr
+    assert "(did you mean 'deep/two/multi-node'?)" in said
+    said = packyard("setters", "multi-node/nfs", cwd=tmp_path / "all").stderr
+    assert "(the packages below are deep/one, deep/two: begin with one of them)" in said
 
 
 def test_an_empty_folder_is_told_without_the_words_of_kustomize(tmp_path: Path) -> None:

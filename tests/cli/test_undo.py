@@ -23,8 +23,6 @@ COMMANDS = {
     "create-subst": ("create-subst", ".", "t", "--field-value", "v:1", "--pattern", "${i}:${j}"),
     "delete-setter": ("delete-setter", "sub", "n"),
     "delete-subst": ("delete-subst", ".", "s"),
-    "annotate": ("annotate", ".", "--kv", "k=v"),
-    "annotate one file": ("annotate", "r.yaml", "--kv", "k=v"),
     "init": ("init", "empty"),
 }
 

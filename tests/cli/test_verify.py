@@ -135,11 +135,16 @@ def test_a_changed_directory_names_its_files_and_exits_with_1(channel: Path, tmp
     assert "(name the channel: --from CHANNEL" in process.stderr
     (folder / "LICENSE").write_text("mine")
     (folder / "notes").touch()
+    (folder / "README.md").unlink()
     process = packyard("verify", folder, "--from", channel)
-    assert (process.returncode, process.stdout) == (1, "changed  LICENSE\nextra    notes\n")
+    assert (process.returncode, process.stdout) == (1, "changed  LICENSE\nmissing  README.md\nextra    notes\n")
     assert "packyard.json is the published one" in process.stderr
     (row,) = json.loads(packyard("verify", folder, "-o", "json").stdout)
-    assert row["files"] == [{"path": "LICENSE", "state": "changed"}, {"path": "notes", "state": "extra"}]
+    assert row["files"] == [
+        {"path": "LICENSE", "state": "changed"},
+        {"path": "README.md", "state": "missing"},
+        {"path": "notes", "state": "extra"},
+    ]
 
 
 def test_of_a_use_case_its_own_files_are_verified(channel: Path, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Bundle:
     """Return what a reference such as ``NAME`` or ``NAME@^1.2`` chooses, in memory."""
-    return fetching.fetch(store, Reference.parse(reference), Fetching(trusted=trusted, memory=memory)).read()
+    return fetching.fetch(store, Reference.parse(reference), Fetching(trusted=trusted, memory=memory)).bundle
 
 
 def bundle(name: str = "bert", version: str = "1.0", text: str = "") -> Bundle:

@@ -103,7 +103,7 @@ def test_an_older_index_is_asked_for_once_more_and_then_told_with_both_numbers(
     warned: list[str] = []
     how = Fetching(trusted=TRUST, memory=memory, warn=warned.append)
     fetched = fetching.fetch(Edges(store.root_dir), Reference.parse("bert@1.1"), how)
-    assert fetched.read() == bundle("bert", "1.1")
+    assert fetched.bundle == bundle("bert", "1.1")
     assert fetched.proof.listed_by == (KEY.public.id,)
     assert "it had number 3, and now 2" in warned[0]
     with pytest.raises(OlderError):
@@ -111,7 +111,7 @@ def test_an_older_index_is_asked_for_once_more_and_then_told_with_both_numbers(
     shutil.rmtree(store.root_dir / "index/p/bert")  # the other cache has no record but the old one
     for key, data in records.items():
         store.put(key, data)
-    assert fetching.fetch(Edges(store.root_dir), Reference.parse("bert@1.0"), how).read() == bundle()
+    assert fetching.fetch(Edges(store.root_dir), Reference.parse("bert@1.0"), how).bundle == bundle()
 
 
 def test_another_channel_and_a_lost_index_are_told_with_the_command_that_forgets(
@@ -150,7 +150,7 @@ def test_a_job_without_memory_or_trust_does_not_sign_what_lost_its_signature_unt
     tmp_path: Path,
 ) -> None:
     store, job = DirectoryStore(tmp_path), Publisher(key=KEY)
-    signed = Statement(IndexEntry.of(bundle()), {}, None, libraries={}).to_bytes(KEY)
+    signed = Statement(IndexEntry.of(bundle()), {}, None).to_bytes(KEY)
     publish(store, [bundle()], by=job, attest=lambda entry: {entry.beside(SIGSTORE): signed})
     forge(store, "bert")
     for act in changes(store, job):
@@ -227,7 +227,7 @@ def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store:
     made = bundle("gpt")
     for other, by in ((made, None), (made, OTHER), (bundle("gpt", text="other"), KEY)):
         key = bundle_key("gpt", "1.0", SIGSTORE if by else PROVENANCE)
-        store.put(key, Statement(other, {}, None, libraries={}).to_bytes(by))
+        store.put(key, Statement(other, {}, None).to_bytes(by))
         with pytest.raises(IntegrityError, match=r"1\.0/gpt\.tar\.gz\.(intoto|sigstore)\.json: is") as caught:
             publish(store, [made], by=Publisher(key=KEY))
         assert "remove that file" in caught.value.problems[0].hint

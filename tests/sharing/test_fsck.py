@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import random
 import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -112,32 +109,6 @@ def test_all_that_is_wrong_with_a_bundle_is_told_at_once(store: DirectoryStore) 
     (fault,) = (fault for fault in fsck.check(store, TRUSTED) if fault.key == sums)
     assert fault.message == f"expected the line {each.checksum.decode()!r}"
     assert fault.hint == "publish the package again, which writes it"
-
-
-@pytest.mark.nightly
-def test_every_file_that_may_not_be_read_is_told_and_the_others_are_checked(
-    store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    denied: set[str] = set()
-    opened = os.open
-
-    def guarded(file: Any, *more: Any, **named: Any) -> int:
-        if file in denied:
-            raise PermissionError(errno.EACCES, "Permission denied", file)
-        return opened(file, *more, **named)
-
-    monkeypatch.setattr(os, "open", guarded)  # root may read everything
-    damaged = IndexEntry.of(BUNDLES[3]).key
-    (store.root_dir / damaged).write_bytes(b"x")
-    for key in sample.some(files(store), lambda key: (re.sub("[0-9a-f]{2,}|[0-9]", "", key),)):
-        if key == INDEX:
-            continue
-        denied.add(str(store.root_dir / key))
-        told = {each.key: each for each in fsck.check(store, TRUSTED) if each.kind == "unread"}
-        assert told.keys() == {key}
-        assert told[key].message == "Permission denied"
-        assert told[key].hint == f"whoever publishes there lets all read: chmod -R a+rX {store.address}"
-        denied.clear()
 
 
 def test_every_file_that_nothing_lists_is_found_and_removed_when_told_to(store: DirectoryStore) -> None:

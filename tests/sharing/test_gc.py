@@ -57,7 +57,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def ran(store: Store, policy: Policy, *names: str, **rest: Any) -> dict[str, str]:
-    found, _ = gc(store, policy, names, by=Publisher(key=KEY, trusted=TRUSTED), **rest)
+    found = gc(store, policy, names, by=Publisher(key=KEY, trusted=TRUSTED), **rest)
     return {each.entry.version: each.status for each in found}
 
 
@@ -96,14 +96,14 @@ def test_what_is_open_or_the_latest_stays(store: Store) -> None:
     publish(store, [bundle("bert", "1.0.1"), bundle("gpt", "1.0.1")], attest=proved, by=Publisher(key=KEY))
     for text in ("bert@1.0.1", "bert@1.2"):
         yank(store, text, "diverges", by=Publisher(key=KEY))
-    found, _ = gc(store, Policy(yanked=True, pre_releases=True), by=Publisher(key=KEY, trusted=TRUSTED))
+    found = gc(store, Policy(yanked=True, pre_releases=True), by=Publisher(key=KEY, trusted=TRUSTED))
     assert [(str(each.entry), each.status, each.reason) for each in found] == [
         ("bert@1.0.1", "kept", "the release 1.0.1 is open: publish --close closes it"),
         ("bert@1.1-rc1", "removed", "it is a pre-release"),
         ("bert@1.2", "removed", "it was yanked: diverges"),
         ("bert@2.0-rc1", "removed", "it is a pre-release"),
     ]
-    assert [each.status for each in gc(store, Policy(keep=1), ["gpt"], by=Publisher(key=KEY))[0]] == []
+    assert [each.status for each in gc(store, Policy(keep=1), ["gpt"], by=Publisher(key=KEY))] == []
     with pytest.raises(InputError, match="no bundle 'brt'"):
         ran(store, Policy(keep=1), "brt")
 

@@ -40,7 +40,7 @@ def job(sigstore: Sigstore, monkeypatch: pytest.MonkeyPatch) -> JobIdentity:
 
 def filled(store: DirectoryStore, job: JobIdentity) -> DirectoryStore:
     def attest(entry: IndexEntry) -> dict[str, bytes]:
-        return {entry.beside(SIGSTORE): Statement(entry, {}, None, libraries={}).to_bytes(job)}
+        return {entry.beside(SIGSTORE): Statement(entry, {}, None).to_bytes(job)}
 
     publish(store, [bundle("bert"), bundle("gpt")], Publisher(key=job), attest=attest)
     yank(store, "gpt@1.0", "diverges", Publisher(key=job))

@@ -41,7 +41,7 @@ MANIFEST = bundle_digest(ENTRY)
 
 def made(entry: IndexEntry = ENTRY) -> Statement:
     manifest = bundle_digest(entry)
-    return Statement(entry, {"a": Digest.of(b"")}, None, libraries={}, manifest=manifest)
+    return Statement(entry, {"a": Digest.of(b"")}, None, manifest=manifest)
 
 
 def attest(entry: IndexEntry, key: SigningKey = KEY) -> Mapping[str, bytes]:

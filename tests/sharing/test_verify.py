@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from packyard import __version__
-from packyard.core.errors import InputError, IntegrityError
-from packyard.sharing.fetching.verify import changes, verify_bundle, verify_listed, with_sbom
+from packyard.core.errors import IntegrityError
+from packyard.sharing.fetching.verify import verify_bundle, verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
@@ -94,28 +94,3 @@ def test_what_a_signed_index_lists_is_verified_with_the_provenance_of_the_channe
     assert (proof.signers, proof.listed_by, proof.provenance) == ((KEY.public.id,), (OTHER.public.id,), READ)
     with pytest.raises(IntegrityError, match=r"bert@1\.0: expected"):
         verify_listed(found, entry, bundle(text="other"), None, trusted)
-
-
-def test_names_the_files_of_a_folder_that_differ(tmp_path: Path) -> None:
-    folder = bundle(text="read me").unpack(tmp_path)
-    described = bundle(text="read me").manifest
-    assert changes(folder, described) == []
-    (folder / "README.md").write_text("changed")
-    (folder / "sub").mkdir()
-    (folder / "sub" / "more").touch()
-    (folder / "link").symlink_to("/")
-    (folder / ".packyard-journal").touch()
-    found = changes(folder, described)
-    assert found == [("README.md", "changed"), ("link", "extra"), ("sub/more", "extra")]
-    (folder / "README.md").unlink()
-    assert changes(folder, described)[0] == ("README.md", "missing")
-    (tmp_path / "same").write_text("read me")
-    (folder / "README.md").symlink_to(tmp_path / "same")
-    assert changes(folder, described)[0] == ("README.md", "changed"), "whatever a link leads to"
-
-
-def test_a_folder_with_very_many_files_is_refused(tmp_path: Path) -> None:
-    for number in range(5):
-        (tmp_path / str(number)).touch()
-    with pytest.raises(InputError, match="has more than 3 files"):
-        changes(tmp_path, BERT.manifest, most=3)

@@ -102,13 +102,13 @@ def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin:
     store = store or open_channel(source.value)
     fetched = fetch(store, asked, fetching(source.value, store), pin=pin)
     return Offer(
-        bundle=fetched.read(),
+        bundle=fetched.bundle,
         entry=fetched.choice.entry,
         source=source,
         address=store.address,
         why=fetched.choice.why,
         proof=fetched.proof,
-        versions=fetched.versions,
+        versions=fetched.package.entries,
         index=fetched.number,
     )
 

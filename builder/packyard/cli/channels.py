@@ -25,8 +25,7 @@ from packyard.sharing.trust.keys import Signing
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
 BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS")
-#: How many bytes of bundles are kept, unless the user says otherwise.
-BUNDLES_LIMIT = 2 * 1024**3
+_BUNDLES_LIMIT = 2 * 1024**3  # bytes of bundles that are kept
 #: The variable that says how many seconds a request may take.
 TIMEOUT = "PACKYARD_TIMEOUT"
 _MOST = 86_400.0
@@ -90,8 +89,7 @@ def bundle_cache() -> Cache | None:
     folder = state.cache_dir()
     if folder is None:
         return None
-    limit = preferences.configured_values().cache_limit
-    return Cache(folder / "bundles", limit=BUNDLES_LIMIT if limit is None else limit, age=math.inf)
+    return Cache(folder / "bundles", limit=_BUNDLES_LIMIT, age=math.inf)
 
 
 def row(entry: IndexEntry, status: str) -> dict[str, object]:

@@ -12,7 +12,7 @@ from packyard.cli import directory as directories
 from packyard.cli import output
 from packyard.cli.verbs import VERBS
 from packyard.core.errors import PackyardError
-from packyard.using.options import folder
+from packyard.using.options import options
 
 #: A verb's flags, each with the values to choose from: empty where any is possible, None where it takes none.
 _Flags = Mapping[str, "Sequence[str] | None"]
@@ -86,11 +86,11 @@ def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
 
 def _of_package(verb: str, words: list[str], word: str) -> Iterator[str]:
     """Yield names of options or setters; for `set` with ``=``, and behind it or a bare NAME the values it may have."""
-    directory, rest = directories.split(words, names=folder.names if verb == "enable" else None)
+    directory, rest = directories.split(words, names=options.names if verb == "enable" else None)
     if not words and not any((directory / name).is_file() for name in directories.KRMFILES):
         return  # it has to be a folder
     if verb == "enable":
-        yield from folder.names(directory)
+        yield from options.names(directory)
         return
     values = directories.setters(directory)
     name, equals, _ = word.partition("=")

@@ -71,9 +71,21 @@ def refusal(word: str, what: str, names: Callable[[Path], Collection[str]]) -> I
     hint = "" if "/" in word else suggest(word, _known(names))
     if Path(word).exists():
         hint = hint or f"its folder is {Path(word).parent}"
-    elif not hint and word[:1] not in ("/", "."):
-        hint = f"packyard get {quote(word)} fetches a package" if "/" in word else "packyard list shows packages to get"
+    elif not word.startswith(("/", ".")):
+        hint = hint or _way_to_package(*word.partition("/"))
     return InputError(Problem(f"is not a directory{where}", file=word, hint=hint))
+
+
+def _way_to_package(name: str, slash: str, rest: str) -> str:
+    """Say where a package may be that is not here: in a folder below, or in a channel."""
+    from packyard.using.options import usecases  # most words are folders
+
+    below = usecases.packages(_HERE)
+    if same := [f"{each}{slash}{rest}" for each in below if Path(each).name == name]:
+        return f"did you mean {same[0]!r}?"
+    if slash and below:
+        return f"the packages below are {usecases.listed(below)}: begin with one of them"
+    return f"packyard get {quote(name)} fetches a package" if slash else "packyard list shows packages to get"
 
 
 def no_names(_directory: Path) -> Collection[str]:

@@ -22,6 +22,7 @@ _FOREIGN = {
     "--recursive": ("-R", "--all"),
     "--reset": ("--unset",),
     "--set": ("NAME=VALUE",),
+    "--to": ("[VERSION]",),
     "--version": ("NAME@VERSION", "[VERSION]"),
 }
 
@@ -36,6 +37,8 @@ def unknown(flag: str, flags: Collection[str], usage: str) -> str:
         if form in usage or form in usage.replace("[", "").replace("]", ""):
             return f"unknown flag {flag!r} (type {form.strip('[]')} without a flag)"
     hint = suggest(flag, flags)
+    if not hint and "NAME=VALUE" in usage and flag.isupper():
+        hint = f"to set a value, type {flag.strip('-')}=VALUE"
     return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
 
 

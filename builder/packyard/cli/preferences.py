@@ -69,7 +69,7 @@ def channel(flag: str | None = None) -> Setting | None:
     if os.environ.get(CHANNEL):
         return Setting(os.environ[CHANNEL], CHANNEL)
     configured = configured_values()
-    return Setting(configured.channel, configured.places["channel"]) if configured.channel else None
+    return Setting(configured.channel, configured.place) if configured.channel else None
 
 
 def required_channel(flag: str | None = None) -> Setting:

@@ -1,7 +1,6 @@
 """What a user configures for all commands: ``config.yaml``, which people write.
 
     channel: https://models.example.com                  the channel of `get`, unless it is given
-    cacheLimit: 2Gi                                      how much of what was fetched is kept
 
 A file that is missing configures nothing. Flags and environment, which come first, are for the command line.
 """
@@ -10,8 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,13 +21,12 @@ FILE = "config.yaml"
 _PORTS = {"https": ":443", "http": ":80"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Configuration:
-    """The values of the file; ``places`` says where each stands: ``channel`` in ``…/config.yaml:3``."""
+    """The values of the file; ``place`` says where the channel stands: ``…/config.yaml:3``."""
 
     channel: str = ""
-    cache_limit: int | None = None
-    places: Mapping[str, str] = field(default_factory=dict)
+    place: str = ""
 
 
 def read(folder: Path) -> Configuration:
@@ -43,13 +40,17 @@ def read(folder: Path) -> Configuration:
     for key, wanted in (("apiVersion", "packyard/v1"), ("kind", "Configuration")):
         if fields.text(key, wanted) != wanted:
             fields.fault(_node(fields, key), key, f"must be {wanted}")
-    configuration = Configuration(
-        channel=_address(fields, "channel", fields.text("channel", "")),
-        cache_limit=_size(fields, "cacheLimit"),
-        places=dict(_places(fields)),
-    )
+    channel, node = fields.text("channel", ""), _node(fields, "channel")
+    if channel and (wrong := misfit(channel)):
+        fields.fault(node, "channel", wrong)
     fields.done()
-    return configuration
+    return Configuration(channel, f"{fields.file}:{node.source.locate(node.start)[0]}" if node else "")
+
+
+def misfit(channel: str) -> str:
+    """Say what is wrong with the address of a channel that is to be found from anywhere, or nothing."""
+    is_whole = "://" in channel or Path(channel).is_absolute()
+    return "" if is_whole else f"{channel!r} must be an address, or the whole path of a folder"
 
 
 def normal(address: str) -> str:
@@ -86,28 +87,6 @@ def identity(address: str) -> str:
 
     server = endpoint(address)
     return f"{normal(address)} at {normal(server)}" if server else normal(address)
-
-
-def _address(fields: Fields, key: str, text: str) -> str:
-    if text and "://" not in text and not Path(text).is_absolute():
-        fields.fault(_node(fields, key), key, f"{text!r} must be an address, or the whole path of a folder")
-    return text
-
-
-def _size(fields: Fields, key: str) -> int | None:
-    from packyard.core.kubernetes import quantity
-
-    text = fields.text(key, "")
-    amount = quantity.parse(text) if text else None
-    if text and (amount is None or amount < 0):
-        fields.fault(_node(fields, key), key, f"{text!r} must be a number of bytes, such as 500Mi or 2Gi")
-    return amount // 10**9 if amount is not None else None
-
-
-def _places(fields: Fields) -> Iterator[tuple[str, str]]:
-    """Yield where the fields stand."""
-    for entry in fields.node.entries if fields.node else ():
-        yield entry.name, f"{fields.file}:{entry.key.source.locate(entry.key.start)[0]}"
 
 
 def _node(fields: Fields, key: str) -> Node | None:

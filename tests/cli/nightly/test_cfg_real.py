@@ -15,7 +15,7 @@ import yaml
 import tiny
 from packyard.using.setters.change import change_setters
 from real import Served
-from tiny import COMMAND, inside
+from tiny import inside
 
 pytestmark = pytest.mark.oracle
 
@@ -55,7 +55,6 @@ list-setters . NOPE
 list-setters . --include-subst
 list-setters nope
 list-setters
-annotate nope --kv a=b
 init a b
 """
 
@@ -78,21 +77,6 @@ def test_a_command_line_does_what_it_does_in_the_real_program(served3: Served, t
     theirs = run(served3, shutil.copytree(tiny.TREES / "setters", root), shlex.split(line))
     shutil.rmtree(root)
     assert run(inside, shutil.copytree(tiny.TREES / "setters", root), shlex.split(line)) == theirs
-
-
-def test_annotates_what_comes_from_standard_input(kustomize3: Path, tmp_path: Path) -> None:
-    done = [
-        subprocess.run(
-            [*map(str, command), "cfg", "annotate", "--kv", "a=b"],
-            cwd=tmp_path,
-            input="kind: A\n---\n# c\nkind: B\n",
-            capture_output=True,
-            text=True,
-        )
-        for command in ([kustomize3], COMMAND)
-    ]
-    assert (done[0].returncode, done[0].stdout) == (done[1].returncode, done[1].stdout)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["größe", 'a"b', "a b", "a#b", "a{b}", "a\\b", "日本", "plain"])

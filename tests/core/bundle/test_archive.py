@@ -14,8 +14,8 @@ import pytest
 
 import packyard
 import real
-from core.bundle.unpacking import unpack
-from packyard.core.bundle.archive import Member, compress, pack, read
+from core.bundle.unpacking import read, unpack
+from packyard.core.bundle.archive import Member, compress, pack
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files import atomic

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import io
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from core.bundle.unpacking import read
 from packyard.core.bundle import Bundle, Manifest, build
-from packyard.core.bundle.archive import Member, compress, decompress, pack, read
-from packyard.core.bundle.bundle import unpack
+from packyard.core.bundle.archive import Member, compress, decompress, pack
 from packyard.core.bundle.manifest import FILE, ShippedUseCase
 from packyard.core.errors import InputError, IntegrityError
 
@@ -64,7 +62,7 @@ def test_refuses_to_build_with_a_manifest_of_somebody_else() -> None:
         build(bert().manifest, [Member(path=FILE, data=b"{}")])
 
 
-def test_a_thousand_changed_bytes_are_found_or_change_nothing_that_is_read(tmp_path: Path) -> None:
+def test_a_thousand_changed_bytes_are_found_or_change_nothing_that_is_read() -> None:
     """Few bytes say nothing: of gzip's header, bits that fill a block, and where zeros are copied from."""
     files = [
         Member(path=f"d/{number}.yaml", data=b"a: %d\n" % number * 40, executable=number == 3) for number in range(9)
@@ -82,8 +80,3 @@ def test_a_thousand_changed_bytes_are_found_or_change_nothing_that_is_read(tmp_p
         assert replace(opened, data=good.data) == good, f"change {number}, of byte {position}"
         unread += 1
     assert 0 < unread < 60
-    changed = bytearray(good.data)
-    changed[len(changed) // 2] ^= 1
-    with pytest.raises(IntegrityError), io.BytesIO(bytes(changed)) as file:
-        unpack(file, tmp_path, name="bert", what="bert@1.0")
-    assert list(tmp_path.iterdir()) == []

@@ -1,19 +1,19 @@
-"""Unpacking as bundles do it: checked while it is written to a hidden folder, which then gets its name."""
+"""Bundles read and unpacked without a manifest."""
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
-from packyard.core.bundle.archive import LIMITS, Expanded, Files, Limits, write_all
+from packyard.core.bundle import archive
+from packyard.core.bundle.archive import LIMITS, Limits, Member, decompress
+
+
+def read(data: bytes, *, limits: Limits = LIMITS) -> list[Member]:
+    """Return the files of a ``.tar.gz``."""
+    return archive.read(decompress(data, limits=limits), limits=limits)[1]
 
 
 def unpack(data: bytes, into: Path, *, top: str | None, limits: Limits = LIMITS) -> Path:
-    def files() -> Files:
-        return Files(Expanded(io.BytesIO(data), len(data), limits=limits), top, limits)
-
-    found = files()
-    if top is None:
-        for _ in found:
-            pass
-    return write_all(top or found.top or "", files(), into)
+    """Unpack a ``.tar.gz`` into a folder."""
+    name, members = archive.read(decompress(data, limits=limits), top=top, limits=limits)
+    return archive.write(name, members, into)

@@ -13,7 +13,6 @@ from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files import undo
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.setters import resourcefiles
 from packyard.using.setters.change import change_setters
 
 
@@ -102,10 +101,6 @@ def test_names_that_are_no_text_are_set_and_taken_back(tmp_path: Path) -> None:
     assert interrupted.code == -9
     recover(root)
     assert field_values(root) == {"c"}
-    resourcefiles.rewrite(
-        tmp_path / "top", resourcefiles.find_folders(tmp_path / "top", recursive=True), lambda data, _: data + b"#\n"
-    )
-    assert (root / "one.yaml").read_bytes().endswith(b"#\n")
 
 
 def _change(root: Path, files: dict[str, bytes | None]) -> None:

@@ -50,7 +50,7 @@ def reference(store: OCIStore) -> str:
     return f"{store.address.removeprefix('oci://')}/bert:1.2.0_-cpu"
 
 
-def test_publishes_yanks_closes_and_removes(store: OCIStore, request: pytest.FixtureRequest) -> None:
+def test_publishes_yanks_closes_and_removes(store: OCIStore) -> None:
     def again() -> OCIStore:
         return OCIStore(store.address)
 
@@ -61,8 +61,7 @@ def test_publishes_yanks_closes_and_removes(store: OCIStore, request: pytest.Fix
         close(again(), version)
     assert fetch(again(), "bert") == bundle(version="1.1")
     assert again().get("1.1/bert.tar.gz.spdx.json") == b"about bert@1.1\n"
-    _, is_kept = gc(again(), Policy(yanked=True))
-    assert is_kept == ("registry_without_deletes" in request.node.name)
+    gc(again(), Policy(yanked=True))
     assert [entry.version for entry in access.read(again()).named("bert").entries] == ["1.0", "1.1"]
     with pytest.raises(ConflictError, match=r"was removed: it was yanked: diverges"):
         publish(again(), [bundle(version="1.2")])

@@ -34,7 +34,11 @@ def root(tmp_path: Path) -> Path:
 
 
 def enable(directory: Path, *names: str, dry_run: bool = False) -> Switched:
-    return switch.enable(directory, names, Trial(directory), dry_run=dry_run)
+    return switch.switch(directory, names, Trial, dry_run=dry_run).switched[directory]
+
+
+def disable(directory: Path, names: list[str]) -> Switched:
+    return switch.switch(directory, names, Trial, off=True).switched[directory]
 
 
 def states(directory: Path) -> dict[str, switch.State]:
@@ -71,7 +75,7 @@ def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(root: Path, 
     built = served5("build", directory)
     assert built.returncode == 0, built.stderr
     assert "kueue.x-k8s.io/queue-name: default" in built.stdout
-    switch.disable(directory, ["debug", "queue"])
+    disable(directory, ["debug", "queue"])
     left = (directory / KUSTOMIZATION).read_bytes().decode()
     is_empty = "components: []" in body or "components:\nn" in body
     gone = body.replace("components: []\n", "").replace("components:\nn", "n") if is_empty else body
@@ -87,7 +91,7 @@ def test_twice_is_once_and_both_is_all_or_nothing(root: Path) -> None:
     with pytest.raises(InputError, match=r"there is no option 'quee' \(did you mean 'queue'\?\)"):
         enable(directory, "debug", "quee")
     assert reading.files(root) == before
-    assert switch.disable(directory, ["debug"]).unchanged == ("debug",)
+    assert disable(directory, ["debug"]).unchanged == ("debug",)
     assert enable(directory, "debug", dry_run=True).after != enable(directory, "debug", dry_run=True).before
     assert reading.files(root) == before
 
@@ -112,7 +116,7 @@ def test_refuses_two_that_exclude_each_other_by_both_names_file_and_path(root: P
     assert "'dataset-bucket' cannot be used together with 'dataset-claim', which is enabled" in problem.message
     assert problem.hint == f"disable that first: packyard enable --off {root}/multi-node dataset-claim"
     assert reading.files(root) == before
-    switch.disable(directory, ["dataset-claim"])
+    disable(directory, ["dataset-claim"])
     with pytest.raises(ConflictError, match="which you name too"):
         enable(directory, "dataset-bucket", "dataset-claim")
 
@@ -200,7 +204,7 @@ def test_an_option_that_is_listed_twice_is_refused_by_both_lines(root: Path) -> 
         stream.write("components:\n- ../../options/queue\n- ../../options/./queue\n")
     with pytest.raises(InputError, match=r"kustomization\.yaml:6:3: .* is listed twice, first in line 5"):
         build(directory)
-    assert switch.disable(directory, ["queue"]).changed == ("queue",)
+    assert disable(directory, ["queue"]).changed == ("queue",)
     assert (directory / KUSTOMIZATION).read_text() == optioned.FILES[f"{optioned.SINGLE}/{KUSTOMIZATION}"]
 
 

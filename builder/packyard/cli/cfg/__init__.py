@@ -7,7 +7,6 @@
   delete-setter  delete a setter, and the comments that mark its fields
   delete-subst   delete a substitution, and the comments that mark its fields
   init           make a directory a package: write its Krmfile
-  annotate       annotate the objects in a directory, or on standard input
 
 packyard cfg COMMAND --help describes a command.
 
@@ -15,7 +14,7 @@ Arguments, flags and exit codes are the same, and what files hold afterwards.
 Scripts run unchanged, but for differences that prevent harm: where one package
 of a tree refuses a change, none is written. The other commands of 3.8.7 are not
 here: cat, count, grep and tree are in kustomize 5 (kustomize cfg cat …); fmt,
-merge and merge3 are gone there too.
+merge, merge3 and annotate are gone there too (kubectl annotate --local).
 """
 
 from __future__ import annotations
@@ -37,9 +36,10 @@ COMMANDS = {
     "delete-setter": ("delete", "delete_setter", "FLAGS"),
     "delete-subst": ("delete", "delete_subst", "FLAGS"),
     "init": ("init", "init", "FLAGS"),
-    "annotate": ("annotate", "run", "FLAGS"),
 }
 _HELP = ("-h", "--help", "help")
+#: The commands of 3.8.7 that kustomize 5 still has.
+_KEPT = ("cat", "count", "grep", "tree")
 #: A flag of all kustomize commands, which prints Go's stack with an error; packyard has none.
 _STACK_TRACE = "--stack-trace"
 
@@ -61,7 +61,7 @@ def main(words: Sequence[str]) -> int:
 
 def _run(command: str, words: Sequence[str]) -> int:
     if command not in COMMANDS:
-        hint = suggest(command, COMMANDS)
+        hint = f"kustomize 5 has it: kustomize cfg {command}" if command in _KEPT else suggest(command, COMMANDS)
         raise UsageError(f"no command {command!r}" + (f" ({hint})" if hint else "; packyard cfg --help lists them"))
     if "--help" in words or "-h" in words:
         output.page(_page(command))

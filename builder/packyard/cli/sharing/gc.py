@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     if policy == Policy():
         raise UsageError("packyard gc: say what may go: --keep N, --yanked or --pre-releases: packyard gc --help")
     key = None if arguments.dry_run else signing.key(arguments.key)
-    removed, is_kept = gc(
+    removed = gc(
         open_channel(arguments.channel),
         policy,
         arguments.names,
@@ -55,10 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if ROWS.show(removed, arguments.output) and not removed:
         output.note("nothing to remove")
-    if is_kept:
-        output.note(
-            "the registry does not delete: no name leads to the bytes now, and they stay until its owner removes them"
-        )
     if not arguments.dry_run:
         signing.tell_unsigned(key)
     return 0

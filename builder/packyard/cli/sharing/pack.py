@@ -14,17 +14,16 @@ from pathlib import Path
 from packyard.cli import fanout, progress
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
-from packyard.sharing.entry import SBOM, IndexEntry, bundle_key
+from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.publishing.publish import Attest, Upload
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keys import Signing
-from packyard.sharing.trust.provenance import BuiltOn, Statement
+from packyard.sharing.trust.provenance import Statement
 from packyard.writing.build import catalogue
-from packyard.writing.source.library import Library, by_place
 from packyard.writing.source.workspace import Workspace
 
-_ENTRY, _SBOM = ".entry.json", ".spdx.json"
+_ENTRY = ".entry.json"
 
 
 def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Upload]:
@@ -39,32 +38,16 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
 
 def attest(workspace: Workspace, folder: Path, key: Signing | None) -> Attest:
     """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the key."""
-    at, libraries = git.find(workspace.root_dir), provenance.installed_libraries()
-    places = by_place(workspace.libraries)
-    built_on = {place: _built_on(each) for place, each in places.items()}
+    at = git.find(workspace.root_dir)
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
-        described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
-        origin = Statement(
-            entry,
-            inputs,
-            at,
-            sbom=described,
-            built_on=built_on,
-            libraries=libraries,
-            manifest=bundle_digest(entry),
-        )
-        name = (entry.name, entry.version)
-        statement = origin.to_bytes(key)
-        return {bundle_key(*name, SBOM): described, bundle_key(*name, provenance.end(statement)): statement}
+        described, inputs = (folder / f"{entry.name}{SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
+        statement = Statement(entry, inputs, at, sbom=described, manifest=bundle_digest(entry)).to_bytes(key)
+        return {entry.beside(SBOM): described, entry.beside(provenance.end(statement)): statement}
 
     return statements
 
 
-def _built_on(each: Library) -> BuiltOn:
-    return BuiltOn(version=each.version or "0", tar=each.digest(), address=each.address)
-
-
 def _describe(bundle: Bundle, supplier: str) -> dict[str, bytes]:
     entry = json.dumps(IndexEntry.of(bundle).document()).encode()
-    return {_ENTRY: entry, _SBOM: sbom.to_bytes(bundle, supplier)}
+    return {_ENTRY: entry, SBOM: sbom.to_bytes(bundle, supplier)}

@@ -6,38 +6,34 @@ packyard config set channel ADDRESS         write a value into the file
 The file is $XDG_CONFIG_HOME/packyard/config.yaml, by default ~/.config/packyard/config.yaml:
 
   channel: https://models.example.com  where `packyard get` looks
-  cacheLimit: 2Gi                      how much of what was fetched is kept
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from json import dumps
-from pathlib import Path
 
 from packyard.cli import declare, output, preferences, state
 from packyard.cli.channels import TIMEOUT
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
-from packyard.core.errors import PackyardError, UnavailableError, UsageError
+from packyard.core.errors import UnavailableError, UsageError
 from packyard.core.files import atomic
 from packyard.sharing import configuration
 from packyard.sharing.stores.store import PATIENCE
 
 ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN")
 _DEFAULT = "default"
-_NAMES = ("channel", "cacheLimit")
 _SECRETS = (signing.KEY, signing.PASSPHRASE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s [set NAME VALUE] [flags]"
-    parser.add_argument("words", metavar="[set NAME VALUE]", nargs="*")
+    parser.usage = "%(prog)s [set channel ADDRESS] [flags]"
+    parser.add_argument("words", metavar="[set channel ADDRESS]", nargs="*")
     declare.value(parser, "--from CHANNEL", "show the values for this channel", dest="channel")
 
 
@@ -52,31 +48,24 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _set(words: Sequence[str]) -> None:
     """Write a value into the user's file, in the line that it has there."""
-    if len(words) != 3 or words[0] != "set" or words[1] not in _NAMES:
-        raise UsageError(f"packyard config: type packyard config, or packyard config set {'|'.join(_NAMES)} VALUE")
+    if len(words) != 3 or words[:2] != ["set", "channel"]:
+        raise UsageError("packyard config: type packyard config, or packyard config set channel ADDRESS")
     folder = state.config_dir()
     if folder is None:
         raise UnavailableError("nothing is configured without a home folder (set HOME, or XDG_CONFIG_HOME)")
     _, name, value = words
+    if wrong := configuration.misfit(value):
+        raise UsageError(f"packyard config: {wrong}")
     file = folder / configuration.FILE
     lines = file.read_text("utf-8").splitlines() if file.exists() else []
     kept = [line for line in lines if not line.startswith(f"{name}:")]
-    text = "\n".join([*kept, f"{name}: {dumps(value, ensure_ascii=False)}", ""])
-    with tempfile.TemporaryDirectory(prefix="packyard-") as trial:
-        Path(trial, configuration.FILE).write_text(text, "utf-8")
-        try:
-            configuration.read(Path(trial))
-        except PackyardError as error:
-            raise error.mapped(lambda problem: problem.renamed(trial, str(folder))) from error
     folder.mkdir(parents=True, exist_ok=True)
+    text = "\n".join([*kept, f"{name}: {dumps(value, ensure_ascii=False)}", ""])
     atomic.write(str(file), text.encode(), mode=0o644, durable=True)
 
 
 def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
-    configured = preferences.configured_values()
     yield "channel", preferences.channel(flag) or Setting("", _DEFAULT)
-    limit = configured.cache_limit
-    yield "cacheLimit", Setting(str(limit), configured.places["cacheLimit"]) if limit is not None else _limit()
     seconds = os.environ.get(TIMEOUT)
     yield "timeout", Setting(seconds, TIMEOUT) if seconds else Setting(f"{PATIENCE:g}", _DEFAULT)
     for name in _SECRETS:
@@ -85,9 +74,3 @@ def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
     for name, folder in folders.items():
         variable = f"XDG_{name.upper()}_HOME"
         yield f"{name} folder", Setting(str(folder or ""), variable if os.environ.get(variable) else _DEFAULT)
-
-
-def _limit() -> Setting:
-    from packyard.cli.channels import BUNDLES_LIMIT
-
-    return Setting(str(BUNDLES_LIMIT), _DEFAULT)

@@ -10,7 +10,6 @@ packyard enable [DIR]                list the options
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
@@ -21,13 +20,12 @@ from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import UsageError
-from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.kustomize.builtin import Trial
-from packyard.using.options import folder as folders
+from packyard.using.options import options as package_options
 from packyard.using.options import usecases
 from packyard.using.options.option_setters import OptionSetters, read_options
-from packyard.using.options.switch import Switched, disable_below, enable, enable_below, states
+from packyard.using.options.switch import Switched, states, switch
 
 ROWS = Rows("use case", "directory, state, options, already, file, setters")
 OPTIONS = Rows(
@@ -59,14 +57,20 @@ def run(arguments: argparse.Namespace) -> int:
         _list(directory, arguments)
         return 0
     verb = "disable" if arguments.off else "enable"
-    outcomes = _switch(arguments, directory, names, state.log(f"{verb} {' '.join(names)}"))
-    options = {here: [option for option in read_options(here) if option.name in names] for here in outcomes}
-    is_text = ROWS.show([_row(here, each, verb, options[here]) for here, each in outcomes.items()], arguments.output)
-    for here, outcome in outcomes.items() if is_text else ():
+    log, recursive, dry_run = state.log(f"{verb} {' '.join(names)}"), arguments.recurse_subpackages, arguments.dry_run
+    outcome = switch(directory, names, Trial, off=arguments.off, recursive=recursive, dry_run=dry_run, log=log)
+    for problem in outcome.misfits:
+        output.note(str(problem))
+    done = {
+        here: (each, [option for option in read_options(here) if option.name in names])
+        for here, each in outcome.switched.items()
+    }
+    is_text = ROWS.show([_row(here, each, verb, options) for here, (each, options) in done.items()], arguments.output)
+    for here, (each, options) in done.items() if is_text else ():
         if arguments.dry_run:
-            unified.diffs(here, {outcome.file: (outcome.before, outcome.after)})
+            unified.diffs(here, {each.file: (each.before, each.after)})
         else:
-            _tell(here, outcome, f"{verb}d", options[here])
+            _tell(here, each, f"{verb}d", options)
     return 0
 
 
@@ -81,23 +85,7 @@ def _split(arguments: argparse.Namespace) -> tuple[Path, list[str]]:
 
 def _names(directory: Path) -> set[str]:
     """Return the names of the options of a use case, and of those below a directory."""
-    return {name for path in (directory, *map(Path, usecases.below(directory))) for name in folders.names(path)}
-
-
-def _switch(arguments: argparse.Namespace, directory: Path, names: list[str], log: StepLog) -> dict[Path, Switched]:
-    """Enable or disable options in DIR, or in the use cases below; return what that changed, by their directories."""
-    dry_run: bool = arguments.dry_run
-    below = [os.path.relpath(path, directory) for path in usecases.below(directory)]
-    if arguments.off:
-        places = below if arguments.recurse_subpackages else [""]
-        switched = disable_below(directory, places, names, dry_run=dry_run, log=log)
-    elif arguments.recurse_subpackages:
-        switched, misfits = enable_below(directory, below, names, Trial, dry_run=dry_run, log=log)
-        for problem in misfits.values():
-            output.note(str(problem))
-    else:
-        switched = {"": enable(directory, names, Trial(directory), dry_run=dry_run, log=log)}
-    return {directory / path: each for path, each in switched.items()}
+    return {name for path in (directory, *map(Path, usecases.below(directory))) for name in package_options.names(path)}
 
 
 def _row(here: Path, outcome: Switched, verb: str, options: list[OptionSetters]) -> tuple[object, ...]:

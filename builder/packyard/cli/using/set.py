@@ -27,13 +27,11 @@ from typing import TYPE_CHECKING
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags
-from packyard.core.errors import InputError, UsageError, refuse, shown
+from packyard.core.errors import UsageError, shown
 from packyard.core.files.tree import Tree
-from packyard.using.options import folder
-from packyard.using.setters.change import Beside, PackageChange, change_setters
+from packyard.using.setting import Change, Outcome, set_values
 
 if TYPE_CHECKING:
-    from packyard.using.options.switch import Switched
     from packyard.using.setters.definition import Setter
 
 FLAGS = Declared(
@@ -63,38 +61,26 @@ def main(words: Sequence[str]) -> int:
         from packyard.cli import verbosity
 
         verbosity.choose(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"])
-    directory, rest = directories.split(parsed.arguments)
-    return _run(directory, rest, parsed)
-
-
-def _run(directory: Path, words: list[str], parsed: Flags) -> int:
-    form = parsed.text("output") or "text"
+    directory, words = directories.split(parsed.arguments)
     is_asked = bool(words) or any(parsed.values.get(name) for name in ("values", "unset"))
     if is_asked and not parsed.switches["recurse-subpackages"]:
         directory = _checked(directory, words, parsed)
-    changes, beside, enabled = _change(directory, words, parsed)
-    if form != "text":
+    outcome = _set(directory, words, parsed)
+    if parsed.text("output") == "json":
         from packyard.cli.using import edits
 
-        edits.show(changes, beside, enabled, form)
+        edits.ROWS.show(outcome.changes, "json")
     elif parsed.switches["dry-run"]:
         from packyard.cli import unified  # most sets are made
 
-        unified.diffs(beside.root_dir if beside else directory, _files(changes))
+        unified.diffs(outcome.root_dir, outcome.files)
     else:
-        for change in changes:
-            if switched := enabled.get(os.path.realpath(change.before.where or ".")):
-                file = os.path.normpath(change.before.where + switched.file)
-                output.line(f"{file}: enabled {', '.join(switched.changed)}")
-            _tell(change, f"{os.path.normpath(change.before.where or '.')}: " if len(changes) > 1 else "")
-            for name, options in beside.packages.get(change.package, {}).items() if beside else ():
-                output.note(f"{name} is shared by every use case that has {' or '.join(options)} enabled")
+        for change in outcome.changes:
+            _tell(change, f"{change.place}: " if len(outcome.changes) > 1 else "")
     return 0
 
 
-def _change(
-    directory: Path, words: list[str], parsed: Flags
-) -> tuple[list[PackageChange], Beside | None, Mapping[str, Switched]]:
+def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     """Set and unset what the command line says, and enable the options of values files."""
     given, options = directories.values_files(directory, parsed.values.get("values", ()))
     values = directories.merged(given, _values(directory, words))
@@ -103,57 +89,26 @@ def _change(
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
     if both := [name for name in unset if name in values]:
         raise _usage(directory, f"{both[0]} is set and taken back")
-    dry_run = parsed.switches["dry-run"]
-    if dry_run:
+    if parsed.switches["dry-run"]:
         state.tell_pending(Tree(directory))
-    recursive, names = parsed.switches["recurse-subpackages"], [*values, *unset]
-    yields = parsed.switches["keep"]
-    enabled = _enable(directory, options, recursive=recursive, yields=yields) if options else {}
-    try:
-        beside = _beside(directory, names, options, recursive=recursive)
-        changes = change_setters(
-            directory,
-            values,
-            unset=unset,
-            recursive=recursive,
-            set_by=parsed.text("set-by"),
-            dry_run=dry_run,
-            log=state.log(_title(values, unset, options)),
-            beside=beside,
-            shipped=_shipped,
-            replaced=lambda package: _replaced(enabled, package),
-            yields=yields,
-        )
-    except InputError as error:
-        if not any(problem.missing for problem in error.problems):
-            raise
-        from packyard.using.options.option_setters import elsewhere
-
-        raise InputError(*(elsewhere(directory, problem) for problem in error.problems)) from error
-    if yields and (left := {*names}.difference(*(change.plan.counts for change in changes))):
-        output.note(f"set already, or not here: {', '.join(sorted(left))}")
-    return changes, beside, enabled
-
-
-def _enable(directory: Path, options: Sequence[str], *, recursive: bool, yields: bool) -> dict[str, Switched]:
-    """Plan to enable options, by the real paths of use cases; what fits nowhere is refused, or ``yields``."""
-    from packyard.using.kustomize.builtin import Trial
-    from packyard.using.options import switch, usecases
-
-    use_cases = [Path(path) for path in usecases.below(directory)] if recursive else [directory]
-    planned, misfits = switch.plan_options(use_cases, options, Trial)
-    refuse([] if yields else misfits)
-    for problem in misfits:
-        output.note(str(problem))
-    for unsure in filter(None, (each.unsure for each in planned.values())):
+    outcome = set_values(
+        directory,
+        values,
+        unset=unset,
+        options=options,
+        recursive=parsed.switches["recurse-subpackages"],
+        keep=parsed.switches["keep"],
+        set_by=parsed.text("set-by"),
+        dry_run=parsed.switches["dry-run"],
+        log=state.log(_title(values, unset, options)),
+    )
+    for misfit in outcome.misfits:
+        output.note(misfit)
+    for unsure in outcome.unsure:
         output.warning(f"{unsure}; run kustomize build to see whether it fits here")
-    return {path: each for path, each in planned.items() if each.changed}
-
-
-def _replaced(enabled: Mapping[str, Switched], package: Path) -> dict[str, tuple[bytes, bytes]]:
-    """Return the kustomization of a package in which options are enabled, with its bytes before and after."""
-    switched = enabled.get(os.path.realpath(package)) if enabled else None
-    return {switched.file: (switched.before, switched.after)} if switched else {}
+    if outcome.kept:
+        output.note(f"set already, or not here: {', '.join(outcome.kept)}")
+    return outcome
 
 
 def _checked(directory: Path, words: Sequence[str], parsed: Flags) -> Path:
@@ -166,22 +121,6 @@ def _checked(directory: Path, words: Sequence[str], parsed: Flags) -> Path:
         return Path(below[0])
     flags = (f"--{name}={value}" for name in ("unset", "values") for value in parsed.values.get(name, ()))
     raise usecases.refusal(directory, "set", (*words, *flags), all_by="-R")
-
-
-def _beside(directory: Path, names: Sequence[str], options: Sequence[str], *, recursive: bool) -> Beside | None:
-    """Find the options that setting these names reaches; some are going to be enabled."""
-    if not (recursive or options) and not folder.has_components(directory):
-        return None
-    from packyard.using.options.option_setters import reach  # most use cases have no option enabled
-
-    return reach(directory, names, recursive=recursive, options=options)
-
-
-def _shipped(directory: Path) -> Mapping[str, str | Sequence[str] | None]:
-    """Return the values that the package of a directory was shipped with."""
-    from packyard.core.bundle import shipped
-
-    return shipped.values(directory)
 
 
 def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str], options: Sequence[str]) -> str:
@@ -211,20 +150,11 @@ def _typed(directory: Path) -> str:
     return address.typed(directory)
 
 
-def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, bytes | None]]:
-    """Return every file with its bytes before and after; two packages may reach one, and the first saw it as it was."""
-    files: dict[str, tuple[bytes | None, bytes | None]] = {}
-    for change in changes:
-        for path, data in change.plan.files.items():
-            whole = f"{change.package}/{path}" if change.package else path
-            before = files[whole][0] if whole in files else change.before.files[path]
-            files[whole] = (before, data)
-    return files
-
-
-def _tell(change: PackageChange, where: str) -> None:
+def _tell(change: Change, where: str) -> None:
     from packyard.using.setters import handedits
 
+    if change.enabled:
+        output.line(f"{change.kustomization}: enabled {', '.join(change.enabled)}")
     for edit in handedits.overwritten(change.plan.changes, change.plan.former):
         output.note(f"{os.path.normpath(edit.file)}:{edit.line}: {edit.path} was {edit.text!r}, edited by hand")
     for name, count in change.plan.counts.items():
@@ -236,6 +166,8 @@ def _tell(change: PackageChange, where: str) -> None:
         if item.old != item.new:
             place = f"{os.path.normpath(item.file)}:{item.line}"
             output.detail(f"{place}: {item.path}: {shown(item.old)} → {shown(item.new)}")
+    for name, options in change.shared.items():
+        output.note(f"{name} is shared by every use case that has {' or '.join(options)} enabled")
 
 
 def _shown(setter: Setter) -> str:

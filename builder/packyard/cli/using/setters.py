@@ -14,8 +14,8 @@ from packyard.cli.using import edits
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
-from packyard.using.options import folder as folders
-from packyard.using.options import option_setters, usecases
+from packyard.using.options import option_setters, options, usecases
+from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters import valuesfile
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.listing import (
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     rows = [(each.heading or ".", each.description, each.setters, each.rules) for each in listings]
     if ROWS.show(rows, arguments.output):
-        cases = [each for each in listings if not each.is_option and each.directory.resolve().name != folders.NAME]
+        cases = [each for each in listings if not each.is_option and each.directory.resolve().name != OPTIONS]
         if len(cases) > 1:
             _show_all(arguments, cases)
         else:
@@ -92,7 +92,7 @@ def _options(root_dir: Path, packages: Sequence[str]) -> list[_Listing]:
     """Return the setters of the options that the packages have enabled; each option once."""
     by_heading: dict[str, _Listing] = {}
     for package in packages:
-        folder = folders.find(root_dir / package)
+        folder = options.find(root_dir / package)
         if folder is None or os.path.relpath(folder.real, os.path.realpath(root_dir)) in packages:
             continue
         for option in option_setters.read_enabled(root_dir / package):

@@ -22,6 +22,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import bundles, declare, output, preferences, state, unified, untarred
+from packyard.cli import directory as directories
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     decision = arguments.conflicts
     folder, version = _split(arguments.words)
     if not folder.is_dir():
-        raise InputError(Problem("is not a directory", file=str(folder), hint="name an untarred package"))
+        raise directories.refusal(str(folder), "", directories.no_names)
     untarred.check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
     base = untarred.base(folder, arguments.channel, arguments.base, hint)

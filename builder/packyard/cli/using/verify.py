@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.cli import bundles, compared, declare, output, preferences, untarred
@@ -24,12 +25,15 @@ from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
 from packyard.core.bundle import manifest
 from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
+from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.sharing.entry import SBOM, IndexEntry
-from packyard.sharing.fetching.verify import Proof, changes, verify_bundle, with_sbom
+from packyard.sharing.fetching.verify import Proof, verify_bundle, with_sbom
 from packyard.sharing.trust import provenance
+from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
 ROWS = Rows(
@@ -92,10 +96,11 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     package = untarred.read(folder)
     described = package.described
     offer, text = _compared(package, flag)
-    different = {path: state for path, state in changes(folder, described) if path.startswith(below)}
+    ours = compared.files(folder)
+    different = {path: state for path, state in _different(ours, described) if path.startswith(below)}
     base, values = offer.bundle if offer else package.kept(), ""
     if base and different:
-        merged = _merged(base, folder)
+        merged = _merged(base, ours, folder)
         wrong = {*merged.edited, *(os.path.relpath(each.file, folder) for each in merged.conflicts)}
         for path in [path for path, state in different.items() if state == "changed" and path not in wrong]:
             different[path] = "set"
@@ -114,10 +119,21 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     return int(bool(edited))
 
 
-def _merged(base: Bundle, folder: Path) -> Merged:
+def _different(ours: Files, described: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield the paths of files that differ from a packyard.json, each ``changed``, ``missing`` or ``extra``."""
+    for path in sorted({*ours, *described.files} - {manifest.FILE}):
+        if path not in ours:
+            yield path, "missing"
+        elif path not in described.files:
+            yield path, "extra"
+        elif Digest.of(ours[path]) != described.files[path]:
+            yield path, "changed"
+
+
+def _merged(base: Bundle, ours: Files, folder: Path) -> Merged:
     """Return what somebody set, enabled and edited since a package was untarred."""
     files = compared.files_of(base.members)
-    return merge(Versions(base=files, ours=compared.files(folder), theirs=files, root_dir=folder.resolve(), new=""))
+    return merge(Versions(base=files, ours=ours, theirs=files, root_dir=folder.resolve(), new=""))
 
 
 def _compared(package: Untarred, flag: str | None) -> tuple[Offer | None, str]:

@@ -1,5 +1,5 @@
-"""What `packyard lint` does with findings: it prints them as text, as JSON, as SARIF or as GitHub's workflow commands,
-which annotate a change; corrects what is certain, which `packyard undo` takes back; and explains the rules.
+"""What `packyard lint` does with findings: it prints them as text, as JSON or as GitHub's workflow commands, which
+annotate a change; corrects what is certain, which `packyard undo` takes back; and explains the rules.
 """
 
 from __future__ import annotations
@@ -8,28 +8,20 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from packyard import __version__
 from packyard.cli import output, state
 from packyard.cli.rows import FORMS, Rows
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.tree import Tree
 from packyard.writing.authoring.fix import fix as fix_file
-from packyard.writing.checks import sarif
 from packyard.writing.checks.explanation import table
 from packyard.writing.checks.finding import Finding
 
-ROWS = Rows(
-    "finding",
-    "file, line, column, rule, severity, message, hint, composed, fix",
-    forms=(*FORMS, "sarif", "github"),
-)
+ROWS = Rows("finding", "file, line, column, rule, severity, message, hint, composed, fix", forms=(*FORMS, "github"))
 
 
 def show(findings: Sequence[Finding], form: str) -> None:
     """Print findings in a form."""
-    if form == "sarif":
-        output.json(sarif.document(findings, __version__))
-    elif ROWS.show(findings, form):
+    if ROWS.show(findings, form):
         for finding in findings:
             output.line(str(finding) if form == "text" else _command(finding))
             if form == "text" and finding.composed:

@@ -6,28 +6,26 @@ No byte of it depends on machine, time, user or version of Python:
 - mode 0755 for directories and executable files, 0644 for others; owner 0 without a name; one fixed time (`tar.MTIME`);
 - ustar, and gzip with an empty header. Another zlib may compress differently, so bundles are compared by their tars.
 
-Archives are hostile input. One is read from its beginning to its end within `Limits`, and never held in memory: each
-entry is checked before its content is written, below a folder that nobody knows, which gets its name when all was
-checked. The tar format itself is in ``tar``, the description of the content in ``manifest``.
+Archives are hostile input. One is expanded within `Limits`, and all its entries are checked before a file is written,
+below a folder that nobody knows, which gets its name when all is there. The tar format itself is in ``tar``, the
+description of the content in ``manifest``.
 """
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import os
+import shutil
 import unicodedata
 import zlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from packyard.core.bundle import tar
-from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, refuse
-from packyard.core.files import filenames, folder
+from packyard.core.files import atomic, filenames
 
 _KINDS = {"1": "a hard link", "2": "a symbolic link", "3": "a device", "4": "a device", "6": "a named pipe"}
 
@@ -39,14 +37,6 @@ class Member:
     path: str
     data: bytes
     executable: bool = False
-
-
-class Content(NamedTuple):
-    """One file of an archive that is read; ``pieces`` are its bytes, until the next file is asked for."""
-
-    path: str
-    executable: bool
-    pieces: Iterable[bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +60,6 @@ class Limits:
 
 
 LIMITS = Limits()
-_CHUNK, _PIECE = 64 * 1024, 256 * 1024
 
 
 def pack(top: str, members: Iterable[Member]) -> bytes:
@@ -101,144 +90,102 @@ def compress(data: bytes) -> bytes:
     return packed
 
 
-class Expanded:
-    """The bytes of which some compressed ones were made: read once, in order, and no more of them than the limit.
-
-    ``size`` is that of the compressed bytes.
-    """
-
-    def __init__(self, source: tar.ByteSource, size: int, *, limits: Limits = LIMITS) -> None:
-        self._source = source
-        self._stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-        self._allowed = limits.expanded(size)
-        self._total = 0
-        self._piece, self._at = b"", 0
-        self._hash = hashlib.sha256()
-
-    @property
-    def digest(self) -> Digest:
-        """The digest of what was read so far: of all, once `read` returned nothing."""
-        return Digest(f"sha256:{self._hash.hexdigest()}")
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to so many bytes, and none at the end alone."""
-        if self._at == len(self._piece):
-            self._piece, self._at = self._expand(), 0
-        piece = self._piece[self._at : self._at + size]
-        self._at += len(piece)
-        return piece
-
-    def _expand(self) -> bytes:
-        while not self._stream.eof:
-            data = self._stream.unconsumed_tail or self._source.read(_CHUNK)
-            try:
-                piece = self._stream.decompress(data, _PIECE)
-            except zlib.error as error:
-                raise tar.refusal("the gzip data is damaged") from error
-            self._total += len(piece)
-            if self._total > self._allowed:
-                raise tar.refusal(f"the archive expands to more than {self._allowed} bytes")
-            if piece:
-                self._hash.update(piece)
-                return piece
-            if not data and not self._stream.eof:
-                raise tar.refusal("the gzip data is truncated")
-        if self._stream.unused_data or self._source.read(1):
-            raise tar.refusal("there is data after the end of the gzip stream")
-        return b""
-
-
 def decompress(data: bytes, *, limits: Limits = LIMITS) -> bytes:
     """Return the tar inside a ``.tar.gz``; expand no more than the limit, so that a bomb does no harm."""
-    expanded = Expanded(io.BytesIO(data), len(data), limits=limits)
-    return b"".join(iter(lambda: expanded.read(_PIECE), b""))
+    allowed = limits.expanded(len(data))
+    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        packed = stream.decompress(data, allowed + 1)
+    except zlib.error as error:
+        raise tar.refusal("the gzip data is damaged") from error
+    if len(packed) > allowed:
+        raise tar.refusal(f"the archive expands to more than {allowed} bytes")
+    if not stream.eof:
+        raise tar.refusal("the gzip data is truncated")
+    if stream.unused_data:
+        raise tar.refusal("there is data after the end of the gzip stream")
+    return packed
 
 
-@dataclass(slots=True)
-class Files:
-    """The files of an uncompressed tar, one after another; to iterate raises `IntegrityError` for what is wrong.
+def read(packed: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> tuple[str, list[Member]]:
+    """Return the name of the top directory of a tar, and its files in the order of `pack`.
 
-    ``top`` is the name of the top directory: the required one, or the one found. Empty directories are not reported.
+    Raises `IntegrityError` if anything in it is wrong. ``top`` is the required name. Empty directories are not
+    reported.
     """
+    names = _Names(top, limits)
+    members = []
+    for entry in tar.read(packed):
+        names.add(entry)
+        if entry.kind == tar.FILE:
+            path = entry.name.partition("/")[2]
+            members.append(Member(path=path, data=entry.data, executable=bool(entry.mode & 0o100)))
+    if not names.entries:
+        raise tar.refusal("the archive is empty")
+    return names.top, sorted(members, key=lambda member: member.path.encode())
 
-    source: tar.ByteSource
-    top: str | None = None
-    limits: Limits = LIMITS
-    _names: set[str] = field(default_factory=set)  # of entries, without a slash at the end
-    _known: set[str] = field(default_factory=set)  # folders without an entry of their own as well
-    _claimed: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
-    def __iter__(self) -> Iterator[Content]:
-        """Yield the files, each checked, with all that precede it, before its content is read."""
-        for entry in tar.read(self.source):
-            self._check(entry)
-            if entry.kind == tar.FILE:
-                path = entry.name.partition("/")[2]
-                yield Content(path=path, executable=bool(entry.mode & 0o100), pieces=entry.content)
-        if not self._names:
-            raise tar.refusal("the archive is empty")
+class _Names:
+    """The names of entries, each checked beside those before it."""
 
-    def _check(self, entry: tar.FoundEntry) -> None:
+    def __init__(self, top: str | None, limits: Limits) -> None:
+        self.top = top or ""
+        self._limits = limits
+        self.entries: set[str] = set()  # without a slash at the end
+        self._known: set[str] = set()  # folders without an entry of their own as well
+        self._claimed: dict[str, tuple[str, bool]] = {}
+
+    def add(self, entry: tar.TarEntry) -> None:
+        """Take the name of an entry, or refuse it."""
         if entry.kind not in (tar.FILE, tar.DIRECTORY):
             kind = _KINDS.get(entry.kind, f"of the unknown type {entry.kind!r}")
             raise tar.refusal(f"{entry.name!r} is {kind}; only files and directories are accepted")
-        if entry.kind == tar.DIRECTORY and entry.size:
+        if entry.kind == tar.DIRECTORY and entry.data:
             raise tar.refusal(f"the directory {entry.name!r} has contents of its own")
-        if entry.size > self.limits.file_size:
-            raise tar.refusal(f"{entry.name!r} is larger than {self.limits.file_size} bytes")
+        if len(entry.data) > self._limits.file_size:
+            raise tar.refusal(f"{entry.name!r} is larger than {self._limits.file_size} bytes")
         name = entry.name.removesuffix("/") if entry.kind == tar.DIRECTORY else entry.name
         if reason := filenames.fault(name):
             raise tar.refusal(f"{entry.name!r} {reason}")
-        if self.top is None:
-            self.top = name.partition("/")[0]
+        self.top = self.top or name.partition("/")[0]
         if not f"{name}/".startswith(f"{self.top}/") or (entry.kind == tar.FILE and "/" not in name):
             raise tar.refusal(f"{entry.name!r} is outside of the top directory {self.top!r}")
-        if name in self._names:
+        if name in self.entries:
             raise tar.refusal(f"{name!r} appears twice")
-        self._names.add(name)
+        self.entries.add(name)
         spelled = f"{name}/" if entry.kind == tar.DIRECTORY else name
         if reason := filenames.claim(self._claimed, spelled):
             raise tar.refusal(f"{spelled!r} {reason}")
         while name and name not in self._known:
             self._known.add(name)
             name = name.rpartition("/")[0]
-        if len(self._known) > self.limits.entries:
-            raise tar.refusal(f"the archive has more than {self.limits.entries} entries")
-
-
-def read(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> list[Member]:
-    """Return the files of a ``.tar.gz`` in the order of `pack`, or raise `IntegrityError` if anything in it is wrong.
-
-    ``top`` is the required name of the top directory. Empty directories are not reported.
-    """
-    return members(Files(Expanded(io.BytesIO(data), len(data), limits=limits), top, limits))
-
-
-def members(files: Iterable[Content]) -> list[Member]:
-    """Return all files with their bytes, in the order of `pack`."""
-    unpacked = (Member(path=each.path, data=b"".join(each.pieces), executable=each.executable) for each in files)
-    return sorted(unpacked, key=lambda member: member.path.encode())
+        if len(self._known) > self._limits.entries:
+            raise tar.refusal(f"the archive has more than {self._limits.entries} entries")
 
 
 def write(name: str, members: Iterable[Member], into: Path) -> Path:
-    """Write checked files as one new directory in ``into``; see `write_all`."""
-    return write_all(name, (Content(member.path, member.executable, (member.data,)) for member in members), into)
+    """Write checked files as one new directory in ``into``, in one step, and return it.
 
-
-def write_all(name: str, files: Iterable[Content], into: Path) -> Path:
-    """Write files as one new directory in ``into``, in one step (`folder.write`), and return it.
-
-    Whatever is raised as they come, nothing stays. An existing file or directory of that name is left alone
-    (`ConflictError`). Files get mode 0755 or 0644, less the umask.
+    Whatever is raised, nothing stays; a killed writer leaves at most what `atomic.beside` names. An existing file or
+    directory of that name is left alone (`ConflictError`). Files get mode 0755 or 0644, less the umask.
     """
     target_dir = into / name
     if not into.is_dir():
         raise InputError(Problem("no such directory", file=str(into), hint="create it, or choose another"))
     if os.path.lexists(target_dir):
         raise _occupied(target_dir)
+    staged_dir = Path(atomic.beside(str(target_dir)))
     try:
-        folder.write(str(target_dir), ((each.path, each.pieces, _mode(each)) for each in files))
-    except OSError as error:
+        staged_dir.mkdir(mode=0o755)
+        for member in members:
+            file = staged_dir / member.path
+            file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            os.close(atomic.create(str(file), (member.data,), mode=_mode(member)))
+        staged_dir.rename(target_dir)
+    except BaseException as error:
+        shutil.rmtree(staged_dir, ignore_errors=True)
+        if not isinstance(error, OSError):
+            raise
         if isinstance(error, (FileExistsError, NotADirectoryError)) or os.path.lexists(target_dir):
             raise _occupied(target_dir) from error
         raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=str(target_dir))) from error
@@ -266,7 +213,7 @@ def _entry(top: str, member: Member) -> tar.TarEntry:
     return tar.TarEntry(name=f"{top}/{member.path}", mode=_mode(member), data=member.data)
 
 
-def _mode(member: Member | Content) -> int:
+def _mode(member: Member) -> int:
     return 0o755 if member.executable else 0o644
 
 

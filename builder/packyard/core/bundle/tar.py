@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from packyard.core.errors import InputError, IntegrityError, Problem
 
@@ -25,35 +25,17 @@ second of January is in 1980 in every time zone.
 """
 
 _BLOCK = 512
-_PIECE = 256 * 1024
 RECORD = 10240
 _MAGIC_POSIX, _MAGIC_GNU = b"ustar\x0000", b"ustar  \0"
 
 
 class TarEntry(NamedTuple):
-    """One entry of an archive that is written; ``kind`` is tar's type flag."""
+    """One entry of an archive; ``kind`` is tar's type flag."""
 
     name: str
     kind: str = FILE
     mode: int = 0o644
     data: bytes = b""
-
-
-class FoundEntry(NamedTuple):
-    """One entry of an archive that is read, and its ``size`` bytes, piece by piece."""
-
-    name: str
-    kind: str
-    mode: int
-    size: int
-    content: Iterator[bytes]
-
-
-class ByteSource(Protocol):
-    """Where bytes are read from, in order: a file, for example."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to so many bytes, and none at the end alone."""
 
 
 def write(entries: Iterable[TarEntry]) -> bytes:
@@ -65,51 +47,20 @@ def write(entries: Iterable[TarEntry]) -> bytes:
     return b"".join(parts) + bytes(2 * _BLOCK + -size % RECORD)
 
 
-def read(source: ByteSource) -> Iterator[FoundEntry]:
-    """Yield the entries of an archive; raise `IntegrityError` where it is damaged, or not in the ustar format.
-
-    The content of an entry can be read until the next one is asked for.
-    """
+def read(archive: bytes) -> Iterator[TarEntry]:
+    """Yield the entries of an archive; raise `IntegrityError` where it is damaged, or not in the ustar format."""
     position = 0
-    while any(block := _take(source, _BLOCK)):
-        entry = _parse(block, position)
-        content = _content(source, entry.size)
-        yield entry._replace(content=content)
-        for _ in content:
-            pass  # what nobody read
-        position += _BLOCK + entry.size + -entry.size % _BLOCK
-    _check_end(source, len(block))
-
-
-def _take(source: ByteSource, size: int) -> bytes:
-    """Return so many bytes, or fewer at the end."""
-    data = source.read(size)
-    while len(data) < size and (more := source.read(size - len(data))):
-        data += more
-    return data
-
-
-def _content(source: ByteSource, size: int) -> Iterator[bytes]:
-    """Yield the content of an entry, and pass over what fills its last block."""
-    remaining = size
-    while remaining:
-        piece = source.read(min(remaining, _PIECE))
-        if not piece:
+    while any(header := archive[position : position + _BLOCK]):
+        entry, size = _parse(header, position)
+        start = position + _BLOCK
+        position = start + size + -size % _BLOCK
+        if position > len(archive):
             raise refusal("the archive ends in the middle of an entry")
-        remaining -= len(piece)
-        yield piece
-    if len(_take(source, -size % _BLOCK)) != -size % _BLOCK:
-        raise refusal("the archive ends in the middle of an entry")
-
-
-def _check_end(source: ByteSource, size: int) -> None:
-    """Read what follows the first ``size`` bytes of the end mark, which are zero."""
-    while piece := source.read(_PIECE):
-        size += len(piece)
-        if piece.count(0) != len(piece):
-            raise refusal("there is data after the end of the archive")
-    if size < 2 * _BLOCK:
+        yield entry._replace(data=archive[start : start + size])
+    if len(archive) - position < 2 * _BLOCK:
         raise refusal("the archive has no end mark; it is truncated")
+    if archive.count(0, position) != len(archive) - position:
+        raise refusal("there is data after the end of the archive")
 
 
 def _header(entry: TarEntry) -> bytes:
@@ -124,8 +75,8 @@ def _header(entry: TarEntry) -> bytes:
         raise InputError(Problem(problem, file=entry.name, hint="shorten it to 100 characters")) from error
 
 
-def _parse(block: bytes, position: int) -> FoundEntry:
-    """Read a header block; messages name ``position``."""
+def _parse(block: bytes, position: int) -> tuple[TarEntry, int]:
+    """Read a header block, and return an entry without its data, and how many bytes it has; ``position`` is named."""
     if len(block) < _BLOCK:
         raise refusal("the archive ends in the middle of a header")
     if _octal(block[148:156]) != sum(block) - sum(block[148:156]) + 8 * ord(" "):
@@ -138,7 +89,7 @@ def _parse(block: bytes, position: int) -> FoundEntry:
     if magic == _MAGIC_POSIX and block[345] != 0:
         name = f"{_text(block[345:500])}/{name}"
     kind = FILE if block[156] == 0 else chr(block[156])
-    return FoundEntry(name, kind, _octal(block[100:108]), _octal(block[124:136]), iter(()))
+    return TarEntry(name, kind, _octal(block[100:108])), _octal(block[124:136])
 
 
 def _octal(field: bytes) -> int:

@@ -1,7 +1,6 @@
 """Files that appear whole: written under another name beside their place, then moved into it.
 
 A reader sees what was there before, or all of the new bytes. A killed writer leaves at most what `beside` names.
-Folders are for `folder`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
     components: [../../options/queue]
 
 Each reader refuses what it does not follow: `writing.source.parts` composes, `using.kustomize.supported` is for
-packyard's own build, `using.options.enabled` edits the components.
+packyard's own build, `using.options.options` edits the components.
 """
 
 from __future__ import annotations

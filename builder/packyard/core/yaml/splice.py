@@ -34,9 +34,7 @@ def change(mapping: MappingNode, values: Mapping[str, Tree | None]) -> list[Edit
     return [*edits, *remove(mapping, gone), *append(mapping, added, gone=gone)]
 
 
-def add(
-    root: MappingNode, path: Sequence[str], entries: Mapping[str, Tree], *, key: Callable[[str], str] = lexeme
-) -> list[Edit]:
+def add(root: MappingNode, path: Sequence[str], entries: Mapping[str, Tree]) -> list[Edit]:
     """Add entries to the mapping under ``path``; what is missing, null or empty on the way is made."""
     node = root
     for depth, name in enumerate(path):
@@ -45,11 +43,11 @@ def add(
             below: Tree = entries
             for step in reversed(path[depth + 1 :]):
                 below = {step: below}
-            return append(node, {name: below}, key=key) if entry is None else _fill(node, entry, below, key)
+            return append(node, {name: below}) if entry is None else _fill(node, entry, below)
         if not isinstance(entry.value, MappingNode):
             raise InputError(entry.value.problem(f"{'.'.join(path[: depth + 1])} must be a mapping"))
         node = entry.value
-    return append(node, entries, key=key)
+    return append(node, entries)
 
 
 def append(
@@ -123,17 +121,17 @@ def _replace(entry: Entry, tree: Tree, *, flow: bool) -> list[Edit]:
     return items.exchange(old, tree, entry)
 
 
-def _fill(mapping: MappingNode, entry: Entry, below: Tree, key: Callable[[str], str]) -> list[Edit]:
+def _fill(mapping: MappingNode, entry: Entry, below: Tree) -> list[Edit]:
     """Put a mapping in the place of an entry's value, which is null or empty."""
     old = entry.value
     source = old.source
     if mapping.flow:
-        return exchange(old, in_flow(below, key), reading(below))
+        return exchange(old, in_flow(below), reading(below))
     colon = source.text.index(":", entry.key.end)
     if source.text[colon + 1 : old.start].strip() or old.lexeme[:1] in ("&", "!"):
         raise InputError(old.problem("nothing can be added where a comment, an anchor or a tag stands"))
     newline = line_break(source)
     indent = " " * (entry.start - source.line_start(entry.start) + 2)
-    text = "".join(f"{newline}{indent}{line}" for line in block(below, key))
+    text = "".join(f"{newline}{indent}{line}" for line in block(below))
     end = line_end(source, old.end)
     return [Edit(colon + 1, end, source.text[old.end : end] + text, old, reads=reading(below))]

@@ -1,27 +1,24 @@
-"""Fetching: from the name that a user asks for to a bundle's file that has the digest which the channel lists.
+"""Fetching: from the name that a user asks for to a bundle that has the digest which the channel lists.
 
 Digests do not prove that the channel itself is honest: signatures do. All of that is verified before anything is
-unpacked, and what is in the file while it is unpacked, before it gets its name.
+unpacked. The file is what is listed, or an error; a transfer that breaks off begins anew, in time.
 """
 
 from __future__ import annotations
 
-import io
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from packyard.core.bundle import bundle as bundles
+from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Pin
-from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem, UnavailableError
 from packyard.core.work.cache import Cache
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.download import download
 from packyard.sharing.fetching.verify import Proof, verify_listed
 from packyard.sharing.index import access
 from packyard.sharing.index.access import OlderError
@@ -29,34 +26,33 @@ from packyard.sharing.index.choose import Choice, choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.memory import Memory
 from packyard.sharing.index.package import Package
-from packyard.sharing.stores.store import PATIENCE, NotFoundError, Store, pointing_to_fsck
+from packyard.sharing.stores.store import (
+    PATIENCE,
+    DeniedError,
+    MissingStoreError,
+    NotFoundError,
+    Store,
+    TooLongError,
+    pointing_to_fsck,
+)
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
+
+_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A bundle's file, why it was chosen, what is proved about it, and the package as the channel lists it.
+    """A bundle, why it was chosen, what is proved about it, and the package as the channel lists it.
 
     ``number`` is that of the index that lists it.
     """
 
-    data: bytes
+    bundle: Bundle
     choice: Choice
     proof: Proof
     package: Package
     number: int
-
-    @property
-    def versions(self) -> Sequence[IndexEntry]:
-        """The versions that the channel lists; a registry is asked for each."""
-        return self.package.entries
-
-    def read(self) -> Bundle:
-        """Return the bundle in memory."""
-        bundle = Bundle.open(self.data, what=str(self.choice.entry))
-        _check(self.choice.entry, bundle.manifest, bundle.tar)
-        return bundle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +70,7 @@ class Fetching:
 
 
 def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pin: Pin | None = None) -> Fetched:
-    """Return the file of the bundle that is asked for, verified but for what is in it; see `Fetched`.
+    """Return the bundle that is asked for, verified; see `Fetched`.
 
     With a pin, any other bundle than that one is refused, and that one is taken though it is yanked.
 
@@ -96,7 +92,13 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(entry.version)  # removed meanwhile
             raise
-    return Fetched(data=data, choice=choice, proof=proof, package=package, number=index.number)
+    bundle = _opened(entry, data)
+    return Fetched(bundle=bundle, choice=choice, proof=proof, package=package, number=index.number)
+
+
+def whole(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
+    """Return the file of a listed bundle; all of it is verified, but for who made it."""
+    return _opened(entry, _file(store, entry, how)).data
 
 
 def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool) -> Index:
@@ -123,7 +125,7 @@ def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
     """Return the file of a listed bundle, which has the listed digest; nothing else is verified."""
     data = how.cache.get(entry.digest) if how.cache else None
     if data is None or Digest.of(data) != entry.digest:
-        data = download(store, entry, patience=how.patience)
+        data = _download(store, entry, how.patience)
         if how.cache:
             with suppress(UnavailableError):  # a cache that cannot be written is no reason to fail
                 how.cache.put(entry.digest, data)
@@ -131,10 +133,24 @@ def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
     return data
 
 
-def whole(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
-    """Return the file of a listed bundle; all of it is verified."""
-    data = _file(store, entry, how)
-    _check(entry, *bundles.inspect(io.BytesIO(data), what=str(entry)))
+def _download(store: Store, entry: IndexEntry, patience: float) -> bytes:
+    """Read the file of a bundle; none of some tries begins after ``patience`` seconds."""
+    if entry.size > LIMITS.packed_size:
+        problem = f"it is listed with {entry.size} bytes; a bundle has at most {LIMITS.packed_size}"
+        raise IntegrityError(f"{entry}: {problem}")
+    end = time.monotonic() + patience
+    for left in reversed(range(_TRIES)):
+        try:
+            data = store.get(entry.key, limit=entry.size)
+            break
+        except TooLongError as error:
+            raise IntegrityError(Problem(f"expected {entry.size} bytes, found more", file=str(entry))) from error
+        except (NotFoundError, MissingStoreError, DeniedError):
+            raise
+        except UnavailableError:
+            if not left or time.monotonic() > end:
+                raise
+    entry.verify(data)
     return data
 
 
@@ -148,9 +164,11 @@ def _check_pin(choice: Choice, pin: Pin) -> Choice:
     return replace(choice, why="the version that is pinned")
 
 
-def _check(entry: IndexEntry, manifest: Manifest, tar: Digest) -> None:
-    """Refuse another bundle than the one that is listed."""
-    if (found := f"{manifest.name}@{manifest.version}") != str(entry):
+def _opened(entry: IndexEntry, data: bytes) -> Bundle:
+    """Read a bundle, and refuse another one than the one that is listed."""
+    bundle = Bundle.open(data, what=str(entry))
+    if (found := f"{bundle.name}@{bundle.version}") != str(entry):
         raise IntegrityError(Problem(f"expected this bundle, found {found}", file=str(entry)))
-    if tar != entry.tar:
-        raise IntegrityError(Problem(f"expected the tar {entry.tar}, found {tar}", file=str(entry)))
+    if bundle.tar != entry.tar:
+        raise IntegrityError(Problem(f"expected the tar {entry.tar}, found {bundle.tar}", file=str(entry)))
+    return bundle

@@ -7,25 +7,16 @@ an error: the `Proof` says so.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from packyard.core.bundle import manifest
-from packyard.core.bundle.archive import LIMITS
-from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, IntegrityError, Problem
-from packyard.core.files import paths, regular
+from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import SBOM, Identified, IndexEntry
 from packyard.sharing.index.index import Index
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Provenance
-
-_MOST = 100_000  # files of a folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,45 +117,6 @@ def with_sbom(proof: Proof, described: bytes, *, what: str) -> Proof:
         problem = f"is not the SBOM that the provenance names: expected {expected or 'none'}"
         raise IntegrityError(Problem(f"{problem}, found {Digest.of(described)}", file=f"{what}{SBOM}"))
     return replace(proof, has_sbom=True)
-
-
-def changes(folder: Path, described: Manifest, *, most: int = _MOST) -> list[tuple[str, str]]:
-    """Return the paths of files that differ from a packyard.json, each ``changed``, ``missing`` or ``extra``.
-
-    Links are not followed. What packyard keeps for itself is left out, and folders that `packyard render` wrote; a
-    file that packyard.json names never is.
-    """
-    states = dict.fromkeys(described.files, "missing")
-    for place, folders, names in os.walk(folder):
-        below = "" if Path(place) == folder else Path(place).relative_to(folder).as_posix()
-        if paths.is_rendered(below, names, described.files):
-            folders.clear()
-            continue
-        folders[:] = [name for name in folders if name != ".git"]
-        for file in (Path(place, name) for name in (*names, *folders)):
-            path = file.relative_to(folder).as_posix()
-            if file.is_dir() and not file.is_symlink():
-                continue
-            if path in described.files:
-                states[path] = "" if _has(file, described.files[path]) else "changed"
-            elif _is_theirs(file.name):
-                states[path] = "extra"
-            if len(states) > most:
-                raise InputError(Problem(f"has more than {most} files", file=str(folder), hint="name the package"))
-    return sorted((path, state) for path, state in states.items() if state and path != manifest.FILE)
-
-
-def _is_theirs(name: str) -> bool:
-    return not (
-        name == ".git" or name.startswith(".packyard-") or name.endswith(".packyard-new") or name == paths.RECEIPT
-    )
-
-
-def _has(file: Path, digest: str) -> bool:
-    """Return whether a file is there, is no link, and has a digest."""
-    with suppress(InputError):
-        return not file.is_symlink() and Digest.of(regular.read(file, limit=LIMITS.file_size)) == digest
-    return False
 
 
 def _origin(statement: Provenance) -> str:

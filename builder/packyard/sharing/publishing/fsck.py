@@ -4,7 +4,6 @@
     altered     it is there, and is not what is listed
     unproved    its provenance, or what that names, is not about it, or is not signed as it has to be
     unlisted    nothing lists it: a publish that was interrupted, what was removed, or no file of a channel
-    unread      it cannot be read
 
 `repair` lists again what is sound. Shards and records that the index does not name are left to `gc`.
 """
@@ -30,7 +29,6 @@ from packyard.sharing.stores.store import (
     NotFoundError,
     Store,
     TooLongError,
-    UnreadableError,
     digest_in,
 )
 from packyard.sharing.trust import provenance
@@ -83,10 +81,6 @@ class _Survey:
         """Note what is raised about a file, and go on."""
         try:
             yield
-        except UnreadableError as error:
-            self.findings.append(
-                Finding(kind="unread", key=key, message=error.problems[0].message, hint=error.problems[0].hint)
-            )
         except (IntegrityError, TooLongError, NotFoundError) as error:
             kind = kind if key in self.keys else "missing"
             message = "; ".join(problem.message for problem in error.problems)

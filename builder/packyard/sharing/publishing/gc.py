@@ -74,11 +74,8 @@ def gc(
     *,
     is_trial: bool = False,
     by: Publisher = UNSIGNED,
-) -> tuple[list[Outcome], bool]:
-    """Remove what a policy names of some packages, or of all.
-
-    Return what became of each version, and whether the store keeps bytes of it: a registry may delete nothing.
-    """
+) -> list[Outcome]:
+    """Remove what a policy names of some packages, or of all, and return what became of each version."""
     outcomes, removed = list[Outcome](), set[str]()
 
     def change(index: Index) -> Index:
@@ -97,11 +94,12 @@ def gc(
 
     if is_trial:
         change(access.read(store, by.trusted, by.memory))
-        return outcomes, False
+        return outcomes
     by.commit(store, change, before=check_there(by.current(store)))
-    is_gone = clear(store, removed)
-    _sweep(store, by)
-    return outcomes, not is_gone
+    if not as_registry(store):  # which has removed them, and has no files of an index
+        clear(store, removed)
+        _sweep(store, by)
+    return outcomes
 
 
 def _protected(index: Index, package: Package, entry: IndexEntry) -> str:
@@ -111,11 +109,10 @@ def _protected(index: Index, package: Package, entry: IndexEntry) -> str:
     return "" if index.is_closed(entry.version) else f"the release {entry.version} is open: publish --close closes it"
 
 
-def clear(store: Store, bundles: set[str]) -> bool:
-    """Remove the files of bundles, each bundle first; return whether all bytes are gone."""
-    keys = bundles if as_registry(store) else files_of(store, bundles)
-    done = [store.remove(key, is_published=True) for key in sorted(keys)]
-    return all(done)
+def clear(store: Store, bundles: set[str]) -> None:
+    """Remove the files of bundles, each bundle first."""
+    for key in sorted(files_of(store, bundles)):
+        store.remove(key, is_published=True)
 
 
 def _sweep(store: Store, by: Publisher) -> None:

@@ -1,7 +1,8 @@
 """A store in a bucket of S3, Google or Azure, by the library obstore: it signs requests, and repeats them.
 
 What a server promises is its own: Azure and Google let exactly one of many create, and replace, an object. Servers of
-S3 differ, so `BucketStore.probe` finds out, and until then `put` and `swap` look first, and read back what they wrote.
+S3 differ, so `BucketStore.probe` finds out; to one that keeps no conditions, one job at a time publishes, and `put` and
+`swap` look before they write.
 
 This is the one place that translates the library's errors. Their texts show whole requests, with signatures, and are
 never passed on.
@@ -18,7 +19,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from threading import Barrier
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -133,14 +133,13 @@ class BucketStore:
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
         check_key(key)
-        if not self.is_conditional and self._is_there(key, data):
+        if not self.is_conditional:
+            if not self._is_there(key, data):
+                self._write(key, data, "overwrite")
             return
         for attempt in range(ATTEMPTS):
-            created = self._write(key, data, "create")
             # What the server refused may be a creation that was never answered, or one under way that may fail yet.
-            if created and self.is_conditional:
-                return
-            if self._is_there(key, data):
+            if self._write(key, data, "create") or self._is_there(key, data):
                 return
             time.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))
         raise UnavailableError(Problem("the server neither creates it nor has it", file=self._place(key), hint=LOOK))
@@ -186,16 +185,14 @@ class BucketStore:
         check_key(key)
         current, version = self._found(key)
         check_expected(self._place(key), current, expected)
-        if not (self._write(key, data, version or "create") and self.is_conditional):
-            # Not written: maybe it was, and the answer was lost. Written, and not promised: maybe by two at once.
-            check_expected(self._place(key), self._found(key)[0], Digest.of(data))
+        if not self._write(key, data, (version or "create") if self.is_conditional else "overwrite"):
+            check_expected(self._place(key), self._found(key)[0], Digest.of(data))  # or the answer was lost
 
-    def remove(self, key: str, *, is_published: bool = False) -> bool:
+    def remove(self, key: str, *, is_published: bool = False) -> None:
         """Remove an object; see `Store.remove`."""
         check_removable(key, is_published=is_published)
         with suppress(NotFoundError):
             self._ask(self._place(key), lambda bucket: obstore.delete(bucket, key))
-        return True
 
     def _found(self, key: str, limit: int = LIMIT) -> tuple[Digest | None, Any]:
         """Return the digest of what is there, and what says which version it is, or twice None."""
@@ -213,20 +210,16 @@ class BucketStore:
         return current is not None
 
     def _write(self, key: str, data: bytes, mode: Any) -> bool:
-        """Write an object, and return False if the server refuses that because of what is there."""
+        """Write an object, and return False if the server refuses that because of what is there, or always."""
         attributes: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
 
-        def put(bucket: ObjectStore, mode: Any = "overwrite") -> None:
+        def put(bucket: ObjectStore) -> None:
             obstore.put(bucket, key, data, use_multipart=False, attributes=attributes, mode=mode)
 
         try:
-            self._ask(self._place(key), partial(put, mode=mode))
+            self._ask(self._place(key), put)
         except _RefusedError:
             return False
-        except _NoConditionsError:
-            if self.is_conditional:
-                raise
-            self._ask(self._place(key), put)
         return True
 
     def _ask(self, place: str, call: Callable[[ObjectStore], _T]) -> _T:
@@ -238,7 +231,7 @@ class BucketStore:
         except OverdueError:
             raise late(place, self.patience) from None
         except (exceptions.AlreadyExistsError, exceptions.PreconditionError):
-            raise _RefusedError from None
+            raise _RefusedError(Problem("the server refuses", file=place)) from None
         except Exception as error:  # obstore raises classes of its own, of Python, and of providers of credentials
             raise self._refusal(place, error) from None
 
@@ -272,8 +265,8 @@ class BucketStore:
         if _METADATA.search(text) or isinstance(error, _NOBODY):
             hint = _CREDENTIALS if _METADATA.search(text) else self.look
             return refused("no credentials were found that can be used", hint, DeniedError)
-        if status == "501":
-            return refused(f"the server cannot do that ({answer})", "use another one", _NoConditionsError)
+        if status == "501":  # as it writes without conditions alone
+            return refused(f"the server cannot do that ({answer})", "use another one", _RefusedError)
         if status:
             is_ours = status[0] in "34" and status != "429"
             hint = "check the address, the region and the endpoint of the bucket" if is_ours else "try again later"
@@ -287,12 +280,8 @@ class BucketStore:
         return f"{self.address}/{key}"
 
 
-class _NoConditionsError(UnavailableError):
-    """The server writes without conditions alone."""
-
-
-class _RefusedError(Exception):
-    """The server refuses to write because of what is there."""
+class _RefusedError(UnavailableError):
+    """The server refuses to write because of what is there, or to write on a condition at all."""
 
 
 def parse(address: str) -> tuple[str, str]:

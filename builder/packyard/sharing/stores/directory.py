@@ -29,7 +29,6 @@ from packyard.sharing.stores.store import (
     MissingStoreError,
     NotFoundError,
     UnmadeStoreError,
-    UnreadableError,
     check_key,
     check_removable,
     check_same,
@@ -72,7 +71,7 @@ class DirectoryStore:
         check_key(key)
         try:
             file = self._file(key)
-            with self._readable(), _translated(file):
+            with _translated(file):
                 if not file.exists() or file.is_dir():
                     raise self._missing(file)
                 with regular.opened(file) as opened:
@@ -89,7 +88,7 @@ class DirectoryStore:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
         directory, end = prefix.rpartition("/")[0], time.time() - age
         start_dir = self._file(directory) if directory else self.root_dir
-        with self._readable(), _translated(start_dir):
+        with _translated(start_dir):
             keys = sorted(key for key in self._walk(start_dir) if key.startswith(prefix))
             return [key for key in keys if not age or (self.root_dir / key).stat().st_mtime < end]
 
@@ -99,26 +98,12 @@ class DirectoryStore:
         with _translated(file):
             self._exchange(file, data, expected)
 
-    def remove(self, key: str, *, is_published: bool = False) -> bool:
+    def remove(self, key: str, *, is_published: bool = False) -> None:
         """Remove an object; see `Store.remove`."""
         check_removable(key, is_published=is_published)
         file = self._file(key)
         with _translated(file), suppress(FileNotFoundError, NotADirectoryError):
             file.unlink()
-        return True
-
-    @contextmanager
-    def _readable(self) -> Iterator[None]:
-        """Say how to mend that a file may not be read."""
-        try:
-            yield
-        except UnavailableError as error:
-            if not isinstance(error.__cause__, OSError):
-                raise
-            is_denied = isinstance(error.__cause__, PermissionError)
-            mend = f"whoever publishes there lets all read: chmod -R a+rX {quote(self.address)}"
-            hint = mend if is_denied else "its disk, or its file server, fails"
-            raise UnreadableError(*error.hinted(hint).problems) from error.__cause__
 
     def _missing(self, file: Path) -> NotFoundError | MissingStoreError:
         with _translated(file):
@@ -195,4 +180,6 @@ def _translated(file: Path) -> Iterator[None]:
         raise error.hinted(_NO_FILE) from error
     except OSError as error:
         where = str(error.filename2 or error.filename or file)
-        raise UnavailableError(Problem(error.strerror or str(error), file=where)) from error
+        is_denied = isinstance(error, PermissionError)
+        hint = f"whoever it belongs to lets you use it, as by: chmod a+rX {quote(where)}" if is_denied else ""
+        raise UnavailableError(Problem(error.strerror or str(error), file=where, hint=hint)) from error

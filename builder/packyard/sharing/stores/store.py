@@ -42,10 +42,6 @@ class DeniedError(UnavailableError):
     """The store answers, and refuses: the credentials are missing or wrong, or may not do that. It is no outage."""
 
 
-class UnreadableError(UnavailableError):
-    """One object of a folder may not be read, or its disk fails; others may be there."""
-
-
 class TooLongError(UnavailableError):
     """An object is larger than the limit of the caller."""
 
@@ -88,11 +84,8 @@ class Store(Protocol):
         Otherwise another writer was faster: `ConflictError`, and nothing is changed. Readers see old or new bytes.
         """
 
-    def remove(self, key: str, *, is_published: bool = False) -> bool:
-        """Remove an object below ``index/``, or ``is_published`` what belongs to a bundle; that it is missing is fine.
-
-        It returns whether the bytes are gone, too: a registry may keep them, and only say that they are removed.
-        """
+    def remove(self, key: str, *, is_published: bool = False) -> None:
+        """Remove an object below ``index/``, or ``is_published`` one of a bundle; that it is missing is fine."""
 
 
 class ReadOnly:
@@ -108,7 +101,7 @@ class ReadOnly:
         """Refuse."""
         self.refuse()
 
-    def remove(self, key: str, *, is_published: bool = False) -> bool:  # noqa: ARG002  # as `Store` has it
+    def remove(self, key: str, *, is_published: bool = False) -> None:  # noqa: ARG002  # as `Store` has it
         """Refuse."""
         self.refuse()
 

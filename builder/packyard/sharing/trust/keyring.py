@@ -110,6 +110,9 @@ class Keyring:
         """Return the public key in a PEM file, or of a private key here, by its name."""
         if not os.path.lexists(text) and text in self.signing_names():
             return replace(self.public(text), name=text)
+        if not os.path.lexists(text):
+            hint = "name the file of a public key, such as NAME.pub, which its publisher hands out"
+            raise InputError(Problem("no such file", file=text, hint=hint))
         return replace(PublicKey.parse(regular.read(text, limit=LIMIT), file=text), name=_name_of(text))
 
     def trust(self, channel: str, signatories: Sequence[Signatory]) -> None:

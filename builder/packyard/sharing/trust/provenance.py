@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 from zlib import ZLIB_RUNTIME_VERSION
 
 from packyard import __version__
@@ -41,7 +42,7 @@ LIMIT = 8 * 1024 * 1024
 ENDS = (SIGSTORE, PROVENANCE)
 
 STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
-_BUILD, _BUILDER, _BUILT_ON = "urn:packyard:build:v1", "urn:packyard", "urn:packyard:library:"
+_BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
 _SOURCE = "source"
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _LIBRARIES = ("PyYAML", "Jinja2", "MarkupSafe")  # they have a say in the bytes of bundles
@@ -57,26 +58,12 @@ class SourceCommit:
     folder: str = ""
 
 
-class BuiltOn(NamedTuple):
-    """A library that a package was built on: its version, the digest of its tar, and where it is from."""
-
-    version: str
-    tar: Digest
-    address: str = ""
-
-
-_NOTHING: Mapping[str, BuiltOn] = {}
-
-
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What is to be said of a bundle that was made here, by this packyard.
 
     ``inputs`` are the files that were read, below the root of the sources, which have a git ``revision`` and are dirty
-    where one of these files differed from it. ``libraries`` is what else had a say in the bytes, by
-    its versions: asking takes time, and who describes many bundles does so once. ``built_on`` are libraries of bases
-    and overlays, by their places: inputs whose paths begin so are from them, and those without any are not said.
-    ``manifest`` is the digest of the bundle's manifest in registries.
+    where one of these files differed from it. ``manifest`` is the digest of the bundle's manifest in registries.
     """
 
     bundle: Identified
@@ -84,8 +71,6 @@ class Statement:
     revision: Revision | None
     _: KW_ONLY
     sbom: bytes | None = None
-    built_on: Mapping[str, BuiltOn] = field(default_factory=dict)
-    libraries: Mapping[str, str] | None = None
     manifest: Digest | None = None
 
     def payload(self) -> bytes:
@@ -113,14 +98,9 @@ class Statement:
             uri = {"uri": f"{at.url}@{at.commit}"} if at.url else {}
             notes = {"dirty": at.is_dirty(self.inputs), "folder": at.folder}
             yield {"name": _SOURCE, **uri, "digest": {"gitCommit": at.commit}, "annotations": notes}
-        for place, on in sorted(self.built_on.items()):
-            if any(path.startswith(f"{place}/") for path in self.inputs):
-                uri = {"uri": f"{_BUILT_ON}{place}@{on.version}"}
-                yield {"name": place, **uri, "digest": _sha256(on.tar), "annotations": {"address": on.address}}
         for path, digest in sorted(self.inputs.items()):
             yield {"name": path, "digest": _sha256(digest)}
-        libraries = installed_libraries() if self.libraries is None else self.libraries
-        for name, version in sorted(libraries.items()):
+        for name, version in sorted(_installed().items()):
             kind = "pypi" if name in _LIBRARIES else "generic"
             yield {"name": name, "uri": f"pkg:{kind}/{name.lower()}@{version}"}
 
@@ -181,8 +161,9 @@ def check_beside(store: Store, bundle: Identified, trusted: Trust) -> bytes | No
     return data
 
 
-def installed_libraries() -> dict[str, str]:
-    """Return the versions of what has a say in the bytes of bundles, beside packyard."""
+@cache
+def _installed() -> Mapping[str, str]:
+    """Return the versions of what has a say in the bytes of bundles, beside packyard; asking takes time."""
     from importlib.metadata import version as installed  # slow to import, and only needed by who builds
     from platform import python_version
 

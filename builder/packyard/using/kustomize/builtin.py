@@ -10,18 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.core.errors import BeyondError, InputError, Problem
-from packyard.core.files import regular
 from packyard.core.kubernetes.kinds import LOCAL, is_local
-from packyard.core.yaml.document import decode, walk
-from packyard.core.yaml.node import MappingNode, SequenceNode
-from packyard.using.kustomize import manifest, namespace, objects, references, supported
+from packyard.core.yaml.document import walk
+from packyard.core.yaml.node import MappingNode
+from packyard.using.kustomize import manifest, namespace, references, supported
 from packyard.using.kustomize.accumulate import Gathering, SourceObject
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
 from packyard.using.kustomize.selector import Identity
-from packyard.using.kustomize.supported import HINT, Budget, find
-from packyard.using.options import folder
-from packyard.using.options.option_setters import enabled
+from packyard.using.kustomize.supported import HINT, Budget
+from packyard.using.options import options
+from packyard.using.options.folder import has_components
 
 #: The kinds that kustomize puts first and last; those between stand in the order of group, version and kind.
 _FIRST = (
@@ -68,10 +67,9 @@ class Trial:
 def find_misfits(directory: Path) -> Sequence[Problem]:
     """Find enabled components that do not apply to a use case, or not together; none where only kustomize can say."""
     try:
-        options = folder.find(directory)
-        if options and enabled(directory, options):
-            file = find(directory)
-            Trial(directory)(decode(regular.read(file), str(file))[1])
+        here = options.find(directory)
+        if here and has_components(directory) and here.enabled:
+            Trial(directory)(here.text(()))
     except BeyondError:
         return ()
     except InputError as error:
@@ -91,8 +89,6 @@ class _Build(Gathering):
         if item.identity != before:
             message = f"changes kind, name or namespace of {before[1]} {before[3]!r}"
             raise BeyondError(change.problem(f"{message}: not supported by packyard's own build", HINT))
-        if isinstance(change.document.root, SequenceNode):
-            objects.refuse_untexts(item.root, "of an object that operations change")
 
 
 def _check_identities(items: Sequence[Object], complaint: str) -> None:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import Problem
 from packyard.core.files.tree import Tree
-from packyard.using.options import folder as folders
-from packyard.using.options.enabled import EnabledOptions
-from packyard.using.options.folder import Folder, has_components
+from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import has_components
+from packyard.using.options.options import Options, find
 from packyard.using.setters import handedits
 from packyard.using.setters.change import Beside
 from packyard.using.setters.definition import Setter
@@ -49,15 +49,15 @@ class OptionSetters(NamedTuple):
 
 def read_options(directory: Path) -> list[OptionSetters]:
     """Return the options of a use case's package, by name; none where it has no options."""
-    folder = folders.find(directory)
-    return list(_read(folder, enabled(directory, folder))) if folder else []
+    options = find(directory)
+    return list(_read(options, options.enabled if has_components(directory) else ())) if options else []
 
 
 def read_enabled(directory: Path) -> list[OptionSetters]:
     """Return the options that a use case has enabled."""
-    folder = folders.find(directory)
-    on = enabled(directory, folder) if folder else ()
-    return [option for option in _read(folder, on) if option.is_enabled] if folder and on else []
+    options = find(directory)
+    on = options.enabled if options and has_components(directory) else {}
+    return [option for option in _read(options, on) if option.is_enabled] if options and on else []
 
 
 def hand_edits(directory: Path) -> list[HandEdit]:
@@ -84,31 +84,26 @@ def list_choices(directory: Path) -> dict[str, list[str]]:
     return by_setter
 
 
-def enabled(directory: Path, folder: Folder) -> Collection[str]:
-    """Return the names of the options that a use case has enabled."""
-    return EnabledOptions.read(Tree(directory), folder).options if has_components(directory) else ()
-
-
 def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Collection[str] = ()) -> Beside | None:
     """Find the options' packages that setting these names in a use case reaches; None where it reaches none.
 
     ``recursive`` asks for all use cases below. ``options`` are going to be enabled.
     """
-    folder = folders.find(directory)
-    if folder is None:
+    top_options = find(directory)
+    if top_options is None:
         return None
     use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
-    own = (enabled(use_case, Folder(use_case, folder.real, folder.package)) for use_case in use_cases)
-    on = {*options}.union(*own)
+    real, package = top_options.real, top_options.package
+    on = {*options}.union(*(Options(each, real, package).enabled for each in use_cases if has_components(each)))
     packages: dict[str, dict[str, list[str]]] = {}
-    for option in _read(folder, on) if on else ():
+    for option in _read(top_options, on) if on else ():
         for name in names:
             if option.is_enabled and name in option.setters:
-                in_package = packages.setdefault(f"{folders.NAME}/{option.below}".rstrip("/"), {})
+                in_package = packages.setdefault(f"{OPTIONS}/{option.below}".rstrip("/"), {})
                 in_package.setdefault(name, []).append(option.name)
     if not packages:
         return None
-    here, top = os.path.realpath(directory), os.path.dirname(folder.real)
+    here, top = os.path.realpath(directory), os.path.dirname(real)
     shown = Path(os.path.normpath(directory / os.path.relpath(top, here)))
     return Beside(root_dir=shown, directory="" if here == top else os.path.relpath(here, top), packages=packages)
 
@@ -134,11 +129,11 @@ def _switched_off(directory: Path, name: str) -> Problem | None:
     return setter.problem(message, f"packyard enable {address.typed(directory)} {having[0].name}")
 
 
-def _read(folder: Folder, on: Collection[str]) -> Iterator[OptionSetters]:
-    tree = Tree(Path(folder.shown))
+def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:
+    tree = Tree(Path(options.shown))
     shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(b"", {}, tree.prefix)
     shared_krmfile = _krmfile(shared)
-    for name in folder.names():
+    for name in options.names():
         below = name if tree.has_file(f"{name}/{KRMFILE}") else ""
         files = read_package(tree, name) if below else _part(shared, f"{name}/")
         krmfile = _krmfile(files) if below else shared_krmfile

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from glob import glob
 from pathlib import Path
 from shlex import quote
 
@@ -57,6 +58,19 @@ def below(directory: Path) -> list[str]:
     return sorted(os.path.normpath(path) for path in paths)
 
 
+def packages(directory: Path) -> list[str]:
+    """Return the packages that are at most three folders below a directory."""
+    here = os.path.normpath(directory)
+    depths = ("*", "*/*", "*/*/*")
+    files = (file for depth in depths for file in glob(f"{depth}/{paths.MANIFEST}", root_dir=here))
+    return sorted(os.path.normpath(f"{here}/{os.path.dirname(file)}") for file in files)
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Return some names in words."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def is_one(directory: Path) -> bool:
     """Say whether a directory has a kustomization of its own."""
     return bool(kustomization.there(directory))
@@ -71,11 +85,14 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
         above = next((each for each in directory.resolve().parents if is_one(each)), None)
         hint = f"its use case is {os.path.relpath(above)}" if above else "name the directory of a package"
         return InputError(Problem("is not a use case, and holds none", file=str(directory), hint=hint))
-    more = f" and {len(use_cases) - _MOST} more" if len(use_cases) > _MOST else ""
+    if len(several := packages(directory)) > 1:
+        either = f", or add {all_by} for all" if all_by else ""
+        hint = f"name a use case of one, which packyard setters {quote(several[0])} lists{either}"
+        message = f"{lacks}, but holds {len(several)} packages: {listed(several)}"
+        return InputError(Problem(message, file=str(directory), hint=hint))
     number = f"{len(use_cases)}" if len(use_cases) > 1 else "one"
     names = address.shortened([os.path.relpath(path, directory) for path in use_cases])
-    listed = ", ".join(names[:_MOST])
-    message = f"{lacks}, but holds {number}: {listed}{more}"
+    message = f"{lacks}, but holds {number}: {listed(names, _MOST)}"
     setters = [word.partition("=")[0] for word in rest if command == "set" and not word.startswith("-")]
     fitting = (path for path in use_cases if all(name in shipped.values(Path(path)) for name in setters))
     named = address.of(Path(next(fitting, use_cases[0])))

@@ -15,12 +15,12 @@ from packyard.core.errors import InputError, PackyardError, Problem, Unavailable
 from packyard.core.files import paths
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.kustomize.supported import Budget
-from packyard.using.options import folder as options
-from packyard.using.options.option_setters import reach
-from packyard.using.options.switch import enable_below
+from packyard.using.options.folder import use_cases
+from packyard.using.options.options import package_of
+from packyard.using.options.switch import switch
 from packyard.using.render import reached
 from packyard.using.render.render import render
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 
 Values = Mapping[str, Sequence[str]]
 
@@ -29,20 +29,20 @@ _MARK = b"packyard render --to wrote this folder; packyard diff and packyard ver
 
 def find(directory: Path) -> list[str]:
     """Return the paths of the use cases below a directory, or ``.`` for itself, sorted; what is in one is none."""
-    use_cases: list[str] = []
-    for use_case in options.use_cases(directory):
-        if not (use_cases and paths.is_inside(use_case, use_cases[-1])):
-            use_cases.append(use_case)
-    if not use_cases:
+    tops: list[str] = []
+    for use_case in use_cases(directory):
+        if not (tops and paths.is_inside(use_case, tops[-1])):
+            tops.append(use_case)
+    if not tops:
         raise InputError(Problem("no use case here or below", file=str(directory), hint="name the folder of a package"))
-    return sorted(os.path.relpath(use_case, directory) for use_case in use_cases)
+    return sorted(os.path.relpath(use_case, directory) for use_case in tops)
 
 
 def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
     """Render every use case below a directory, as `render` does; all problems of all of them are raised together."""
-    use_cases = find(directory)
-    rendered = every(lambda use_case: render(directory / use_case, path=path), use_cases)
-    return dict(zip(use_cases, rendered, strict=True))
+    found = find(directory)
+    rendered = every(lambda use_case: render(directory / use_case, path=path), found)
+    return dict(zip(found, rendered, strict=True))
 
 
 @contextmanager
@@ -56,8 +56,8 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
     if not values and not enabling:
         yield directory
         return
-    package = options.package_of(directory)
-    tops = _outermost([package, *_elsewhere(directory, package)])
+    package = package_of(directory)
+    tops = sorted({package, *_elsewhere(directory, package)})  # each before what is in it
     root = os.path.commonpath(tops)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         copied = Path(os.path.realpath(folder), "package")
@@ -65,7 +65,8 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
         is_left_out = _within_bounds(package)
         try:
             for top in tops:
-                shutil.copytree(top, copied / os.path.relpath(top, root), symlinks=True, ignore=is_left_out)
+                if not os.path.lexists(target := copied / os.path.relpath(top, root)):
+                    shutil.copytree(top, target, symlinks=True, ignore=is_left_out)
         except shutil.Error as error:
             failed = (Problem(f"cannot be copied: {reason}", file=file) for file, _, reason in error.args[0])
             raise UnavailableError(*failed) from error
@@ -73,10 +74,9 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
             raise UnavailableError(Problem(f"cannot be copied: {error}", file=str(directory))) from error
         try:
             if enabling:
-                enable_below(copy, find(copy), enabling, Trial)
+                switch(copy, enabling, Trial, recursive=True)
             if values:
-                beside = reach(copy, [*values], recursive=True)
-                change_setters(copy, values, recursive=True, beside=beside, command=command)
+                set_values(copy, values, recursive=True, command=command)
             yield copy
         except PackyardError as error:
             shown = os.path.normpath(directory / os.path.relpath(root, os.path.realpath(directory)))
@@ -88,20 +88,11 @@ def _elsewhere(directory: Path, package: str) -> Iterator[str]:
     """Yield the real folders that use cases below a directory are built from, where these are not in its package."""
     if os.path.lexists(f"{package}/{paths.MANIFEST}"):
         return  # which has all that it is built from
-    for use_case in options.use_cases(directory):
+    for use_case in use_cases(directory):
         with suppress(PackyardError):  # the build says so
             for each in reached.folders(Path(use_case), Budget(directory)):
                 if not paths.is_inside(real := os.path.realpath(each), package):
                     yield real
-
-
-def _outermost(folders: Sequence[str]) -> list[str]:
-    """Return the folders that are in no other."""
-    return [
-        each
-        for each in dict.fromkeys(folders)
-        if not any(each != other and paths.is_inside(each, other) for other in folders)
-    ]
 
 
 def _within_bounds(package: str) -> Callable[[str, list[str]], Collection[str]]:

@@ -13,8 +13,7 @@ from posixpath import basename, dirname
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import Item
 from packyard.using.options import folder
-from packyard.using.options.enabled import EnabledOptions
-from packyard.using.options.folder import Folder
+from packyard.using.options.options import Options
 from packyard.using.upgrade.difference import Files
 
 
@@ -35,9 +34,9 @@ def read_options(before: Files, after: Files, root_dir: Path) -> list[OptionLine
         now = _use_case(after, path, root_dir) if was else None
         if was and now:
             shipped = _names(before, path)  # an option that the user wrote is an edit by hand
-            enabled = {name: item for name, item in now.options.items() if name not in was.options and name in shipped}
+            enabled = {name: item for name, item in now.enabled.items() if name not in was.enabled and name in shipped}
             option_lines.append(
-                OptionLines(path, enabled, tuple(name for name in was.options if name not in now.options))
+                OptionLines(path, enabled, tuple(name for name in was.enabled if name not in now.enabled))
             )
     return option_lines
 
@@ -47,10 +46,8 @@ def with_options(files: Files, lines: Iterable[OptionLines], root_dir: Path) -> 
     changed = dict(files)
     for switched in lines:
         if use_case := _use_case(changed, switched.file, root_dir):
-            names = [name for name in switched.enabled if name not in use_case.options]
-            changed[switched.file] = use_case.with_options(names)
-        if use_case and (use_case := _use_case(changed, switched.file, root_dir)):
-            changed[switched.file] = use_case.without(switched.disabled)
+            names = [name for name in switched.enabled if name not in use_case.enabled]
+            changed[switched.file] = use_case.switched(names, switched.disabled)
     return changed
 
 
@@ -83,10 +80,9 @@ def _names(files: Files, path: str) -> set[str]:
     return {basename(each) for each in folders if dirname(each) == options}
 
 
-def _use_case(files: Files, path: str, root_dir: Path) -> EnabledOptions | None:
+def _use_case(files: Files, path: str, root_dir: Path) -> Options | None:
     """Read which options a use case has enabled, by the path of its kustomization; None for any other file."""
     options = _options_above(files, path) if basename(path) in kustomization.NAMES and path in files else None
     if options is None:
         return None
-    options_folder = Folder(root_dir / dirname(path), str(root_dir / options), str(root_dir))
-    return EnabledOptions(files[path], basename(path), path, options_folder)
+    return Options.of_file(root_dir / dirname(path), str(root_dir / options), str(root_dir), files[path], path)

@@ -12,7 +12,6 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import (
     addresses,
-    argo,
     arguments,
     backends,
     claims,
@@ -45,7 +44,7 @@ from packyard.writing.checks.parsed import Parsed
 #: The families that look at one build.
 _OF_BUILDS = (
     *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments),
-    *(keys, argo, security, secret_texts, addresses, backends),
+    *(keys, security, secret_texts, addresses, backends),
 )
 
 

@@ -17,8 +17,7 @@ import pytest
 
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import Problem
-from packyard.using.options.enabled import EnabledOptions
-from packyard.using.options.folder import Folder
+from packyard.using.options.options import Options
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, plan
@@ -214,14 +213,14 @@ def given(files: Files, values: Mapping[str, str], options: list[str]) -> dict[s
         package = package.with_files(plan(package, Assignment({name: [value]})).files)
     files.update({prefix + path: data for path, data in package.files.items()})
     if options:
-        files[f"{RUN}/kustomization.yaml"] = enabled(files).with_options(options)
+        files[f"{RUN}/kustomization.yaml"] = enabled(files).switched(options)
     return files
 
 
-def enabled(files: Files) -> EnabledOptions:
+def enabled(files: Files) -> Options:
     root = Path("/nowhere/p")
-    folder = Folder(root / RUN, str(root / OPTIONS), str(root))
-    return EnabledOptions(files[f"{RUN}/kustomization.yaml"], "kustomization.yaml", "", folder)
+    path = f"{RUN}/kustomization.yaml"
+    return Options.of_file(root / RUN, str(root / OPTIONS), str(root), files[path], path)
 
 
 def setters(files: Files) -> Mapping[str, Setter]:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NoReturn
 
 from packyard.core.bundle import record, reference
 from packyard.core.digest import Digest
@@ -28,14 +29,14 @@ from packyard.core.work import parallel
 from packyard.sharing.entry import CHECKSUM, IndexEntry, bundle_key
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address, tag_of, version_of
-from packyard.sharing.stores.oci.manifest import FACTS, FORMER, REASON, REFERRERS, TITLE, Descriptor, Manifest
+from packyard.sharing.stores.oci.manifest import FACTS, REASON, REFERRERS, TITLE, Descriptor, Manifest
 from packyard.sharing.stores.oci.registry import Registry
 from packyard.sharing.stores.store import (
     PATIENCE,
     MissingStoreError,
     NotFoundError,
+    ReadOnly,
     check_key,
-    check_listed,
     check_same,
     too_long,
 )
@@ -57,14 +58,12 @@ class _Place:
     end: str
 
 
-class OCIStore:
+class OCIStore(ReadOnly):
     """The channel at ``oci://host/path``, whose keys are those of bundles, and of what was published with them.
 
-    ``patience``: the seconds that a request may take; ``tell`` hears which logins are of no use.
+    ``patience``: the seconds that a request may take; ``tell`` hears which logins are of no use. Nothing is swapped, as
+    there are no conditional writes, and only `bury` removes.
     """
-
-    #: Registries have no conditional writes.
-    is_conditional = False
 
     def __init__(
         self, address: str, *, patience: float = PATIENCE, tell: Callable[[str], object] = lambda _: None
@@ -75,44 +74,20 @@ class OCIStore:
         self._bundles: dict[tuple[str, str], Manifest] = {}  # those that were read, or pushed: they do not change
         self._referrers: dict[Digest, list[tuple[str, Digest]]] = {}
 
-    def __repr__(self) -> str:
-        return f"OCIStore({self.address!r})"
-
     # Bundles, and what was published with them.
 
-    def put(self, key: str, data: bytes) -> None:
-        """Create a bundle, or what is known of it; see `Store.put`."""
-        self.push(key, data)
-        if self._place(key).end == "":
-            self.tag(key)
-
-    def push(self, key: str, data: bytes, facts: str = "") -> None:
-        """Write what `put` does, but for the tag of a bundle, of which an index would list ``facts``."""
-        place, bundle = self._place(key), None
-        with suppress(MissingStoreError):  # many hide what is not there yet
-            bundle = self._bundle(place)
-        if place.end == "" and bundle is None:
-            self._registry.upload(place.repository, data)
-            manifest = manifests.bundle(key, (Digest.of(data), len(data)), facts)
-            self._registry.write_manifest(place.repository, Digest.of(manifest), manifest)
-            self._bundles[place.repository, place.tag] = Manifest.parse(manifest, what=place.shown)
-            return
-        if bundle is None:
-            raise NotFoundError(Problem("the bundle that it belongs to is not there", file=key, hint="publish again"))
-        if place.end in ("", CHECKSUM):
-            there = bundle.layer.digest if place.end == "" else Digest.of(_line(bundle, place))
-            check_same(place.shown, there, Digest.of(data))
-        elif (before := self._beside(place, bundle)) and before.annotations.get(TITLE) == place.file:
-            check_same(place.shown, before.layer.digest, Digest.of(data))
-        else:
-            self._registry.upload(place.repository, data)
-            self._refer(place, bundle, manifests.referrer(place.end, place.file, data, bundle.own))
+    def push(self, entry: IndexEntry, data: bytes) -> None:
+        """Write a bundle that nobody sees yet: `tag` publishes it."""
+        place, manifest = self._place(entry.key), manifests.bundle(entry)
+        self._registry.upload(place.repository, data)
+        self._registry.write_manifest(place.repository, Digest.of(manifest), manifest)
+        self._bundles[place.repository, place.tag] = Manifest.parse(manifest, what=place.shown)
 
     def tag(self, key: str) -> None:
         """Publish a bundle that was pushed, unless somebody else was faster."""
         place = self._place(key)
         pushed, there = self._bundles[place.repository, place.tag], None
-        with suppress(MissingStoreError):
+        with suppress(MissingStoreError):  # many hide what is not there yet
             there = self._tagged(place)
         if there is None:
             self._registry.write_manifest(place.repository, place.tag, pushed.data)
@@ -121,21 +96,35 @@ class OCIStore:
             raise UnavailableError(Problem("was written, and is not there", file=place.shown, hint="run again"))
         check_same(place.shown, there.layer.digest, pushed.layer.digest)
 
+    def put(self, key: str, data: bytes) -> None:
+        """Write what is known of a bundle that was pushed or published; see `Store.put`."""
+        place = self._place(key)
+        bundle = self._bundle(place)
+        if place.end in ("", CHECKSUM):
+            there = Digest.of(_line(bundle, place)) if place.end else bundle.layer.digest
+            check_same(place.shown, there, Digest.of(data))
+        elif (before := self._beside(place, bundle)) and before.annotations.get(TITLE) == place.file:
+            check_same(place.shown, before.layer.digest, Digest.of(data))
+        else:
+            self._registry.upload(place.repository, data)
+            self._refer(place, bundle, manifests.referrer(place.end, place.file, data, bundle.own))
+
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`. Raises `IntegrityError` for bytes without the right digest."""
-        place, found = self._find(key)
+        place = self._place(key)
+        bundle = self._bundle(place)
         if place.end == CHECKSUM:
-            return _line(found, place)
+            return _line(bundle, place)
+        found = self._beside(place, bundle) if place.end else bundle
+        if found is None:
+            raise _missing(place)
         if found.layer.size > limit:
             raise too_long(place.shown, limit)
         return self._registry.blob(place.repository, found.layer)
 
-    def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:
-        """Return the keys that begin with ``prefix``: those of all packages that the index has. None has an age."""
-        if age:
-            return ()
+    def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:  # noqa: ARG002  # none has an age
+        """Return the keys that begin with ``prefix``: those of all packages that the index has."""
         keys = [bundle_key(name, version) for name in self.names for version in self.versions(name)]
-        check_listed(len(keys), self.address)
         return sorted(key for key in self.files(keys) if key.startswith(prefix))
 
     def files(self, bundles: Collection[str]) -> set[str]:
@@ -144,32 +133,14 @@ class OCIStore:
 
     def _files(self, key: str) -> Sequence[str]:
         place = self._place(key)
-        with suppress(MissingStoreError):
-            if (bundle := self._bundle(place)) and bundle.type != manifests.REMOVED_TYPE:
-                types = {kind for kind, _ in self._refer_to(place, bundle)}
-                return [key, key + CHECKSUM, *(key + end for end in REFERRERS if REFERRERS[end] in types)]
+        with suppress(MissingStoreError, NotFoundError):
+            types = {kind for kind, _ in self._refer_to(place, self._bundle(place))}
+            return [key, key + CHECKSUM, *(key + end for end in REFERRERS if REFERRERS[end] in types)]
         return []
 
-    def remove(self, key: str, *, is_published: bool = False) -> bool:
-        """Remove the bytes of a bundle that `bury` marked as removed; return whether the registry did.
-
-        What refers to it goes with it, where the registry deletes.
-        """
-        if not is_published:
-            raise InputError(f"{key!r} is published, and never removed")
-        place = self._place(key)
-        tombstone = self._bundle(place)
-        if tombstone is None or FORMER not in tombstone.annotations:
-            return True
-        former = Digest.parse(tombstone.annotations[FORMER])
-        known = [each.digest for each in self._registry.referrers(place.repository, former)]
-        done = [self._registry.delete(place.repository, each) for each in (*known, former)]
-        return all(done)
-
-    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002  # as `Store` has it
-        """Refuse: nothing in a registry is replaced."""
-        self._place(key)
-        raise InputError(f"{key!r} is published, and never replaced")
+    def refuse(self) -> NoReturn:
+        """Say that what is published stays."""
+        raise InputError("what is published in a registry is never replaced, nor removed")
 
     # What an index would say.
 
@@ -205,7 +176,7 @@ class OCIStore:
     def version(self, name: str, version: str) -> IndexEntry | None:
         """Return what is there under a version, None for what packyard did not write under that tag."""
         place = self._place(bundle_key(name, version))
-        bundle = self._bundle(place)
+        bundle = self._tagged(place)
         if bundle is None or FACTS not in bundle.annotations:
             return None
         facts = bundle.annotations[FACTS].encode()
@@ -214,45 +185,42 @@ class OCIStore:
             return None
         if bundle.type == manifests.REMOVED_TYPE:
             return replace(entry, removed=bundle.annotations.get(REASON, "no reason is given"))
+        self._bundles[place.repository, place.tag] = bundle
         notes = self._of_type(place, bundle, manifests.YANKED_TYPE)
         return replace(entry, yanked=next((each.annotations.get(REASON, "") for each in notes), ""))
 
     def yank(self, key: str, reason: str) -> None:
         """Say of a bundle that nobody should use it any more, and why."""
-        place, bundle = self._find(key)
+        place = self._place(key)
+        bundle = self._bundle(place)
         if not self._of_type(place, bundle, manifests.YANKED_TYPE):
             self._refer(place, bundle, manifests.note(manifests.YANKED_TYPE, {REASON: reason}, bundle.own))
 
     def bury(self, key: str, reason: str) -> None:
-        """Put an artifact in place of a bundle that says that it was removed, and why; `remove` then removes its bytes.
+        """Put an artifact in place of a bundle that says that it was removed, and why; its bytes go where that can be.
 
         A registry that changes no tags lets it be deleted first, or refuses.
         """
-        place, bundle = self._find(key)
-        about = {REASON: reason, FORMER: bundle.own.digest, FACTS: bundle.annotations.get(FACTS, "")}
+        place = self._place(key)
+        bundle = self._bundle(place)
+        about = {REASON: reason, FACTS: bundle.annotations.get(FACTS, "")}
+        known = [each.digest for each in self._registry.referrers(place.repository, bundle.own.digest)]
         self._registry.write_manifest(place.repository, place.tag, manifests.note(manifests.REMOVED_TYPE, about))
         del self._bundles[place.repository, place.tag]
+        for digest in (*known, bundle.own.digest):
+            self._registry.delete(place.repository, digest)
 
     # Manifests.
 
-    def _find(self, key: str) -> tuple[_Place, Manifest]:
-        """Return what has the bytes of a key; for a checksum that is the bundle."""
-        place = self._place(key)
-        found = self._bundle(place)
-        if found and found.type == manifests.REMOVED_TYPE:
-            found = None
-        if found and place.end not in ("", CHECKSUM):
-            found = self._beside(place, found)
-        if found is None:
-            raise NotFoundError(Problem("not found", file=place.shown))
-        return place, found
-
-    def _bundle(self, place: _Place) -> Manifest | None:
-        """Return the manifest of a bundle, or of what says that it was removed, as it was read before."""
+    def _bundle(self, place: _Place) -> Manifest:
+        """Return the manifest of a bundle, as it was read before, or raise `NotFoundError`."""
         at = (place.repository, place.tag)
-        if at not in self._bundles and (there := self._tagged(place)):
+        if at not in self._bundles:
+            there = self._tagged(place)
+            if there is None or there.type == manifests.REMOVED_TYPE:
+                raise _missing(place)
             self._bundles[at] = there
-        return self._bundles.get(at)
+        return self._bundles[at]
 
     def _tagged(self, place: _Place) -> Manifest | None:
         data = self._registry.manifest(place.repository, place.tag)
@@ -296,6 +264,10 @@ class OCIStore:
         repository, tag, end = self._address.repository(match[2]), tag_of(match[1]), match[3]
         shown = self._registry.place(repository, tag) + (f" ({end})" if end else "")
         return _Place(repository, tag, shown, f"{match[2]}.tar.gz{end}", end)
+
+
+def _missing(place: _Place) -> NotFoundError:
+    return NotFoundError(Problem("not found", file=place.shown))
 
 
 def _line(bundle: Manifest, place: _Place) -> bytes:

@@ -16,9 +16,10 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -26,7 +27,7 @@ from urllib.parse import urlencode
 
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import regular
-from packyard.sharing.stores.client import Answer, Client, Request, basic
+from packyard.sharing.stores.client import Answer, Client, Request, basic, origin
 from packyard.sharing.stores.network import may_have_secrets
 from packyard.sharing.stores.oci.address import Address
 
@@ -54,44 +55,43 @@ NOBODY = Account()
 
 
 class Login:
-    """The header ``Authorization`` for each repository of a registry; ``tell`` hears which logins are of no use."""
+    """Asks a registry as who we are; ``tell`` hears which logins are of no use."""
 
     def __init__(self, address: Address, client: Client, tell: Callable[[str], object]) -> None:
         self._address, self._client, self._tell = address, client, cache(tell)  # each thing once
         self._headers: dict[str, str] = {}
-        self._more = accounts(address, os.environ, self._tell) if address.is_secret else iter(())
         self._known, self._lock = list[Account](), Lock()
 
-    def header(self, repository: str) -> str:
-        """Return what to send for a repository, empty at first."""
-        return self._headers.get(repository, "")
-
-    def headers(self, answer: Answer, repository: str, sent: str) -> Iterator[str]:
-        """Yield what else to send after an answer 401 to what was sent; what is yielded last is sent from then on."""
+    def ask(self, repository: str, request: Request) -> Answer:
+        """Send a request, and again where the registry wants to know who asks, by one account after another."""
+        if origin(request.url) != origin(self._address.url):
+            return self._client.ask(request)
+        sent = self._headers.get(repository, "")
+        answer = self._client.ask(replace(request, authorization=sent))
         wanted = challenges(answer.headers.get("www-authenticate", ""))
-        for number in range(1 << 10):
-            account = self._account(number)
-            header = ""
-            if "bearer" in wanted:
-                header = self._token(account, wanted["bearer"], repository)
-            elif "basic" in wanted and account.user:
-                header = basic(account.user, account.password)
+        refused = (401, 403) if request.method == "GET" else (401,)
+        for account in self._accounts() if answer.status == 401 else ():
+            header = self._header(account, wanted, repository)
             if header and header != sent:
                 self._headers[repository] = sent = header
-                yield header
-            if account == NOBODY:
-                return
+                answer = self._client.ask(replace(request, authorization=header))
+                if answer.status not in refused:
+                    break
+        return answer
 
-    def _account(self, number: int) -> Account:
-        """Return one account after another, at last nobody; helpers are asked as late as possible."""
+    def _accounts(self) -> Sequence[Account]:
+        """Return the accounts, the best first, and at last nobody."""
         with self._lock:
-            if number >= len(self._known):
-                self._known.append(next(self._more, NOBODY))
-            return self._known[number]
+            if not self._known:
+                self._known += accounts(self._address, os.environ, self._tell) if self._address.is_secret else ()
+                self._known.append(NOBODY)
+        return self._known
 
-    def _token(self, account: Account, wanted: Mapping[str, str], repository: str) -> str:
-        """Return the header with a token of the server that the registry names; nothing where it refuses an account."""
-        answer = self._client.ask(_token_request(account, wanted, repository))
+    def _header(self, account: Account, wanted: Mapping[str, Mapping[str, str]], repository: str) -> str:
+        """Return what an account sends: a password, or a token of the registry's token server, or nothing."""
+        if "bearer" not in wanted:
+            return basic(account.user, account.password) if "basic" in wanted and account.user else ""
+        answer = self._client.ask(_token_request(account, wanted["bearer"], repository))
         if answer.status == 200:
             token = _json(answer.body).get("token") or _json(answer.body).get("access_token")
             if not isinstance(token, str) or not _TOKEN.fullmatch(token):
@@ -125,18 +125,30 @@ def _token_request(account: Account, wanted: Mapping[str, str], repository: str)
 
 def accounts(address: Address, environment: Mapping[str, str], tell: Callable[[str], object]) -> Iterator[Account]:
     """Yield the accounts for the repositories below an address, the best first; ``tell`` hears what is of no use."""
-    for file in filter(os.path.isfile, _files(environment)):
+
+    @contextmanager
+    def telling() -> Iterator[None]:
         try:
-            document = _json(regular.read(file, limit=_LARGEST_FILE), file)
+            yield
         except PackyardError as error:
             tell(f"{error}: gone on without it")
-            continue
-        for look in _places(document, file, address):
-            try:
-                if account := look():
-                    yield account
-            except PackyardError as error:
-                tell(f"{error}: gone on without it")
+
+    parts = address.path.split("/")
+    folders = ["/".join(["", *parts[:count]]) for count in range(len(parts), -1, -1)]  # the nearest one first
+    for file in filter(os.path.isfile, _files(environment)):
+        document: Mapping[str, Any] = {}
+        with telling():
+            document = _json(regular.read(file, limit=_LARGEST_FILE), file)
+        helpers, entries = (
+            {_bare(name): value for name, value in _mapping(document.get(key)).items()}
+            for key in ("credHelpers", "auths")
+        )
+        for helper in filter(None, [*map(helpers.get, address.names), document.get("credsStore")]):
+            with telling():
+                yield from _by_helper(str(helper), address.helped, file)
+        for name in (name + folder for folder in folders for name in address.names):
+            with telling():
+                yield from _of_entry(_mapping(entries.get(name)), name, file)
 
 
 def _files(environment: Mapping[str, str]) -> Iterator[Path]:
@@ -153,20 +165,6 @@ def _files(environment: Mapping[str, str]) -> Iterator[Path]:
     yield home / ".docker" / "config.json"
 
 
-def _places(document: Mapping[str, Any], file: Path, address: Address) -> Iterator[Callable[[], Account | None]]:
-    """Yield what looks for an account, one helper or entry of a file after another."""
-    helpers = {_bare(name): helper for name, helper in _mapping(document.get("credHelpers")).items()}
-    for helper in [*(helpers[name] for name in address.names if name in helpers), document.get("credsStore")]:
-        if helper:
-            yield partial(_by_helper, str(helper), address.helped, file)
-    entries = {_bare(name): entry for name, entry in _mapping(document.get("auths")).items()}
-    parts = address.path.split("/")
-    for folder in (parts[:count] for count in range(len(parts), -1, -1)):  # the entry of the nearest folder counts
-        for name in ("/".join([name, *folder]) for name in address.names):
-            if name in entries:
-                yield partial(_of_entry, _mapping(entries[name]), name, file)
-
-
 def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
@@ -177,7 +175,7 @@ def _bare(name: str) -> str:
     return name if name.startswith("index.docker.io") else re.sub(r"/v[12]$", "", name)
 
 
-def _of_entry(entry: Mapping[str, Any], name: str, file: Path) -> Account | None:
+def _of_entry(entry: Mapping[str, Any], name: str, file: Path) -> Iterator[Account]:
     text = {key: value for key, value in entry.items() if isinstance(value, str) and value}
     user, password = text.get("username", ""), text.get("password", "")
     if "auth" in text:
@@ -188,10 +186,11 @@ def _of_entry(entry: Mapping[str, Any], name: str, file: Path) -> Account | None
             problem = Problem(f"'auth' of {name} must be base64 of user:password", file=str(file), hint="log in again")
             raise InputError(problem) from error
     account = Account(user=user, password=password.rstrip("\0"), identity=text.get("identitytoken", ""))
-    return account if account != NOBODY else None
+    if account != NOBODY:
+        yield account
 
 
-def _by_helper(helper: str, server: str, file: Path) -> Account | None:
+def _by_helper(helper: str, server: str, file: Path) -> Iterator[Account]:
     """Ask a helper, by the protocol of docker-credential-helpers: a registry on stdin, JSON on stdout."""
     program = f"docker-credential-{helper}"
     if not _HELPER.fullmatch(helper):
@@ -199,14 +198,14 @@ def _by_helper(helper: str, server: str, file: Path) -> Account | None:
     try:
         done = subprocess.run([program, "get"], input=server.encode(), capture_output=True, timeout=_HELPER_SECONDS)
         if done.returncode and done.stdout.decode(errors="replace").strip().startswith(_UNKNOWN):
-            return None
+            return
         done.check_returncode()
         answer = _mapping(json.loads(done.stdout[:_LARGEST_FILE]))
     except (OSError, ValueError, RecursionError, subprocess.SubprocessError) as error:
         hint = f"{file} names it: take it out there, or try it with: echo {server} | {program} get"
         raise UnavailableError(Problem("the credential helper does not work", file=program, hint=hint)) from error
     user, secret = str(answer.get("Username", "")), str(answer.get("Secret", ""))
-    return Account(identity=secret) if user == _TOKEN_USER else Account(user=user, password=secret)
+    yield Account(identity=secret) if user == _TOKEN_USER else Account(user=user, password=secret)
 
 
 def _json(data: bytes, file: Path | None = None) -> dict[str, Any]:

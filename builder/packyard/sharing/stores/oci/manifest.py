@@ -32,7 +32,7 @@ REFERRERS = {
     SIGSTORE: "application/vnd.dev.sigstore.bundle.v0.3+json",
 }
 #: The annotations: what an index would list of a bundle, and why it was yanked or removed.
-FACTS, REASON, FORMER = "vnd.packyard.entry", "vnd.packyard.reason", "vnd.packyard.former"
+FACTS, REASON = "vnd.packyard.entry", "vnd.packyard.reason"
 _LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+gzip"
 TITLE, _VERSION = "org.opencontainers.image.title", "org.opencontainers.image.version"
 
@@ -100,15 +100,13 @@ class Manifest:
 
 def bundle_digest(entry: IndexEntry) -> Digest:
     """Return the digest of the manifest that a bundle has in every registry."""
-    return Digest.of(bundle(entry.key, (entry.digest, entry.size), entry.facts()))
+    return Digest.of(bundle(entry))
 
 
-def bundle(key: str, layer: tuple[Digest, int], facts: str) -> bytes:
-    """Return the manifest of a bundle by its key, the digest and size of its file, and what is listed of it."""
-    version, _, file = key.partition("/")
-    described = Descriptor.named(*layer, _LAYER_TYPE, annotations={TITLE: file})
-    about = {TITLE: file.removesuffix(".tar.gz"), _VERSION: version, FACTS: facts}
-    return _to_bytes(BUNDLE_TYPE, described, {name: text for name, text in about.items() if text})
+def bundle(entry: IndexEntry) -> bytes:
+    """Return the manifest of a bundle."""
+    layer = Descriptor.named(entry.digest, entry.size, _LAYER_TYPE, annotations={TITLE: f"{entry.name}.tar.gz"})
+    return _to_bytes(BUNDLE_TYPE, layer, {TITLE: entry.name, _VERSION: entry.version, FACTS: entry.facts()})
 
 
 def referrer(end: str, title: str, data: bytes, subject: Descriptor) -> bytes:

@@ -12,7 +12,6 @@ from urllib.parse import quote, urlencode
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, PackyardError, Problem, UnavailableError, on_one_line, shown
 from packyard.sharing.stores.client import Answer, Client, Request, origin, target
-from packyard.sharing.stores.network import may_have_secrets
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.login import Login
@@ -21,16 +20,14 @@ from packyard.sharing.stores.store import (
     DeniedError,
     MissingStoreError,
     NotFoundError,
-    TooLongError,
     UnmadeStoreError,
     check_listed,
 )
 
 _PAGES, _LONGEST_PAGE = 10_000, 32 * 1024 * 1024
-_UPLOADS, _LISTINGS = 3, 20  # attempts
+_LISTINGS = 20  # attempts
 _AGAIN, _PAUSES = (400, 404, 409), (0.05, 0.2)  # seconds
-_SMALL = 64 * 1024
-_NOT_DELETED = (400, 403, 404, 405, 501)  # where tags, or manifests, cannot be deleted, or are not there
+_NOT_DELETED = (400, 403, 404, 405, 501)  # where manifests cannot be deleted, or are not there
 _NO_API = (400, 404, 405, 501)
 _DENIED = (401, 403)
 _NEXT = re.compile(r'<([^<>]*)>\s*;[^<>]*?\brel="?next"?')
@@ -45,7 +42,7 @@ class Registry:
 
     def __init__(self, address: Address, patience: float, tell: Callable[[str], object] = lambda _: None) -> None:
         self._address, self._client = address, Client(patience)
-        self._login = Login(address, self._client, tell)
+        self._ask = Login(address, self._client, tell).ask
         self._has_api = True  # until it says that it keeps no lists of referrers
         self._prepared: set[str] = set()  # repositories that have the configuration of all artifacts
 
@@ -73,26 +70,27 @@ class Registry:
         return answer.body
 
     def write_manifest(self, repository: str, reference: str, data: bytes, kind: str = MANIFEST_TYPE) -> Answer:
-        """Write a manifest, or raise where it is not taken.
-
-        Registries refuse some of those that write to a repository at the same moment: they try again.
-        """
+        """Write a manifest, or raise where it is not taken."""
         if repository not in self._prepared:
             self.upload(repository, EMPTY)
             self._prepared.add(repository)
         request = self._request("PUT", repository, f"manifests/{reference}", reference)
         request = replace(request, headers={"Content-Type": kind}, body=data)
+        return self._written(lambda: self._ask(repository, request))
+
+    def _written(self, write: Callable[[], Answer]) -> Answer:
+        """Write something; registries refuse some of those that write at the same moment, and these try again."""
         for pause in (*_PAUSES, 0.0):
-            answer = self._ask(repository, request)
+            answer = write()
             if answer.status not in _AGAIN:
                 break
             time.sleep(random.uniform(pause / 2, pause))
         return self._check(answer, 201)
 
-    def delete(self, repository: str, reference: str) -> bool:
-        """Delete what a tag, or a digest, names; return whether the registry lets that be done."""
-        answer = self._ask(repository, self._request("DELETE", repository, f"manifests/{reference}", reference))
-        return answer.status not in _NOT_DELETED and bool(self._check(answer, 200, 202, 204))
+    def delete(self, repository: str, digest: Digest) -> None:
+        """Delete a manifest, where the registry lets that be done."""
+        answer = self._ask(repository, self._request("DELETE", repository, f"manifests/{digest}", digest))
+        self._check(answer, 200, 202, 204, *_NOT_DELETED)
 
     # Referrers: the registry lists them, or, where it does not, a tag made of the subject's digest does.
 
@@ -123,37 +121,22 @@ class Registry:
     # Blobs.
 
     def blob(self, repository: str, layer: Descriptor) -> bytes:
-        """Return a blob's bytes, or raise `NotFoundError`, or `IntegrityError` for other bytes."""
+        """Return a blob's bytes, or raise `NotFoundError`, or `TooLongError` or `IntegrityError` for other bytes."""
         request = self._request("GET", repository, f"blobs/{layer.digest}", layer.digest)
-        try:
-            answer = self._check(self._ask(repository, replace(request, limit=layer.size)), 200)
-        except TooLongError as error:
-            raise IntegrityError(Problem(f"expected {layer.size} bytes, found more", file=request.place)) from error
+        answer = self._check(self._ask(repository, replace(request, limit=layer.size)), 200)
         layer.digest.verify(answer.body, what=request.place)
         return answer.body
 
     def upload(self, repository: str, data: bytes) -> None:
         """Make sure that there is a blob with these bytes."""
-        digest = Digest.of(data)
-        look = self._request("HEAD", repository, f"blobs/{digest}", digest)
-        for attempt in range(_UPLOADS):
-            if (attempt or len(data) > _SMALL) and self._ask(repository, look).status == 200:
-                return  # to send little once is quicker than to look
-            answer = self._upload(repository, digest, data)
-            if answer.status == 201:  # also at once, where it has the blob in another repository
-                return
-            if answer.status in (*_DENIED, 413):
-                break
-        raise self._refusal(answer)
+        self._written(lambda: self._upload(repository, Digest.of(data), data))
 
     def _upload(self, repository: str, digest: Digest, data: bytes) -> Answer:
         begin = self._request("POST", repository, f"blobs/uploads/?mount={digest}", digest)
         answer = self._ask(repository, begin)
-        if answer.status != 202:
+        if answer.status != 202:  # 201 where it has the blob in another repository
             return answer
         location = target(begin, answer.url, answer.headers.get("location", ""))
-        if may_have_secrets(begin.url) and not may_have_secrets(location):
-            raise begin.refusal("the registry wants the bytes where they cannot be sent safely")
         url = f"{location}{'&' if '?' in location else '?'}{urlencode({'digest': digest})}"
         headers = {"Content-Type": "application/octet-stream"}
         return self._ask(repository, replace(begin, method="PUT", url=url, headers=headers, body=data))
@@ -189,20 +172,6 @@ class Registry:
     def _request(self, method: str, repository: str, path: str, reference: str = "") -> Request:
         url = f"{self._address.url}/v2/" + (f"{quote(repository)}/{path}" if repository else "")
         return Request(method=method, url=url, place=self.place(repository, reference), limit=manifests.LARGEST)
-
-    def _ask(self, repository: str, request: Request) -> Answer:
-        """Send a request, and again with what the registry wants to know us by, one login after another."""
-        if origin(request.url) != origin(self._address.url):
-            return self._client.ask(request)
-        sent = self._login.header(repository)
-        answer = self._client.ask(replace(request, authorization=sent))
-        if answer.status == 401:
-            refused = _DENIED if request.method in ("GET", "HEAD") else (401,)
-            for authorization in self._login.headers(answer, repository, sent):
-                answer = self._client.ask(replace(request, authorization=authorization))
-                if answer.status not in refused:
-                    break
-        return answer
 
     def _check(self, answer: Answer, *statuses: int) -> Answer:
         if answer.status not in statuses:

@@ -1,0 +1,201 @@
+"""The options of a use case: those in the folder `options/` above it, inside its package, and those that it has on.
+
+    resnet50/packyard.json
+    resnet50/quickstart/mlops/options/queue/kustomization.yaml                  the option queue
+    resnet50/quickstart/mlops/multi-node/user-mounted-nfs/kustomization.yaml    its list of components has the line
+                                                                                - ../../options/queue
+
+Without a packyard.json the package ends with the folder that holds `options/`. A link is not an option. A file of the
+use case that an option needs is added to its resources, and leaves them with it. What else the kustomization says
+stays as it is, byte for byte.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.files import filenames, paths, regular
+from packyard.core.files.tree import Tree
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml import items
+from packyard.core.yaml.document import decode, parse_one, scalars
+from packyard.core.yaml.document import items as nodes_of
+from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import Document, Item, MappingNode, Scalar, SequenceNode
+from packyard.core.yaml.proof import apply_to_file
+from packyard.core.yaml.splice import change, remove
+from packyard.core.yaml.values import listed
+from packyard.using.options.folder import NAME, PROGRAMS, needed
+
+_COMPONENTS, _RESOURCES = "components", "resources"
+_LONGEST = 1 << 20  # bytes of an option's kustomization
+_HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
+
+
+class Options:
+    """The options of a package, as a use case sees them; each file is read once, when it is asked for.
+
+    ``real`` is the folder's real path, ``package`` that of the package; ``shown`` leads there from the working
+    directory, ``line`` from the use case.
+    """
+
+    def __init__(self, directory: Path, real: str, package: str) -> None:
+        self.use_case = os.path.realpath(directory)
+        self.real = real
+        self.package = package
+        self.line = os.path.relpath(real, self.use_case)
+        self.shown = os.path.normpath(os.path.join(directory, self.line))
+        self._tree = Tree(directory)
+        self._read: dict[str, bytes] = {}
+
+    @classmethod
+    def of_file(cls, directory: Path, real: str, package: str, data: bytes, name: str) -> Options:
+        """Return the same for a kustomization in memory, which messages call ``name``."""
+        options = cls(directory, real, package)
+        options.file, options.data, options._name = os.path.basename(name), data, name
+        return options
+
+    @cached_property
+    def file(self) -> str:
+        """The name of the use case's kustomization."""
+        return kustomization.find(self._tree.root_dir, self._tree.has_file, hint="name the directory of one use case")
+
+    @cached_property
+    def data(self) -> bytes:
+        """The bytes of the use case's kustomization."""
+        return self._tree.read(self.file)
+
+    @cached_property
+    def enabled(self) -> dict[str, Item]:
+        """The options that are enabled, in their order, each with its line."""
+        enabled: dict[str, Item] = {}
+        components = listed(self._root, _COMPONENTS)
+        for item in components.items if components else ():
+            name = self._named(item.value.value) if isinstance(item.value, Scalar) else ""
+            if name:
+                enabled.setdefault(name, item)
+        return enabled
+
+    def names(self) -> list[str]:
+        """Return the names of the options that are there."""
+        folders = (entry for entry in os.scandir(self.real) if entry.is_dir(follow_symlinks=False))
+        return sorted(entry.name for entry in folders if not filenames.reserved(entry.name) and _holds(entry.path))
+
+    def option_file(self, name: str) -> str:
+        """Return the path of an option's kustomization, as it is shown."""
+        files = kustomization.there(f"{self.real}/{name}")
+        return os.path.join(self.shown, name, files[0] if files else kustomization.FILE)
+
+    def option_data(self, name: str) -> bytes:
+        """Return the bytes of an option's kustomization."""
+        if name not in self._read:
+            self._read[name] = regular.read(self.option_file(name), limit=_LONGEST)
+        return self._read[name]
+
+    def switched(self, on: Sequence[str], off: Collection[str] = ()) -> bytes:
+        """Return the kustomization with a line for each of some options, behind the others, and without those of some.
+
+        A key of which nothing is left goes with its list.
+        """
+        files = [file for name in on for file in self._needed(name)]
+        gone = {file for name in self.enabled.keys() & off for file in self._needed(name)}.difference(files)
+        present = _texts(listed(self._root, _RESOURCES))
+        edits = self._edited(_COMPONENTS, [f"{self.line}/{name}" for name in on], lambda line: self._named(line) in off)
+        edits += self._edited(_RESOURCES, [file for file in files if file not in present], gone.__contains__)
+        changed = apply_to_file(self.data, self._document.source, edits, [self._document])
+        return self.data if changed is None else changed
+
+    def text(self, on: Sequence[str], off: Collection[str] = ()) -> str:
+        """Return the same as text, for a trial."""
+        return decode(self.switched(on, off), self._name)[1]
+
+    @cached_property
+    def _name(self) -> str:
+        return self._tree.prefix + self.file
+
+    @cached_property
+    def _document(self) -> Document:
+        return parse_one(self.data, self._name)
+
+    @property
+    def _root(self) -> MappingNode:
+        root = self._document.root
+        if not isinstance(root, MappingNode):
+            raise InputError(Problem("must be a mapping", file=self._name, line=1))
+        return root
+
+    def _named(self, component: str) -> str:
+        """Return the name of the option that a line of `components` stands for; an empty text for another component."""
+        if component.startswith("/") or "\0" in component:
+            return ""
+        above, name = os.path.split(os.path.normpath(os.path.join(self.use_case, component)))
+        return name if above == self.real else ""
+
+    def _needed(self, name: str) -> list[str]:
+        """Return the files of the use case that an option needs: ``# packyard: with resource-claim-template.yaml``."""
+        if not os.path.isfile(self.option_file(name)):  # an upgrade enables what another version has
+            return []
+        return [file for file in needed(self.option_data(name)) if os.path.isfile(f"{self.use_case}/{file}")]
+
+    def _edited(self, key: str, added: Sequence[str], goes: Callable[[str], bool]) -> list[Edit]:
+        """Return the edits that take lines out of a list, and add others at its end."""
+        node = listed(self._root, key)
+        lines = _texts(node)
+        places = [at for at, line in enumerate(lines) if not goes(line)]
+        if len(places) == len(lines) and not added:
+            return []
+        if node is None:
+            return change(self._root, {key: list(added)})
+        if not places and not added:
+            return remove(self._root, {key})
+        new, same = [*(lines[at] for at in places), *added], [*places, *(None for _ in added)]
+        return items.replace(node, new, same, self._root.entry(key))
+
+
+def find(directory: Path) -> Options | None:
+    """Find the options of a use case; None where its package has none."""
+    here = os.path.realpath(directory)
+    package = paths.root_of(here)
+    is_known = package != here or os.path.lexists(f"{here}/{paths.MANIFEST}")
+    for folder in paths.above(here) if is_known else islice(paths.above(here), _HIGHEST):
+        if is_known and not paths.is_inside(folder, package):
+            break
+        options = f"{folder}/{NAME}"
+        if is_known and os.path.islink(options):
+            message = f"is a link to {os.path.realpath(options)}; a package must not contain links"
+            raise InputError(Problem(message, file=options))
+        if not os.path.islink(options) and os.path.isdir(options):
+            folder_options = Options(directory, options, package if is_known else folder)
+            if folder_options.names():
+                return folder_options
+    return None
+
+
+def names(directory: Path) -> list[str]:
+    """Return the names of a use case's options."""
+    options = find(directory)
+    return options.names() if options else []
+
+
+def package_of(directory: Path) -> str:
+    """Return the real folder that a use case's components must be in."""
+    options, root = find(directory), paths.root_of(directory)
+    if options or os.path.lexists(f"{root}/{paths.MANIFEST}"):
+        return options.package if options else root
+    above = islice(paths.above(os.path.realpath(directory)), _HIGHEST)
+    return next((folder for folder in above if os.path.isdir(f"{folder}/{PROGRAMS}")), root)
+
+
+def _holds(folder: str) -> bool:
+    return not all(os.path.islink(f"{folder}/{name}") for name in kustomization.there(folder))
+
+
+def _texts(node: SequenceNode | None) -> list[str]:
+    """Return the paths that are listed."""
+    refuse(each.problem("must be a path") for each in nodes_of(node) if not isinstance(each, Scalar))
+    return [each.value for each in scalars(node)]
