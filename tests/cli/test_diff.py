@@ -136,19 +136,6 @@ def test_names_what_breaks_in_a_library(sources: Path, tmp_path: Path) -> None:
     assert done("diff", "parts@1.0", "parts@2.0", "--from", channel) == breaks
 
 
-def test_prints_markdown_for_a_comment(channel: Path, tmp_path: Path) -> None:
-    assert done("diff", "p@1.0", "p@1.1", "--from", channel, "--output", "markdown") == (
-        "- `p`\n  - file `README.md` changed\n"
-        "- `p/uses/one`\n  - setter `A`: `default` `1` → `2`\n"
-        '  - `ConfigMap x`: `data.a` `"1"` → `"2"` (set by `A`)\n'
-    )
-    for name, text in (("a", "1"), ("b", "``` @all <script>\n# x")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "x.yaml").write_text(json.dumps({"a": text}))
-    shown = done("diff", tmp_path / "a", tmp_path / "b", "--output", "markdown").splitlines()
-    assert shown[1:] == ["  - `x.yaml`: `a` `\"1\"` → ```` '``` @all <script>\\n# x' ````"]
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -197,8 +197,8 @@ def test_the_steps_of_a_recipe_comment_what_a_change_touches_and_renew_that(name
                 done = type_in_bash(step, root, environment(**mine, **base, **env))
                 assert done.returncode == 0, done.stderr
         written = (tmp_path / "comment").read_text()
-        assert written.startswith("<!-- packyard diff -->\n- `p/uses/one`\n")
-        assert f'`"{value}"`' in written
+        assert written.startswith("<!-- packyard diff -->\n    p/uses/one\n")
+        assert f'"{value}"' in written
     assert (tmp_path / "changes").read_text().splitlines() == _COMMENTS[name]
 
 

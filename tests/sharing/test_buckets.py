@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores import keeps_conditions, open_store, relying
@@ -67,35 +62,6 @@ def test_a_server_is_asked_what_it_keeps_and_nothing_is_left(name: str, request:
             store.get(key)
 
 
-def test_what_a_careless_server_would_overwrite_is_seen_before(on_rclone: Opener) -> None:
-    store = on_rclone()
-    store.put("a", b"1")
-    with pytest.raises(ConflictError):
-        store.put("a", b"2")
-    relying(store).put("a", b"3")
-    assert store.get("a") == b"3"  # the loss that the probe prevents
-
-
-def rounds(store: Store, write: Callable[[str, bytes], None], count: int) -> list[int]:
-    """Let eight writers at once write other bytes to a key, in so many rounds; return how many win in each."""
-
-    def wins(key: str, number: int) -> bool:
-        together.wait()
-        try:
-            write(key, b"%d" % number)
-        except ConflictError:
-            return False
-        return True
-
-    won, together = [], threading.Barrier(8)
-    with ThreadPoolExecutor(8) as pool:
-        for each in range(count):
-            winners = [number for number, win in enumerate(pool.map(partial(wins, f"index/{each}"), range(8))) if win]
-            won.append(len(winners))
-            assert len(winners) != 1 or store.get(f"index/{each}") == b"%d" % winners[0]
-    return won
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", SERVERS)
 def test_what_is_larger_than_other_objects_may_be_is_put_twice(name: str, request: pytest.FixtureRequest) -> None:
@@ -105,22 +71,6 @@ def test_what_is_larger_than_other_objects_may_be_is_put_twice(name: str, reques
         store.put("1.0/p.tar.gz", data)
     with pytest.raises(ConflictError):
         store.put("1.0/p.tar.gz", b"1" + data[1:])
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", [name for name, keeps in SERVERS.items() if keeps])
-def test_of_eight_that_create_one_wins_in_every_round(name: str, request: pytest.FixtureRequest) -> None:
-    store = relying(request.getfixturevalue(name)())
-    assert rounds(store, store.put, 20) == [1] * 20
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", [name for name, keeps in SERVERS.items() if keeps])
-def test_of_eight_that_replace_one_wins_in_every_round(name: str, request: pytest.FixtureRequest) -> None:
-    store = relying(request.getfixturevalue(name)())
-    for each in range(20):
-        store.put(f"index/{each}", b"begin")
-    assert rounds(store, lambda key, data: store.swap(key, data, Digest.of(b"begin")), 20) == [1] * 20
 
 
 def test_a_bucket_that_is_not_there_is_called_so(any_opener: Opener) -> None:

@@ -21,6 +21,7 @@ from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import KEY, MOST, Index, Release, record_key
 from packyard.sharing.index.package import Package
+from packyard.sharing.index.summary import Summary
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import CountingStore, OvertakenStore, add_to_index, bundle, entry, write_index
 
@@ -30,14 +31,6 @@ INDEX = Index().add(*ENTRIES)
 
 def resolve(listed: Index, name: str, version: str | None = None) -> IndexEntry:
     return choose(listed.named(name), Reference(name=name, version=version)).entry
-
-
-def test_an_entry_describes_its_bundle() -> None:
-    described = IndexEntry.of(bundle(name="bert", version="1.2"))
-    assert (str(described), described.use_cases) == ("bert@1.2", ("single-node",))
-    assert described.model == {"framework": "pytorch"}
-    assert described.description == ""
-    described.verify(bundle(name="bert", version="1.2").data)
 
 
 @pytest.mark.parametrize(
@@ -103,23 +96,11 @@ def test_a_yanked_version_is_chosen_only_if_it_is_asked_for() -> None:
 def test_says_why_it_chose(choice: str, version: str, why: str) -> None:
     found = choose(INDEX.named("bert"), Reference(name="bert", choice=choice))
     assert (found.entry.version, found.why) == (version, why)
-
-
-def test_says_what_there_is_where_nothing_fits() -> None:
     with pytest.raises(InputError, match=r"no version of bert is in \^3 \(it has 1\.11-rc1, 1\.10, 1\.9\)"):
         choose(INDEX.named("bert"), Reference(name="bert", choice="^3"))
 
 
 # Indexes that somebody changed.
-
-
-@pytest.mark.parametrize("size", [-1, True, "1"])
-def test_refuses_an_entry_with_a_size_that_is_none(size: object) -> None:
-    document = json.loads(INDEX.named("bert").to_bytes())
-    document["versions"]["1.10"]["size"] = size
-    data = json.dumps(document).encode()
-    with pytest.raises(IntegrityError, match=r"^x: versions\.1\.10\.size: expected a"):
-        Package.parse(data, Digest.of(data), file="x")
 
 
 @pytest.mark.parametrize(
@@ -243,6 +224,24 @@ def test_who_publishes_first_on_a_server_without_conditions_is_told_once(tmp_pat
         by.commit(Weak(tmp_path), methodcaller("add", item))
     assert [text.partition(": ")[2] for text in told] == ["publish from one job at a time"]
     assert access.read(DirectoryStore(tmp_path)).writers == "one"
+
+
+# A list.
+
+
+def test_a_list_of_100000_packages_takes_at_most_1000_requests() -> None:
+    names = {f"p-{number:05}": Summary(name=f"p-{number:05}") for number in range(100_000)}
+    assert len(Index(listed=names).with_packages([Package(name="new", versions={"1.0": entry("new")})]).shards) < 1000
+
+
+def test_the_listing_follows_versions_and_yanks() -> None:
+    def rows(index: Index) -> dict[str, tuple[str, str]]:
+        return {each.name: (each.version, each.title) for each in index.summaries()}
+
+    newer = replace(entry("bert", "2.0"), description="Other: prose")
+    assert rows(more := INDEX.add(newer)) == {"bert": ("2.0", "Other"), "resnet": ("v2.7.0", "")}
+    assert rows(more.put(replace(newer, yanked="oh")))["bert"] == ("1.10", "")
+    assert rows(INDEX.put(replace(ENTRIES[3], yanked="oh"))).keys() == {"bert"}
 
 
 # A release in shards.

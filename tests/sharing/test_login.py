@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from packyard.core.errors import UnavailableError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.oci.channel import OCIStore
-from packyard.sharing.stores.oci.login import challenges
 from sharing import registries
 from sharing.examples import bundle
 from sharing.servers import Script, Server, answer, answering, redirect
@@ -30,13 +28,13 @@ HTPASSWD = "ada:$2y$04$abcdefghijklmnopqrstuuk9qi.6/LoCq8pxgpOcfE/XATupz2cO2\n"
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 
-@pytest.fixture(scope="module", params=["registry", "docker-registry"])
-def registry_of_passwords(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def registry_of_passwords(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A registry that wants a password."""
     folder = tmp_path_factory.mktemp("basic")
     (folder / "htpasswd").write_text(HTPASSWD)
     more = f"auth: {{htpasswd: {{realm: a, path: {folder / 'htpasswd'}}}}}\n"
-    with registries.distribution(real.program(request.param), folder, more=more) as host:
+    with registries.distribution(real.pinned_program("registry"), folder, more=more) as host:
         yield host
 
 
@@ -44,33 +42,25 @@ def log_in(folder: Path, host: str, **entry: str) -> None:
     (folder / "config.json").write_text(json.dumps({"auths": {host: entry}}))
 
 
-def path() -> str:
-    return f"c-{uuid.uuid4().hex}/models"
-
-
 ADA = {"username": "ada", "password": "s3cr:t"}
 
 
-# Real registries.
-
-
-def test_a_password_is_used(registry_of_passwords: str, tmp_path: Path) -> None:
+def test_a_password_is_used_and_without_the_right_one_access_is_denied(
+    registry_of_passwords: str, tmp_path: Path
+) -> None:
+    store = OCIStore(registries.anywhere(registry_of_passwords))
+    for entry in ({}, {"username": "ada", "password": "s3cr-wrong"}, {"identitytoken": "s3cr"}):
+        log_in(tmp_path, registry_of_passwords, **entry)
+        for verb in (lambda: publish(store, [BERT]), lambda: store.get(KEY), lambda: store.list("")):
+            with pytest.raises(
+                UnavailableError, match=r"access denied \(HTTP 401.*docker login 127\.0\.0\.1"
+            ) as caught:
+                verb()
+            assert "s3cr" not in str(caught.value)
     log_in(tmp_path, registry_of_passwords, **ADA)
-    store = OCIStore(f"oci://{registry_of_passwords}/{path()}")
+    store = OCIStore(store.address)
     publish(store, [BERT])
     assert store.get(KEY) == BERT.data
-
-
-@pytest.mark.parametrize("entry", [{}, {"username": "ada", "password": "s3cr-wrong"}, {"identitytoken": "s3cr"}])
-def test_without_the_right_password_access_is_denied(
-    registry_of_passwords: str, tmp_path: Path, entry: dict[str, str]
-) -> None:
-    log_in(tmp_path, registry_of_passwords, **entry)
-    store = OCIStore(f"oci://{registry_of_passwords}/{path()}")
-    for verb in (lambda: publish(store, [BERT]), lambda: store.get(KEY), lambda: store.list("")):
-        with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401.*docker login 127\.0\.0\.1") as caught:
-            verb()
-        assert "s3cr" not in str(caught.value)
 
 
 BODY = b"bundle"
@@ -146,7 +136,8 @@ def test_a_password_goes_to_the_token_server_that_the_registry_names_and_only_a_
 ) -> None:
     token = answer(json.dumps({"token": "t0ken"}).encode())
     with answering(lambda _: [token]) as issuer:
-        challenge = b'Bearer realm="%s/t?a=b",service="a b",scope="repository:m/bert:pull"' % issuer.address.encode()
+        challenge = b'Basic realm="x", bearer Realm = "%s/t?a=b" , service="a b",scope="repository:m/bert:pull"'
+        challenge %= issuer.address.encode()
         with answering(registry(challenge)) as server:
             log_in(tmp_path, server.address.partition("//")[2], **ADA)
             assert oci(server).get(KEY) == BODY
@@ -185,25 +176,13 @@ def test_a_password_is_not_sent_to_a_token_server_without_tls(realm: str, tmp_pa
     assert authorized(server) == []
 
 
-TOKENS = {
-    "none": b"{}",
-    "no JSON": b"x",
-    "a number": b'{"token": 5}',
-    "a header": b'{"token": "x\\r\\nX-Evil: y"}',
-    "long": b'{"token": "' + b"x" * 100_000 + b'"}',
-    "longer": b'{"token": "' + b"x" * 5_000_000 + b'"}',
-    "nested": b"[" * 100_000,
-}
-
-
-@pytest.mark.parametrize("name", TOKENS)
-def test_what_is_no_token_is_refused(name: str) -> None:
-    with answering(lambda _: [answer(TOKENS[name])]) as issuer:
+@pytest.mark.parametrize(
+    "body", [b"{}", b"x", b'{"token": 5}', b'{"token": "x\\r\\nX-Evil: y"}', bytes(5_000_000)], ids=len
+)
+def test_what_is_no_token_is_refused(body: bytes) -> None:
+    with answering(lambda _: [answer(body)]) as issuer:
         challenge = b'Bearer realm="%s/"' % issuer.address.encode()
-        with (
-            answering(registry(challenge)) as server,
-            pytest.raises(UnavailableError, match=r"no token|larger"),
-        ):
+        with answering(registry(challenge)) as server, pytest.raises(UnavailableError, match=r"no token|larger"):
             oci(server).get(KEY)
     assert authorized(server) == []
 
@@ -218,18 +197,3 @@ def test_over_plain_http_to_another_machine_nothing_secret_is_sent(
             OCIStore("oci+http://registry.invalid/m").get(KEY)
     assert proxy.requests
     assert authorized(proxy) == []
-
-
-@pytest.mark.parametrize(
-    ("header", "expected"),
-    [
-        ('Bearer realm="a",service="b"', {"bearer": {"realm": "a", "service": "b"}}),
-        ('bearer Realm = a , scope="x:y:pull,push"', {"bearer": {"realm": "a", "scope": "x:y:pull,push"}}),
-        ('Basic realm="x", Bearer realm="y"', {"basic": {"realm": "x"}, "bearer": {"realm": "y"}}),
-        ('Bearer realm="open', {"bearer": {}}),
-        ('",=', {}),
-    ],
-)
-def test_reads_what_a_registry_wants(header: str, expected: dict[str, dict[str, str]]) -> None:
-    found = challenges(header)
-    assert {scheme: found.get(scheme) for scheme in expected} == expected

@@ -43,6 +43,11 @@ class Home:
         parsed = Address.parse(address)
         return next(accounts(parsed, self.environment, self.told.append), None)
 
+    def user(self) -> str:
+        found = self.find()
+        assert found
+        return found.user
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
@@ -65,19 +70,14 @@ def test_a_registry_is_found_by_any_of_its_names(home: Home, address: str, name:
     assert home.find(address) == ADA
 
 
-@pytest.mark.parametrize("name", ["registry.example", f"{HOST}/zo", f"{HOST}/zoo/models/x", "x" + HOST])
-def test_another_registry_or_folder_is_not_taken_for_it(home: Home, name: str) -> None:
-    home.write(".docker/config.json", {"auths": {name: auth()}})
+def test_the_entry_of_the_nearest_folder_counts_and_none_of_another_one(home: Home) -> None:
+    entries = {name: auth("eve") for name in ("registry.example", f"{HOST}/zo", f"{HOST}/zoo/models/x", "x" + HOST)}
+    home.write(".docker/config.json", {"auths": entries})
     assert home.find() is None
-
-
-def test_the_entry_of_the_nearest_folder_counts(home: Home) -> None:
-    entries = {HOST: auth("all"), f"{HOST}/zoo": auth("zoo"), f"{HOST}/zoo/models": auth("models")}
-    for count, user in ((3, "models"), (2, "zoo"), (1, "all")):
-        home.write(".docker/config.json", {"auths": dict(list(entries.items())[:count])})
-        found = home.find()
-        assert found
-        assert found.user == user
+    for folder in ("", "/zoo", "/zoo/models"):
+        entries[HOST + folder] = auth(folder or "all")
+        home.write(".docker/config.json", {"auths": entries})
+        assert home.user() == (folder or "all")
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,9 @@ def test_the_files_count_in_their_order(home: Home) -> None:
     home.environment |= {"REGISTRY_AUTH_FILE": str(home.folder / files[0]), "XDG_RUNTIME_DIR": str(home.folder / "run")}
     for name in reversed(files):
         home.write(name, {"auths": {HOST: auth(name)}})
-        found = home.find()
-        assert found
-        assert found.user == name
+        assert home.user() == name
     home.write(files[0], {"auths": {}})
-    found = home.find()
-    assert found
-    assert found.user == files[1]
+    assert home.user() == files[1]
     home.environment = {"DOCKER_CONFIG": str(home.folder / "docker")}
     assert home.find() is None
     home.write("docker/config.json", {"auths": {HOST: auth()}})
@@ -150,10 +146,7 @@ def test_the_helper_of_a_registry_goes_before_the_store_and_that_before_the_file
     assert home.find() == ADA
 
 
-@pytest.mark.parametrize(
-    "script",
-    ["echo something else; exit 1", "echo no JSON", "kill -9 $$", ""],
-)
+@pytest.mark.parametrize("script", ["echo something else; exit 1", "echo no JSON", "kill -9 $$", ""])
 def test_a_helper_that_fails_is_named_and_what_it_says_is_not_shown(home: Home, script: str) -> None:
     if script:
         home.helper("cloud", f"echo s3cret >&2; {script}")
@@ -161,25 +154,23 @@ def test_a_helper_that_fails_is_named_and_what_it_says_is_not_shown(home: Home, 
     assert home.find() == ADA
     assert home.told[0].startswith("docker-credential-cloud: the credential helper does not work")
     assert "s3cret" not in home.told[0]
-    home.write(".docker/config.json", {"credsStore": "../x", "auths": {HOST: auth()}})
-    assert home.find() == ADA
-    assert "is not the name of a credential helper" in home.told[1]
 
 
-UNREADABLE = [
-    "x",
-    "[" * 100_000,
-    json.dumps({"auths": {HOST: {"auth": "s3cr=t"}}}),
-    json.dumps({"auths": {HOST: {"auth": base64.b64encode(b"\xff\xfes3cret").decode()}}}),
-]
-
-
-@pytest.mark.parametrize("document", UNREADABLE)
+@pytest.mark.parametrize(
+    "document",
+    [
+        "x",
+        "[" * 100_000,
+        json.dumps({"credsStore": "../x"}),
+        json.dumps({"auths": {HOST: {"auth": "s3cr=t"}}}),
+        json.dumps({"auths": {HOST: {"auth": base64.b64encode(b"\xff\xfes3cret").decode()}}}),
+    ],
+)
 def test_a_file_that_cannot_be_understood_is_named_without_what_is_in_it(home: Home, document: str) -> None:
     file = home.write(".config/containers/auth.json", document)
     home.write(".docker/config.json", {"auths": {HOST: auth()}})
     assert home.find() == ADA
-    assert home.told[0].startswith(f"{file}: ")
+    assert f"{file}: " in home.told[0]
     assert "s3cr" not in home.told[0]
 
 

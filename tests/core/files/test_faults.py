@@ -20,12 +20,10 @@ import pytest
 import real
 from core.files.krmfiles import FIELD, FILES, make_package
 from faults import SOMEBODY, WRITING, Faulty, Outcome, become, forked, leftovers, recover
-from packyard.core.errors import ConflictError
 from packyard.core.files import undo as undoing
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.setters.change import change_setters
-from tiny import COMMAND, environment
 
 WHOLE = bool(os.environ.get("PACKYARD_FUZZ"))
 PLACES = 2  # of each kind, command and way, where not all are tried
@@ -207,33 +205,25 @@ def test_a_change_that_fails_or_is_killed_at_any_call_leaves_old_or_new_files_an
             else:
                 assert outcome.code == (-9), told
             edited = dice.choice(sorted(case.files())) if way == "dies before an edit" else ""
-            complete(case, told, [old, new], edited=edited, back=dice.random() < 0.5)
+            complete(case, told, [old, new], edited=edited)
         assert start() == old
 
 
-def complete(
-    case: Case, told: str, states: Sequence[dict[str, bytes]], *, edited: str = "", back: bool = False
-) -> None:
+def complete(case: Case, told: str, states: Sequence[dict[str, bytes]], *, edited: str = "") -> None:
     """One more command completes, with an edit that somebody made before it."""
     if edited:
         with case.files()[edited].open("ab") as file:
             file.write(MINE)
     if not isinstance(case, Closed):
-        outcome = case.run(lambda case: go_on(case, states, edited, back=back))
+        outcome = case.run(lambda case: go_on(case, states, edited))
         assert outcome.code == 0, f"{told}; then {outcome.text}"
 
 
-def go_on(case: Case, states: Sequence[dict[str, bytes]], edited: str, *, back: bool) -> None:
+def go_on(case: Case, states: Sequence[dict[str, bytes]], edited: str) -> None:
     looks = case.content()
     change_setters(case.root, {"V": ["c"]}, dry_run=True)
     assert case.content() == looks
-    stopped = ""
-    try:
-        recover(case.root, case.log())
-    except ConflictError as error:
-        stopped = str(error)
-        Tree(case.root).settle(case.log(), back=back)
-    assert not stopped or (edited and "undo --redo" in stopped), stopped
+    recover(case.root, case.log())
     assert edited or case.content() in states
     assert not leftovers(case.root)
     before = case.content()
@@ -244,41 +234,3 @@ def go_on(case: Case, states: Sequence[dict[str, bytes]], edited: str, *, back: 
     assert not leftovers(case.root)
     undo(case)
     assert case.content() == before
-
-
-SYSTEM_CALLS = ("rename", "unlink", "fsync", "fchmod", "ftruncate", "fallocate", "flock", "write", "mkdir")
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(not WHOLE, reason="takes a minute; PACKYARD_FUZZ asks for it")
-@pytest.mark.parametrize("kind", ["plain", "linked"])
-@pytest.mark.parametrize("call", SYSTEM_CALLS)
-def test_the_same_of_the_whole_command_by_what_the_kernel_is_asked(call: str, kind: str, open_dir: Path) -> None:
-    strace = real.program("strace")
-    case = KINDS[kind](open_dir / "case")
-    for way in ("error=EIO", "signal=KILL"):
-        for at in range(1, 100):
-            case.make()
-            old, new = case.content(), case.run(set_to("b")) and case.content()
-            case.make()
-            trace = [strace, "-f", "-qq", "-o", open_dir / "trace", "-e", f"trace={call}"]
-            traced = [*trace, "-e", f"inject={call}:{way}:when={at}", *COMMAND, "set", case.root, "V=b"]
-            process = subprocess.run(
-                traced,
-                env=environment(XDG_STATE_HOME=str(case.folder)),
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if "(INJECTED)" not in (open_dir / "trace").read_text("utf-8") and process.returncode == 0:
-                break  # there are no more calls
-            told = f"{kind}, {call} {at} {way}: {process}"
-            if call == "write":  # also what it prints, after the change
-                complete(case, told, [old, new])
-                continue
-            assert "Traceback" not in process.stderr, told
-            if way != "signal=KILL" and process.returncode == 1:
-                assert case.content() == old, told
-            complete(case, told, [old, new])
-        else:
-            pytest.fail(f"{call} never ended")

@@ -1,4 +1,4 @@
-"""After a crash the next command finishes the change, or stops at a file that was edited, with both ways to go on."""
+"""After a crash the next command finishes the change, but for files that were edited, which it names."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ import pytest
 from core.files.krmfiles import FIELD, FILES, field_values, make_package, one_setter
 from core.files.packages import edit, set_to
 from faults import Faulty, content, forked, leftovers, recover
-from packyard.core.errors import ConflictError
+from packyard.cli import state
 from packyard.core.files.steps import StepLog
-from packyard.core.files.tree import Tree
 from packyard.using.setters.change import change_setters
 from reading import files
 from tiny import packyard
@@ -29,29 +28,38 @@ def interrupt(root: Path, *, at: int = 3) -> None:
 
 
 @pytest.mark.parametrize(("at", "name"), list(enumerate(["Krmfile", *FILES], 2)))
-def test_an_edit_that_was_made_after_a_crash_stops_the_next_command_which_says_both_ways_out(
+def test_an_edit_that_was_made_after_a_crash_stays_while_the_next_command_finishes_the_rest_and_says_so(
     name: str, at: int, tmp_path: Path
 ) -> None:
     root = make_package(tmp_path / "it's a package")
     interrupt(root, at=at)
     edit(root / name)
     looks = content(root)
-    refused = packyard("set", root, "V=c")
-    assert (refused.returncode, content(root)) == (1, looks)
-    assert f"{root / name}: was changed after an interrupted command" in refused.stderr
-    way = ("undo --redo", "undo")[at % 2]
-    command = re.search(rf"packyard ({way} ['/].*?)(; |\)\n)", refused.stderr)
-    assert command
-    done = packyard(*shlex.split(command[1]))
-    assert done.returncode == 0, done.stderr
-    assert f"{name}: was changed since then; left as it is" in done.stderr
+    told = packyard("explain", root, "V")
+    assert f"packyard undo {shlex.quote(str(root))} takes it back" in told.stderr
+    assert content(root) == looks
+    done = packyard("undo", root)
+    assert (done.returncode, "nothing to undo" in done.stderr) == (1, True)  # it had no title
+    assert f"{root / name}: was changed after an interrupted command, which is finished now" in done.stderr
     assert content(root)[name] == looks[name]
     others = {path: data for path, data in content(root).items() if path not in (name, "Krmfile")}
-    assert {data.split()[1] for data in others.values()} == {b"b" if way == "undo --redo" else b"a"}
+    assert {data.split()[1] for data in others.values()} == {b"b"}
     assert not leftovers(root)
     set_to(root, "c")
     assert b"by hand" in content(root)[name]
     assert field_values(root) == {"c"}
+
+
+def test_what_was_interrupted_is_taken_back_by_undo_but_for_an_edit_by_hand(tmp_path: Path) -> None:
+    root, log = make_package(tmp_path / "package"), state.log("V=b")
+    (root / "one.yaml").write_text(FIELD + "# text\n# text\n", "utf-8")
+    before = content(root)
+    killed = forked(lambda: change_setters(root, {"V": ["b"]}, log=log), Faulty(3, None, names=("rename",)))
+    assert killed.code == -9
+    edit(root / "one.yaml")
+    undone = packyard("undo", root)
+    assert (undone.returncode, "undone: V=b" in undone.stderr) == (0, True), undone.stderr
+    assert content(root) == {**before, "one.yaml": before["one.yaml"] + b"mine: by hand\n"}
 
 
 def test_a_change_in_a_folder_below_is_finished_by_a_command_on_a_folder_above(tmp_path: Path) -> None:
@@ -80,22 +88,18 @@ def test_a_folder_that_became_a_link_after_a_crash_is_not_followed(tmp_path: Pat
     interrupt(root, at=2)
     (root / "sub").rename(tmp_path / "elsewhere")
     (root / "sub").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ConflictError, match=r"sub/three\.yaml: was changed after an interrupted command"):
-        set_to(root, "c")
-    assert (tmp_path / "elsewhere/three.yaml").read_text("utf-8") == FIELD
-    Tree(root).settle(StepLog.of_user(), back=True)
+    told: list[str] = []
+    recover(root, StepLog.of_user()._replace(tell=told.append))
+    assert [line.partition(": was changed after")[0] for line in told] == [f"{root}/sub/three.yaml"]
     assert (tmp_path / "elsewhere/three.yaml").read_text("utf-8") == FIELD
 
 
-@pytest.mark.parametrize("at", [1, 2], ids=["prepared", "decided"])
-def test_a_command_that_dies_while_it_recovers_leaves_nothing_that_the_next_one_does_not_find(
-    at: int, tmp_path: Path
-) -> None:
+def test_a_command_that_dies_while_it_recovers_leaves_nothing_that_the_next_one_does_not_find(tmp_path: Path) -> None:
     for dies_at in count(1):
         root = make_package(tmp_path / str(dies_at))
         for name in FILES:  # a file of two names is written through, so that its staged file stays to the end
             (tmp_path / f"{dies_at}-{name.replace('/', '-')}").hardlink_to(root / name)
-        interrupt(root, at=at)
+        interrupt(root, at=2)
         outcome = forked(lambda root=root: recover(root), Faulty(dies_at, None, names=("rename", "unlink")))
         set_to(root, "c")
         assert field_values(root) == {"c"}, dies_at
@@ -123,7 +127,7 @@ def test_who_only_reads_says_that_a_change_is_pending_and_changes_nothing(verb: 
     words = [word if word != "package" else root for word in READERS[verb]]
     told = packyard(*words, cwd=root).stderr
     assert "an interrupted change is pending" in told
-    assert f"packyard undo --redo {root}" in told
+    assert f"packyard undo {root} takes it back" in told
     assert "Traceback" not in told
     assert files(tmp_path) == before
 

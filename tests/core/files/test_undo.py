@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.files.krmfiles import one_setter
-from faults import Faulty, forked
+from faults import Faulty, forked, recover
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files import undo
 from packyard.core.files.steps import StepLog
@@ -99,6 +99,7 @@ def test_a_set_that_was_killed_counts_if_it_was_finished(at: int, tmp_path: Path
     log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
     set_value(log, root, "b")
     assert forked(lambda: set_value(log, root, "c"), Faulty(at, None, names=("rename",))).code == -9
+    recover(root, log)
     titles = ["V=c", "V=b"] if at > 1 else ["V=b"]
     (root / "more.yaml").write_text("mine", "utf-8")
     assert [undone(log, root) for _ in titles] == titles

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.cli import compared, declare, fanout, output, packages, unified, untarred
-from packyard.cli.rows import FORMS, Rows
+from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
 from packyard.using.render import every
 from packyard.using.render.render import render
@@ -28,7 +28,7 @@ from packyard.using.upgrade.difference import Change, Files, compare_all
 from packyard.using.upgrade.merge import edited_by_hand
 
 FIELDS = "package, where, what, name, path, change, before, after, setter, note, breaking"
-ROWS = Rows("difference", FIELDS, forms=(*FORMS, "markdown"))
+ROWS = Rows("difference", FIELDS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,9 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         changes = _with_edited(by_package.get(name, ()), before[name], files, top.resolve())
         by_package = {name: tuple(each for each in changes if f"{each.where}/".startswith(below))}
     listed = [(name, each) for name, changes in by_package.items() for each in changes]
-    if arguments.output == "markdown":
-        output.page(report.markdown(by_package))
-    elif ROWS.show([report.document(name, each) for name, each in listed], arguments.output):
+    if ROWS.show([report.document(name, each) for name, each in listed], arguments.output):
         for line in report.text(by_package):
             output.line(line)
     places = output.counted(len({(name, each.where) for name, each in listed}), "place")

@@ -5,7 +5,7 @@ packyard undo [DIR] --list  the changes that can be undone, the newest first
 packyard undo [DIR] --redo  do again what was undone last
 
 Edits by hand stay; where they and the change meet in the same lines, nothing is undone. A change that was interrupted
-is taken back, or finished by --redo, except for files that were changed since.
+is finished first.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
         declare.alone(arguments, "undo", "beside --list", "dry-run", "yes")
         return _list(directory, arguments.output)
     log, places = _log(), (directory, *_also(directory))
-    if not arguments.dry_run and _settled(log, directory, arguments):
-        return 0
+    if not arguments.dry_run:
+        with Tree(directory).locked(log):  # finishes an interrupted change first
+            pass
     step = (undo.undone if arguments.redo else undo.last)(log, *places)
     if not Path(step.root).is_dir():
         hint = "packyard undo DIR is for one package, and --list shows all changes"
@@ -131,15 +132,3 @@ def _files(step: Step, files: Contents) -> Iterator[tuple[str, str]]:
     for name, data in sorted(files.items()):
         change = "removed" if data is None else "added" if step.sizes[name][1] is None else "changed"
         yield os.path.relpath(step.path(name)), change
-
-
-def _settled(log: StepLog, directory: Path, arguments: argparse.Namespace) -> bool:
-    """Take back or finish an interrupted change, and print its files; say whether there was one."""
-    settled, left = Tree(directory).settle(log, back=not arguments.redo)
-    files = [(os.path.relpath(file), "changed") for file in settled]
-    if files and ROWS.show([("interrupted", files)], arguments.output):
-        for file, _ in files:
-            output.line(file)
-    for file in left:
-        output.note(f"{os.path.relpath(file)}: was changed since then; left as it is")
-    return bool(settled or left)

@@ -1,29 +1,28 @@
 """Several files get new bytes as one change: all of them, or none.
 
 1. Each file is compared with what was read of it.
-2. The step is drafted (`steps`), and a `notice` of it put into the package.
-3. The new files are staged beside the old ones.
-4. All of that is on the disk: the step is decided, and the new files take their places, renamed or `inplace`.
+2. The step is written (`steps`), and a `notice` of it put into the package.
+3. The new files are staged beside the old ones, and on the disk.
+4. They take their places, renamed or `inplace`.
 5. The step ends.
 
-What fails gives every file its old bytes back. What a kill leaves before 4 is removed by the next command there, and
-finished from there on, unless a file was edited since: then the user chooses, by `settle`.
+What fails gives every file its old bytes back. What a kill leaves is finished by the next command there, but for files
+that were edited since: these stay as they are, and the user is told.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from packyard.core import ending
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import atomic, inplace, notice, regular
-from packyard.core.files.steps import DRAFT, Changes, Step, StepLog, staged_names
+from packyard.core.files.steps import Changes, Step, StepLog, staged_names
 
 _CHANGED = "was changed by somebody else meanwhile; nothing was written"
-_EDITED = "was changed after an interrupted command; nothing was done"
 _FOR_CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -94,17 +93,16 @@ def write(root: str, changes: Iterable[FileChange], log: StepLog) -> None:
 
 
 def _write(files: _Files, moves: Sequence[_Move], step: Step | None, posted: str) -> None:
-    """Stage the new files, decide the step, and let them take their places; remove the notice that was ``posted``."""
+    """Stage the new files, and let them take their places; end the step, and remove the notice that was ``posted``."""
     is_made = False
     try:
-        _stage_all(moves, [str(step.file)] if step else [])
+        _stage_all(moves)
         with ending.later():
-            step = step and step.decide()
             try:
                 for move in moves:
                     _take_place(move)
             except (OSError, PackyardError) as error:
-                step = _give_back(files, step, error)
+                _give_back(files, error)
                 raise
             is_made = True
             with suppress(OSError):  # then the step stays open, and the next command ends it
@@ -122,42 +120,33 @@ def _write(files: _Files, moves: Sequence[_Move], step: Step | None, posted: str
         raise
 
 
-def _give_back(files: _Files, step: Step | None, reason: Exception) -> Step | None:
-    """Give every file its old bytes back, but one that somebody changed meanwhile; return the step, undecided."""
+def _give_back(files: _Files, reason: Exception) -> None:
+    """Give every file its old bytes back, but one that somebody changed meanwhile."""
     try:
         _carry_out(files, _rest(files, back=True)[0], back=True)
-        return step and step.undecide()
     except (OSError, PackyardError) as error:
         message = f"{_why(reason)}, and the change could not be taken back: {_why(error)}"
-        raise UnfinishedError(Problem(message, file=files.root, hint=ways_out(files.root))) from error
+        hint = "the next packyard command there finishes it"
+        raise UnfinishedError(Problem(message, file=files.root, hint=hint)) from error
 
 
-def settle(step: Step, *, back: bool = False, forced: bool = False) -> tuple[list[str], list[str]]:
-    """Finish a dead writer's step, or take it back.
-
-    Files that were changed since then are left alone where that is ``forced``; otherwise `ConflictError` names them
-    all, and nothing is changed. Return the files that have the right bytes now, and those that were left alone.
-    """
+def settle(step: Step, tell: Callable[[str], object]) -> None:
+    """Finish a dead writer's step; say which files were changed since then, and are left alone."""
     with step.claimed() as is_open:
         if not is_open:
-            return [], []
-        files = _Files(step.root, {} if step.state == DRAFT else step.contents(), step.staged())
-        changes, edited = _rest(files, back=back)
-        if edited and not forced:
-            raise ConflictError(*(Problem(_EDITED, file=file, hint=ways_out(step.root)) for file in edited))
+            return
+        files = _Files(step.root, step.contents(), step.staged())
+        changes, edited = _rest(files, back=False)
         try:
-            _carry_out(files, changes, back=back)
-            notice.remove(step.root, str(step.file.with_suffix(f".{DRAFT}")))
+            _carry_out(files, changes, back=False)
+            notice.remove(step.root, str(step.file))
         except OSError as error:
             file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else step.root
-            what = "taken back" if back else "finished"
-            message = f"an interrupted change cannot be {what}: {error.strerror or error}"
-            raise UnavailableError(Problem(message, file=file, hint=ways_out(step.root))) from error
-        if back or step.state == DRAFT:
-            step.drop()
-        else:
-            step.end()
-        return sorted(step.path(path) for path in step.sizes if step.path(path) not in edited), sorted(edited)
+            message = f"an interrupted change cannot be finished: {error.strerror or error}"
+            raise UnavailableError(Problem(message, file=file)) from error
+        step.end()
+    for file in edited:
+        tell(f"{file}: was changed after an interrupted command, which is finished now; left as it is")
 
 
 def _rest(files: _Files, *, back: bool) -> tuple[dict[str, FileChange], list[str]]:
@@ -195,17 +184,6 @@ def _carry_out(files: _Files, changes: Mapping[str, FileChange], *, back: bool) 
     for move in moves:
         _take_place(move)
     _clear(move.staged for move in moves)
-
-
-def ways_out(folder: str) -> str:
-    """Return what to type where an interrupted change cannot be finished automatically."""
-    import shlex
-
-    quoted = shlex.quote(folder)
-    return (
-        f"to finish the change except for files changed since then: packyard undo --redo {quoted}; "
-        f"to take it back: packyard undo {quoted}"
-    )
 
 
 def _prepare(root: str, changes: Mapping[str, FileChange]) -> list[_Move]:
@@ -263,12 +241,12 @@ def _state(state: os.stat_result) -> tuple[int, ...]:
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
-def _stage_all(moves: Sequence[_Move], also: Sequence[str] = ()) -> None:
-    """Write the new files beside the old ones, and wait until they and some other files are on the disk."""
+def _stage_all(moves: Sequence[_Move]) -> None:
+    """Write the new files beside the old ones, and wait until they are on the disk."""
     new = [move for move in moves if move.new is not None]
     for move in new:
         _stage(move)
-    atomic.flush_all([*also, *(move.staged for move in new)])
+    atomic.flush_all([move.staged for move in new])
 
 
 def _stage(move: _Move) -> None:

@@ -1,7 +1,6 @@
 """The step log in the user's state folder: what a command changes, written and synced before it is changed.
 
-    00000007-<token>.draft   new files are staged beside the old ones
-    00000007-<token>.open    decided: where its writer died, the next command there finishes it
+    00000007-<token>.open    where its writer died, the next command there finishes it
     00000007-<token>.done    made: `undo` gives the files their bytes of before
     00000007-<token>.undone  taken back: `undo --redo` makes it again
 
@@ -28,7 +27,8 @@ from packyard.core.files import atomic, home, paths, regular
 
 KEPT = 100
 KEPT_BYTES = 256 << 20
-DRAFT, OPEN, DONE, UNDONE = "draft", "open", "done", "undone"
+OPEN, DONE, UNDONE = "open", "done", "undone"
+_DRAFT = "draft"  # what is written
 _LINE = 64 << 20
 
 #: The bytes of files by their paths below a root; None where there is no file.
@@ -49,11 +49,6 @@ class Step(NamedTuple):
     ends: str
     instead: str
     sizes: Mapping[str, tuple[int | None, int | None]]
-
-    @property
-    def state(self) -> str:
-        """Say how far the step is."""
-        return self.file.suffix[1:]
 
     def path(self, name: str) -> str:
         """Return the absolute path of a file."""
@@ -95,30 +90,11 @@ class Step(NamedTuple):
         finally:
             os.close(handle)
 
-    def decide(self) -> Step:
-        """Say on the disk that the change will be made, whatever happens."""
-        decided = self._as(OPEN)
-        try:
-            atomic.flush(str(self.file.parent))
-        except OSError:
-            decided.undecide()
-            raise
-        return decided
-
-    def undecide(self) -> Step:
-        """Say on the disk that the change will not be made: its files have their old bytes."""
-        return self._as(DRAFT)
-
-    def _as(self, state: str) -> Step:
-        file = self.file.with_suffix(f".{state}")
-        os.rename(self.file, file)
-        return self._replace(file=file)
-
     def end(self) -> None:
         """Say that the change is made; a step that stays open is ended by the next command there."""
         with suppress(OSError):
             if self.ends:
-                self._as(self.ends)
+                self.file.rename(self.file.with_suffix(f".{self.ends}"))
             else:
                 self.file.unlink()
             if self.instead:
@@ -126,7 +102,7 @@ class Step(NamedTuple):
 
     def drop(self) -> None:
         """Forget the step: nothing is changed, and nothing will be."""
-        with suppress(OSError):  # then the next command finds nothing to do
+        with suppress(OSError):
             self.file.unlink()
 
 
@@ -150,11 +126,11 @@ class StepLog(NamedTuple):
 
     @contextmanager
     def begin(self, root: str, token: str, files: Changes) -> Iterator[Step | None]:
-        """Write the draft of a step, locked as long as its writer lives; None where that is not possible."""
+        """Write a step to the disk, locked as long as its writer lives; None where that is not possible."""
         step, handle, why = None, -1, "without a home folder"
         if self.folder:
             try:
-                step, handle = self._draft(self.folder, root, token, files)
+                step, handle = self._open(self.folder, root, token, files)
             except OSError as error:
                 why = f"in {self.folder}: {error.strerror or error}"
         if not step:
@@ -165,7 +141,7 @@ class StepLog(NamedTuple):
             if handle >= 0:
                 os.close(handle)
 
-    def _draft(self, folder: Path, root: str, token: str, files: Changes) -> tuple[Step, int]:
+    def _open(self, folder: Path, root: str, token: str, files: Changes) -> tuple[Step, int]:
         sizes = {path: (_size(old), _size(new)) for path, (old, new) in files.items()}
         ends = self.ends if self.title else ""
         head = {"root": root, "title": self.title, "ends": ends, "instead": self.instead, "files": sizes}
@@ -174,14 +150,19 @@ class StepLog(NamedTuple):
         present = self._sizes()
         if not self.instead:
             self._forget_undone({os.path.join(root, path) for path in files}, present)
-        file = folder / f"{max(map(_number, present), default=0) + 1:08}-{token}.{DRAFT}"
-        handle = atomic.create(str(file), (line, *(data for both in files.values() for data in both if data)))
+        file = folder / f"{max(map(_number, present), default=0) + 1:08}-{token}.{OPEN}"
+        draft = file.with_suffix(f".{_DRAFT}")
+        handle = atomic.create(str(draft), (line, *(data for both in files.values() for data in both if data)))
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._prune(present, os.fstat(handle).st_size)
+            os.fsync(handle)
+            draft.rename(file)
+            atomic.flush(str(folder))
         except BaseException:
             os.close(handle)
-            file.unlink()
+            draft.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
             raise
         return Step(file, root, self.title, ends, self.instead, sizes), handle
 
@@ -211,8 +192,7 @@ class StepLog(NamedTuple):
             try:
                 yield _parse(file, sizes[file])
             except (InputError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
-                if file.suffix != f".{DRAFT}":  # that may be written just now
-                    self.tell(f"{file}: is not an entry of packyard's history; ignored")
+                self.tell(f"{file}: is not an entry of packyard's history; ignored")
 
     def _forget_undone(self, files: set[str], sizes: dict[Path, int]) -> None:
         """Delete the steps that cannot be done again, as their files are changed otherwise now, also from ``sizes``."""
@@ -239,7 +219,7 @@ class StepLog(NamedTuple):
             for entry in entries:
                 stem, _, suffix = entry.name.partition(".")
                 number = stem.partition("-")[0]
-                if suffix in (DRAFT, OPEN, DONE, UNDONE) and number.isdecimal() and number.isascii():
+                if suffix in (_DRAFT, OPEN, DONE, UNDONE) and number.isdecimal() and number.isascii():
                     with suppress(FileNotFoundError):  # pruned by another command
                         sizes[self.folder / entry.name] = entry.stat(follow_symlinks=False).st_size
         return sizes

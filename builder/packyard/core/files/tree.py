@@ -14,7 +14,7 @@ from pathlib import Path
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import exclusive, notice, paths, regular, replace
 from packyard.core.files.replace import FileChange
-from packyard.core.files.steps import DRAFT, OPEN, StepLog
+from packyard.core.files.steps import OPEN, StepLog
 
 _PATH_MAX = 4096
 
@@ -83,8 +83,8 @@ class Tree:
             raise InputError(Problem("is not a directory", file=os.fspath(self.root_dir)))
         self._log = log = log or StepLog.of_user()
         with exclusive.held(self.root, log.tell):
-            for step in log.at(self.root, DRAFT, OPEN):
-                replace.settle(step)
+            for step in log.at(self.root, OPEN):
+                replace.settle(step, log.tell)
                 self._read.clear()
             for warning in self._warnings(below=below):
                 log.tell(warning)
@@ -92,29 +92,17 @@ class Tree:
 
     def interrupted(self, log: StepLog) -> Iterator[str]:
         """Yield what to say of each change that is open here, above or below; for commands that only read."""
-        for step in log.at(self.root, DRAFT, OPEN):
+        from shlex import quote
+
+        for step in log.at(self.root, OPEN):
             with step.claimed(wait=False) as is_dead:
                 if is_dead:
                     yield (
                         f"{step.root}: an interrupted change is pending: the next command that writes there finishes "
-                        f"it, or says why not; {replace.ways_out(step.root)}"
+                        f"it, and packyard undo {quote(step.root)} takes it back"
                     )
                     return
         yield from self._warnings()
-
-    def settle(self, log: StepLog, *, back: bool) -> tuple[list[str], list[str]]:
-        """Finish or take back what killed writers left, except for files that were changed since then.
-
-        Return the files that have the right bytes now, and those that were left alone.
-        """
-        settled: list[str] = []
-        skipped: list[str] = []
-        with exclusive.held(self.root, log.tell):
-            for step in log.at(self.root, DRAFT, OPEN):
-                some, others = replace.settle(step, back=back, forced=True)
-                settled += some
-                skipped += others
-        return settled, skipped
 
     def write(
         self,

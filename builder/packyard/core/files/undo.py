@@ -86,8 +86,6 @@ def content(tree: Tree, name: str) -> bytes | None:
 def _take_back(
     log: StepLog, find: Callable[..., Step], directories: tuple[Path, ...], merge: Merge, state: str
 ) -> tuple[Step, Contents]:
-    with Tree(directories[0]).locked(log):  # finishes an interrupted change first
-        pass
     step = find(log, *directories)
     tree = Tree(Path(step.root))
     with tree.locked(log._replace(title=step.title, ends=state, instead=step.file.name)):

@@ -17,12 +17,11 @@ import socket
 import ssl
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import requests
@@ -56,8 +55,6 @@ _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, str], ...] = (
     ((http.client.HTTPException, ValueError), "the server sent an invalid response", LOOK),
     ((OSError,), "the server cannot be reached", LOOK),
 )
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,15 +169,46 @@ class Client:
             self._session.mount(f"{scheme}://", HTTPAdapter(pool_maxsize=_CONNECTIONS, max_retries=REPETITIONS))
 
     def ask(self, request: Request) -> Answer:
-        """Send a request, follow redirections, and return the answer with its body, or raise `UnavailableError`."""
-        end = time.monotonic() + self._patience
-        with self._in_time(request, end, lambda: self._opened(request, end)) as response:
-            body = self._body(request, response, end)
+        """Send a request, follow redirections, and return the answer with its body, or raise `UnavailableError`.
+
+        When the time is up, the socket that is read is shut, if there is one yet.
+        """
+        end, responses = time.monotonic() + self._patience, list[requests.Response]()
+        try:
+            return within(self._patience, lambda: self._answer(request, end, responses))
+        except OverdueError as error:
+            for response in responses:
+                with suppress(OSError, RuntimeError, ValueError):
+                    response.raw.shutdown()
+            raise late(request.place, self._patience) from error
+        except PackyardError:
+            raise
+        except Exception as error:  # the libraries raise many kinds, which share no base, for what a server sends
+            raise _refusal(request, error) from error
+
+    def _answer(self, request: Request, end: float, responses: list[requests.Response]) -> Answer:
+        """Return the answer with its body as it was sent; what is said of an error at length is left out."""
+        with self._opened(request) as response:
+            responses.append(response)
+            body, is_success = bytearray(), 200 <= response.status_code < 300
+            limit = request.limit if is_success else _PIECE
+            is_long = (response.raw.length_remaining or 0) > limit
+            while not is_long and (piece := response.raw.read(_PIECE, decode_content=False)):
+                if time.monotonic() > end:  # nobody waits for it any more
+                    raise OverdueError
+                body += piece
+                is_long = len(body) > limit
+        if is_long and is_success:
+            raise too_long(request.place, limit)
         return Answer(
-            request=request, status=response.status_code, url=response.url, headers=response.headers, body=body
+            request=request,
+            status=response.status_code,
+            url=response.url,
+            headers=response.headers,
+            body=b"" if is_long else bytes(body),
         )
 
-    def _opened(self, request: Request, end: float) -> requests.Response:
+    def _opened(self, request: Request) -> requests.Response:
         """Send a request and follow redirections; a change goes to no other server, nor where it becomes a GET."""
         url, authorization, changes = request.url, request.authorization, request.method not in ("GET", "HEAD")
         for _ in range(_REDIRECTIONS + 1):
@@ -194,9 +222,6 @@ class Client:
                 timeout=(min(_CONNECT, self._patience), self._patience + 1),
                 verify=authorities() if url.startswith("https:") else None,
             )
-            if time.monotonic() > end:  # nobody waits for it any more
-                response.close()
-                raise OverdueError
             if not response.is_redirect or (changes and response.status_code not in (307, 308)):
                 return response
             response.close()
@@ -207,35 +232,6 @@ class Client:
                     raise request.refusal("the server redirects a change to another server")
             url = following
         raise request.refusal(f"the server redirects more than {_REDIRECTIONS} times", "check the address")
-
-    def _body(self, request: Request, response: requests.Response, end: float) -> bytes:
-        """Return the body as it was sent, without decoding it; what is said of an error at length is left out."""
-        body, is_success = bytearray(), 200 <= response.status_code < 300
-        limit = request.limit if is_success else _PIECE
-        is_long = (response.raw.length_remaining or 0) > limit
-        read: Callable[[], bytes] = partial(response.raw.read, _PIECE, decode_content=False)
-        while not is_long and (piece := self._in_time(request, end, read, response)):
-            body += piece
-            is_long = len(body) > limit
-        if is_long and is_success:
-            raise too_long(request.place, limit)
-        return b"" if is_long else bytes(body)
-
-    def _in_time(
-        self, request: Request, end: float, call: Callable[[], _T], response: requests.Response | None = None
-    ) -> _T:
-        """Make a call in a thread; when the time is up the socket that it reads is shut, if it is known yet."""
-        try:
-            return within(max(0.0, end - time.monotonic()), call)
-        except OverdueError as error:
-            if response is not None:
-                with suppress(OSError, RuntimeError, ValueError):
-                    response.raw.shutdown()
-            raise late(request.place, self._patience) from error
-        except PackyardError:
-            raise
-        except Exception as error:  # the libraries raise many kinds, which share no base, for what a server sends
-            raise _refusal(request, error) from error
 
 
 def _refusal(request: Request, error: Exception) -> UnavailableError:

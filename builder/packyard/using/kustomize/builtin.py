@@ -12,8 +12,8 @@ from pathlib import Path
 from packyard.core.errors import BeyondError, InputError, Problem
 from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml.document import walk
-from packyard.core.yaml.node import MappingNode, SequenceNode
-from packyard.using.kustomize import manifest, namespace, objects, references, supported
+from packyard.core.yaml.node import MappingNode
+from packyard.using.kustomize import manifest, namespace, references, supported
 from packyard.using.kustomize.accumulate import Gathering, SourceObject
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
@@ -89,8 +89,6 @@ class _Build(Gathering):
         if item.identity != before:
             message = f"changes kind, name or namespace of {before[1]} {before[3]!r}"
             raise BeyondError(change.problem(f"{message}: not supported by packyard's own build", HINT))
-        if isinstance(change.document.root, SequenceNode):
-            objects.refuse_untexts(item.root, "of an object that operations change")
 
 
 def _check_identities(items: Sequence[Object], complaint: str) -> None:

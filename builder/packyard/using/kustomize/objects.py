@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from packyard.core.errors import BeyondError, InputError, Problem
 from packyard.core.yaml import aliases, strict
-from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.document import items as nodes_of
+from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.strict import Value
 from packyard.core.yaml.values import is_null
@@ -38,7 +38,14 @@ class Object:
         value = strict.to_value(node)
         assert isinstance(value, dict)
         item = cls(value, node.source.name, node.source.locate(node.start)[0])
-        return _with_texts(item, node.find("metadata", "annotations"))
+        annotations = item.metadata.get("annotations")
+        if not annotations:
+            item.metadata.pop("annotations", None)
+        for name, text in annotations.items() if isinstance(annotations, dict) else ():
+            if not isinstance(text, str):
+                message = f"annotation {name!r} must be text, and kustomize makes text of it in its own way"
+                raise BeyondError(item.problem(message, "put it in quotes"))
+        return item
 
     @property
     def api_version(self) -> str:
@@ -89,19 +96,18 @@ def parse(source: Source) -> list[Object]:
 def read(source: Source) -> list[MappingNode]:
     """Read every object of a file as `parse` does, as nodes."""
     nodes: list[MappingNode] = []
-    is_alone = "\n---" not in source.text
     for document in aliases.read(source):
         if document.root is not None and not is_null(document.root):
             for node in walk(document.root):
                 if isinstance(node, Scalar) and node.style == ">" and _UNFOLDED.search(node.value):
                     message = "kustomize adds line breaks to a folded text with lines that begin with blanks"
                     raise BeyondError(node.problem(f"{message}, or several at its end", "write it as a block: |"))
-            nodes += _objects(document.root, is_alone=is_alone)
+            nodes += _objects(document.root)
     return nodes
 
 
-def _objects(root: Node, *, is_alone: bool, is_listed: bool = False) -> Iterator[MappingNode]:
-    """Yield an object, or those of a list; ``is_alone`` says that the file has no other document."""
+def _objects(root: Node) -> Iterator[MappingNode]:
+    """Yield an object, or those of a list."""
     if not isinstance(root, MappingNode):
         raise InputError(root.problem("must be a Kubernetes object"))
     item = Object.of(root)
@@ -115,36 +121,11 @@ def _objects(root: Node, *, is_alone: bool, is_listed: bool = False) -> Iterator
         if not isinstance(items, SequenceNode) and not is_null(items):
             raise InputError(item.problem(f"items of {item.kind} must be a list"))
         for node in nodes_of(items):
-            yield from _objects(node, is_alone=is_alone, is_listed=True)
+            yield from _objects(node)
         return
     if not item.name and not item.kind.endswith("List"):
         raise InputError(item.problem(f"{item.kind} without metadata.name"))
-    if is_listed and not is_alone:
-        refuse_untexts(root, "in a list that is not alone in its file")
     yield root
-
-
-def refuse_untexts(root: MappingNode, where: str) -> None:
-    """Refuse annotations that are no text where kustomize writes them anew: 0x10 becomes 16 there."""
-    for entry in entries(root.find("metadata", "annotations")):
-        value = entry.value
-        if not isinstance(value, Scalar) or value.tag is not None or strict.read_scalar(value) != value.value:
-            message = f"kustomize writes annotation {entry.name!r} anew {where}"
-            raise BeyondError(value.problem(message, "put it in quotes"))
-
-
-def _with_texts(item: Object, annotations: Node | None) -> Object:
-    """Make every annotation text, as it is written, and drop an empty mapping of them: kustomize does."""
-    values = item.metadata.get("annotations")
-    if not values:
-        item.metadata.pop("annotations", None)
-    if isinstance(values, dict):
-        written = {each.name: each.value.value for each in entries(annotations) if isinstance(each.value, Scalar)}
-        values |= {name: text for name, text in written.items() if name in values}
-        for name, value in values.items():
-            if not isinstance(value, str):
-                raise InputError(item.problem(f"annotation {name!r} must be text", "write it out, in quotes"))
-    return item
 
 
 def _text(value: Value) -> str:

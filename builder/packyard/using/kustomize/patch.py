@@ -37,9 +37,7 @@ _Collection = TypeVar("_Collection", bound=Collection)
 #: What the operations on one object copy or move at most, and how deep they lead.
 MAX_COPIED, MAX_STEPS, MAX_DEPTH = 50_000, 64, 200
 
-#: What a strategic merge may say of a mapping, or of a list in an element of its own.
-_PATCH, _MERGE = "$patch", "merge"
-_DIRECTIVES = ("delete", "replace", _MERGE)
+_PATCH = "$patch"
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 
 
@@ -242,12 +240,10 @@ def merge(root: MappingNode, patch: MappingNode, working: Working) -> None:
     custom resources, are replaced. What a patch says of a merged list goes in front, in the patch's order: new
     elements, and old ones that it changes. These keep their places where a second key (``protocol``) tells elements
     apart. As kustomize walks through the whole object, that loses its fields without value.
-    ``$patch: delete`` takes a mapping, a list or an element out; that of an object is for `deletes`.
-    ``$patch: replace`` puts the patch's mapping or list in the place of the old one. Other directives are refused, and
-    what versions of kustomize take differently, or pass over: elements of one key, and a second key that only some of
-    the elements with the same first one have.
+    ``$patch: delete`` takes a mapping or an element out; that of an object is for `deletes`. Other directives are
+    refused, and what versions of kustomize take differently, or pass over: elements of one key, and a second key that
+    only some of the elements with the same first one have.
     """
-    _refuse_replacing(patch)
     merging = _Merge(root.text("apiVersion"), root.text("kind"), working)
     merging.without(root, (), _is_blank)
     merging.mapping(root, patch, ())
@@ -255,33 +251,7 @@ def merge(root: MappingNode, patch: MappingNode, working: Working) -> None:
 
 def deletes(patch: Node | None) -> bool:
     """Say whether a strategic merge takes out what it is for: an object, a mapping in it, or an element of a list."""
-    return _directive(patch) == "delete"
-
-
-def _directive(node: Node | None) -> str:
-    """Return what a mapping of a patch says of itself: ``merge`` where nothing."""
-    entry = node.entry(_PATCH) if isinstance(node, MappingNode) else None
-    text = node.text(_PATCH) if isinstance(node, MappingNode) else ""
-    if entry and text not in _DIRECTIVES:
-        raise InputError(entry.value.problem(f"{_PATCH} is {text!r}, known are {', '.join(_DIRECTIVES)}"))
-    return text or _MERGE
-
-
-def _directive_item(node: Node) -> Item | None:
-    """Return the element of a list that speaks of the list: the first with a directive, if it has nothing else."""
-    items = node.items if isinstance(node, SequenceNode) else []
-    first = next((each for each in items if isinstance(each.value, MappingNode) and each.value.entry(_PATCH)), None)
-    return first if first and isinstance(first.value, MappingNode) and len(first.value.entries) == 1 else None
-
-
-def _bare(node: Node) -> Node:
-    """Return a mapping or list of a patch without what it says of itself."""
-    gone = node.entry(_PATCH) if isinstance(node, MappingNode) else _directive_item(node)
-    if gone is None or not isinstance(node, Collection):
-        return node
-    twin = copy(node)
-    twin.children = [like(child) for child in node.children if child is not gone]
-    return twin
+    return isinstance(patch, MappingNode) and patch.text(_PATCH) == "delete"
 
 
 def _is_blank(node: Node) -> bool:
@@ -305,8 +275,6 @@ class _Merge:
         """Merge entries; a new one goes behind the entry of the key before it in the patch, the first ones in front."""
         place = 0
         for entry in patch.entries:
-            if entry.name == _PATCH:
-                continue
             _refuse_directive(entry)
             below = (*path, entry.name)
             existing = target.entry(entry.name)
@@ -314,7 +282,7 @@ class _Merge:
             if len({type(node) for node in nodes}) > 1:
                 message = f"{'.'.join(map(str, below))}: a patch cannot turn a mapping, a list or text into another one"
                 raise InputError(entry.value.problem(message))
-            if is_null(entry.value) or self._says(entry.value, existing, below) == "delete":
+            if is_null(entry.value) or deletes(entry.value):
                 target.children = [other for other in target.entries if other is not existing]
                 continue
             if existing is None:
@@ -347,14 +315,13 @@ class _Merge:
 
     def _entry(self, existing: Entry, entry: Entry, path: tuple[Step, ...]) -> None:
         old, new = existing.value, entry.value
-        is_merged = self._says(new, existing, path) == _MERGE
         keys = self._keys(path)
-        if isinstance(old, MappingNode) and isinstance(new, MappingNode) and is_merged:
+        if isinstance(old, MappingNode) and isinstance(new, MappingNode):
             existing.value = own = self.working.owned(old)
             own.flow = own.flow if own.entries else new.flow  # which decides what kustomize makes of a missing value
             self.mapping(own, new, path)
             return
-        if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and is_merged and keys is not None:
+        if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and keys is not None:
             existing.value = own_list = self.working.owned(old)
             own_list.flow = own_list.flow if own_list.items else new.flow
             self._items(own_list, new, keys, path)
@@ -362,24 +329,15 @@ class _Merge:
         if isinstance(old, Scalar) and isinstance(new, Scalar) and old.style != "plain" and type_of(new) != "string":
             text = scalar(new.value, new.source.name)  # kustomize keeps the quotes
             text.comment, new = new.comment, text
-        existing.value = self._new(new if is_merged else _bare(new), path)
+        existing.value = self._new(new, path)
         existing.comment = entry.comment
 
     def _keys(self, path: tuple[Step, ...]) -> list[str] | None:
         """Return what the elements of a list are told apart by, as `merge_keys` does."""
         return merge_keys(self.version, self.kind, path)
 
-    def _says(self, node: Node, existing: Entry | None, path: tuple[Step, ...]) -> str:
-        """Return what a value of a patch says of itself; a list says it only where it is merged into another one."""
-        if not isinstance(node, SequenceNode):
-            return _directive(node)
-        is_joined = existing and isinstance(existing.value, SequenceNode) and self._keys(path) is not None
-        item = _directive_item(node) if is_joined else None
-        return _directive(item.value) if item else _MERGE
-
     def _new(self, node: Node, path: tuple[Step, ...]) -> Node:
-        """Return what a patch puts in a place, without what it says of itself there, and what it takes away."""
-        node = _bare(node) if isinstance(node, MappingNode) else node
+        """Return what a patch puts in a place, without what it takes away."""
         _refuse_directives(node)
         return self.without(node, path, is_null)
 
@@ -410,9 +368,7 @@ class _Merge:
 
     def _items(self, old: SequenceNode, new: SequenceNode, keys: list[str], path: tuple[Step, ...]) -> None:
         there = self._elements(old, keys, path)
-        patch = _bare(new)
-        assert isinstance(patch, SequenceNode)
-        said = self._elements(patch, keys, path)
+        said = self._elements(new, keys, path)
         self._refuse_partial(new, keys, (*there, *said))
         stays = len(keys) > 1 and any(texts[-1] for texts in (*there, *said))
         front: list[Item] = []
@@ -434,7 +390,6 @@ class _Merge:
         """Merge a patch into an element of a list; of one without keys nothing is left to say."""
         if not isinstance(other.value, MappingNode) or not isinstance(value, MappingNode):
             return
-        _refuse_replacing(value)
         other.value = own = self.working.owned(other.value)
         self.mapping(own, value, path)
 
@@ -442,13 +397,6 @@ class _Merge:
 def _partial(node: Node, first: str, keys: list[str]) -> BeyondError:
     message = f"some elements have {keys[1]} and others with {keys[0]} {first} do not, of which versions of kustomize"
     return BeyondError(node.problem(f"{message} make different things", f"write {keys[1]} in all of them"))
-
-
-def _refuse_replacing(node: MappingNode) -> None:
-    """Refuse to replace an object or an element: kustomize 3 does, 4 and 5 leave it as it is."""
-    if _directive(node) == "replace":
-        message = "versions of kustomize differ on `$patch: replace` of an object or an element"
-        raise InputError(node.problem(message, "use an RFC 6902 patch"))
 
 
 def _refuse_directives(node: Node) -> None:

@@ -17,10 +17,7 @@ from packyard.core.errors import ConflictError, InputError, Problem, refuse, sug
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.core.work.memo import Memo
-from packyard.core.yaml.document import parse_file
-from packyard.using.setters.comment import is_marked
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.fields import HEADER_MARK, behind_headers
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile, read_package
 from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, placed, plan, unknown
@@ -100,7 +97,6 @@ def change_setters(
     unset: Sequence[str] = (),
     recursive: bool = False,
     set_by: str = "",
-    description: str = "",
     dry_run: bool = False,
     log: StepLog | None = None,
     beside: Beside | None = None,
@@ -119,7 +115,7 @@ def change_setters(
     ``yields`` to nobody: it stays, and names that no package has are passed over.
     ``command`` is that of `Assignment`.
     """
-    assignment = Assignment(values, unset, set_by, description, command=command)
+    assignment = Assignment(values, unset, set_by, command=command)
     memo, names = Memo(), set[str]()
     tree = Tree(beside.root_dir if beside else directory)
 
@@ -150,7 +146,6 @@ def change_setters(
             for name in assignment.names
             if name not in reached and not yields
         )
-        refuse(problem for change in changes for problem in _behind_headers(change))
         refuse(_without_fields(changes))
         if not dry_run:
             _write(tree, changes)
@@ -243,18 +238,6 @@ def _without_fields(changes: Sequence[PackageChange]) -> Iterator[Problem]:
     for change in changes:
         for name in change.plan.counts.keys() - used:
             yield unbound(change.before, change.plan.definitions.setters[name])
-
-
-def _behind_headers(change: PackageChange) -> Iterator[Problem]:
-    """Yield the comments that were to bind a block scalar to what is set, and do not."""
-    definitions, names = change.plan.definitions, change.plan.counts
-    for path, data in change.before.resources.items():
-        if not (is_marked(data) and HEADER_MARK.search(data)):
-            continue
-        for reference, problem in behind_headers(parse_file(data, change.before.where + path)):
-            definition = definitions.resolve(reference)
-            if definition and definitions.reached(definition, names):
-                yield problem
 
 
 def unbound(package: PackageFiles, setter: Setter) -> Problem:

@@ -130,7 +130,7 @@ def _of_value(text: str, schema: Mapping[str, object]) -> Iterator[Breach]:
     elif text and not types and implicit_type(text) != "string":
         yield from (breach._replace(strict=True) for breach in _of_text(text, schema))
     if isinstance(value, int | float) and not isinstance(value, bool):
-        yield from _of_number(text, value, schema)
+        yield from _of_number(value, schema)
     form = _form(types, schema)
     if form and numbers.is_read_as_number(text) and not form.fullmatch(text):
         yield Breach("decimal", strict=True)
@@ -184,15 +184,16 @@ def _has_format(text: str, schema: Mapping[str, object]) -> bool:
     return formats.admits(str(schema["format"]), text)
 
 
-def _of_number(text: str, value: float, schema: Mapping[str, object]) -> Iterator[Breach]:
+def _of_number(value: float, schema: Mapping[str, object]) -> Iterator[Breach]:
     if schema.get("format") in ("port", "uid") and not _has_format(str(value), schema):
         yield Breach("format", schema["format"])
     for key in ("maximum", "minimum"):
         bound, exclusive = schema.get(key), schema.get(f"exclusive{key.capitalize()}") is True
-        if is_number(bound) and not numbers.is_within(value, text, bound, most=key == "maximum", exclusive=exclusive):
+        is_beyond = is_number(bound) and not (value <= bound if key == "maximum" else value >= bound)
+        if is_beyond or (exclusive and value == bound):
             yield Breach(key, bound)
     step = schema.get("multipleOf")
-    if is_number(step) and (step <= 0 or not numbers.is_multiple(value, text, step)):
+    if is_number(step) and (step <= 0 or not numbers.is_multiple(value, step)):
         yield Breach("multipleOf", step)
 
 

@@ -108,10 +108,10 @@ class Substitution(NamedTuple):
 
 
 class _Resolved(NamedTuple):
-    """A substitution resolved: what its markers stand for, its setters as bits, and how many are in one another."""
+    """A substitution resolved: what its markers stand for, its setters, and how many are in one another."""
 
     targets: Sequence[tuple[str, Setter | Substitution]]
-    bits: int
+    setters: frozenset[str]
     depth: int
 
 
@@ -123,7 +123,6 @@ class Definitions:
     ) -> None:
         self.setters = setters
         self.substitutions = substitutions
-        self._bits: dict[str, int] = {}
         self._resolved: dict[str, _Resolved] = {}
         self._texts: dict[str, str] = {}
         self._work = 0
@@ -150,15 +149,12 @@ class Definitions:
         """Return the names of all setters that a definition's text is made of; raises as `expand` does."""
         if isinstance(definition, Setter):
             return frozenset((definition.name,))
-        bits = self._resolve(definition).bits
-        return frozenset(name for name, bit in self._bits.items() if bits & bit)
+        return self._resolve(definition).setters
 
     def reached(self, definition: Setter | Substitution, names: Collection[str]) -> list[str]:
         """Return those of some setters that a definition's text is made of; raises as `expand` does."""
-        if isinstance(definition, Setter):
-            return [definition.name] if definition.name in names else []
-        bits = self._resolve(definition).bits
-        return [name for name in names if bits & self._bits.get(name, 0)]
+        setters = self.setters_of(definition)
+        return [name for name in names if name in setters]
 
     def with_setters(self, changed: Mapping[str, Setter]) -> Definitions:
         """Return these definitions with some setters replaced."""
@@ -177,7 +173,7 @@ class Definitions:
         if len(within) == _DEEPEST:
             raise InputError(self._too_deep(self.substitutions.get(within[0], substitution)))
         targets: list[tuple[str, Setter | Substitution]] = []
-        bits, depth = 0, 1
+        setters, depth = frozenset[str](), 1
         for marker, reference in substitution.markers:
             target = self.resolve(reference) if reference else None
             if target is None:
@@ -185,14 +181,14 @@ class Definitions:
                 message = f"marker {marker!r} of substitution {name!r} refers to {what}"
                 raise InputError(substitution.problem(message))
             if isinstance(target, Setter):
-                bits |= self._bits.setdefault(target.name, 1 << len(self._bits))
+                setters |= {target.name}
             else:
                 below = self._resolve(target, (*within, name))
-                bits, depth = bits | below.bits, max(depth, below.depth + 1)
+                setters, depth = setters | below.setters, max(depth, below.depth + 1)
             targets.append((marker, target))
         if depth > _DEEPEST:
             raise InputError(self._too_deep(substitution))
-        self._resolved[name] = _Resolved(targets, bits, depth)
+        self._resolved[name] = _Resolved(targets, setters, depth)
         return self._resolved[name]
 
     def _too_deep(self, substitution: Substitution) -> Problem:

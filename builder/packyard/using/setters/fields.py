@@ -70,8 +70,8 @@ def find(document: Document) -> list[Binding]:
     return list(_find(document.root, (), False)) if document.root else []
 
 
-def behind_headers(documents: Iterable[Document]) -> Iterator[tuple[DefinitionRef, Problem]]:
-    """Yield what the setter comments behind headers of block scalars refer to, each with where it is, and should be."""
+def behind_headers(documents: Iterable[Document]) -> Iterator[Problem]:
+    """Yield where setter comments stand behind the headers of block scalars, and where they should."""
     for document in documents:
         bound = {id(each.node) for each in find(document)}
         for node in walk(document.root):
@@ -80,7 +80,7 @@ def behind_headers(documents: Iterable[Document]) -> Iterator[tuple[DefinitionRe
                 if comment and (reference := parse(comment.text)):
                     message = f"the comment for {reference.name} binds no field behind the header of a block scalar"
                     hint = "put it on a line of its own above the field"
-                    yield reference, node.source.problem(comment.start, message, hint)
+                    yield node.source.problem(comment.start, message, hint)
 
 
 def path_text(path: tuple[Step, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Numbers as they are written: compared as decimals, where 0.3 is a multiple of 0.1, and told from other forms.
+"""Numbers, told from what other readers of YAML take for one.
 
 Some readers of YAML take 010 for 8, others for 10, others for a text: a number is decimal digits.
 """
@@ -8,12 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 from packyard.core.yaml.values import implicit_type
-
-if TYPE_CHECKING:
-    from decimal import Decimal
 
 #: The most that a whole number of 32 bits can be, as Kubernetes has for replicas and for users.
 LIMIT = (1 << 31) - 1
@@ -22,7 +19,6 @@ DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _OTHER_BASE = r"-?0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)"
 _MOST_DIGITS = 19  # of a number of 64 bits
 _LONGEST_MEANT = 40  # characters of what may have been meant for a number
-_LONGEST = 400  # characters of a number, which is rounded as a float beyond
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
@@ -37,23 +33,11 @@ def without_limit(schema: Mapping[str, object]) -> Mapping[str, object]:
     return {key: value for key, value in schema.items() if key != "maximum" or value != LIMIT}
 
 
-def is_within(value: float, text: str, bound: float, *, most: bool, exclusive: bool) -> bool:
-    """Say whether a number is not beyond a bound, the highest or the lowest; nan is beyond every bound."""
-    if math.isnan(value):
-        return False
-    number, limit = (each if isinstance(each, int) else _decimal(each, of) for each, of in ((value, text), (bound, "")))
-    return (number == limit and not exclusive) or (number < limit if most else number > limit)
+def is_multiple(value: float, step: float) -> bool:
+    """Say whether a number is a multiple of another, as both are written: 0.3 is one of 0.1."""
+    from fractions import Fraction  # slow to import, and seldom asked for
 
-
-def is_multiple(value: float, text: str, step: float) -> bool:
-    """Say whether a number is a multiple of another, which is more than zero."""
-    if isinstance(value, int) and isinstance(step, int):
-        return value % step == 0
-    if not math.isfinite(value):
-        return False
-    from decimal import Context
-
-    return Context(prec=2000).remainder(_decimal(value, text), _decimal(step)) == 0
+    return math.isfinite(value) and Fraction(repr(value)) % Fraction(repr(step)) == 0
 
 
 def is_read_as_number(text: str) -> bool:
@@ -90,11 +74,3 @@ def whole_number(text: str) -> str:
     if not number.is_finite() or number.adjusted() >= _MOST_DIGITS or number != number.to_integral_value():
         return ""
     return str(int(number))
-
-
-def _decimal(value: float, text: str = "") -> Decimal:
-    """Return the number that a text states, or that a float is written as."""
-    from decimal import Decimal  # slow to import, and seldom asked for
-
-    written = isinstance(value, float) and math.isfinite(value) and 0 < len(text) <= _LONGEST and value != 0
-    return Decimal(text.replace("_", "") if written else repr(value))

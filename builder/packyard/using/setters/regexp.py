@@ -2,13 +2,12 @@ r"""Patterns as kustomize means them: Go's regular expressions, matched by RE2 i
 
     matches("^(a+)+$", "a" * 40 + "!")  ->  False, at once
 
-RE2's syntax is Go's but for three things, which are refused here too: ``\C``, letters beyond ASCII in the name of a
-group, and counts of more than eight digits. A pattern that is too long or needs too much memory is refused as well.
+RE2's syntax is Go's, but for ``\C`` and the like, which nobody writes. A pattern that is too long or needs too much
+memory is refused.
 """
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Any
 
@@ -16,13 +15,6 @@ _LONGEST = 4096
 _MEMORY = 8 << 20  # what RE2 may use for one pattern
 _KEPT = 32  # patterns at a time: more than one Krmfile has
 _STEPS = 1 << 25  # states times characters: a sixth of a second, where RE2 has to go through all of them
-
-#: What a pattern is made of, as far as it takes to find what Go refuses and RE2 admits: asked for where it may be so.
-_SUSPECT = r"\\C|<|[0-9]{9}"
-_PARTS = r"""(?xs)\\Q.*?(?:\\E|\Z) | \\[pPx]\{[^}]*\} | (?P<byte>\\C) | \\.
-      | \[\^?\]?(?:\[:\^?[a-z]*:\]|\\.|[^\]\\])*(?:\]|\Z)
-      | (?P<name>\(\?P?<(?=[^>]*[^\x00-\x7f])\w+>)
-      | (?P<count>\{(?:[1-9][0-9]{8,}(?:,[0-9]*)?|[0-9]+,[1-9][0-9]{8,})\})"""
 
 
 class PatternError(Exception):
@@ -57,10 +49,8 @@ def _compile(pattern: str) -> Any:
     options.log_errors = False
     options.never_capture = True
     options.max_mem = _MEMORY
-    parts = re.finditer(_PARTS, pattern) if re.search(_SUSPECT, pattern) else ()
-    refused = next((part for part in parts if part.lastgroup), None)
     try:
-        compiled = re2.compile(pattern.encode(), options)
+        return re2.compile(pattern.encode(), options)
     except UnicodeEncodeError:  # a half of a character, by an escape of YAML
         raise PatternError("invalid UTF-8") from None
     except re2.error as error:
@@ -68,6 +58,3 @@ def _compile(pattern: str) -> Any:
         raise PatternError(reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)) from error
     finally:
         re2.purge()  # it keeps more of them than there is memory for
-    if refused:
-        raise PatternError(f"not supported: {refused.group()}")
-    return compiled

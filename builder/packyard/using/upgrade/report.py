@@ -9,16 +9,13 @@ bert-k8s/multi-node/pvc
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from packyard.core.errors import on_one_line, shown
-from packyard.core.markdown import code as code_span
+from packyard.core.errors import shown
 from packyard.core.yaml.strict import read_plain
 from packyard.using.upgrade.difference import Change
 
-#: The most bytes of a comment that GitHub takes are 65,536; the rest is for what others add.
-_MOST = 60_000
 _LONGEST = 80  # characters of a value
 
 #: What differs, by packages.
@@ -39,37 +36,23 @@ def text(changes_by_package: Found) -> Iterator[str]:
         yield from (f"  {'BREAKING: ' if each.is_breaking else ''}{sentence(each)}" for each in changes)
 
 
-def markdown(changes_by_package: Found) -> str:
-    """Return a list for the comment of a pull request; what is too long for one is cut, and said to be."""
-    lines: list[str] = []
-    for places, changes in _grouped(changes_by_package):
-        lines.append("- " + ", ".join(map(_code, places)))
-        lines += [f"  - {'**breaking**: ' if each.is_breaking else ''}{sentence(each, _code)}" for each in changes]
-    size = 0
-    for number, line in enumerate(lines):
-        size += len(line.encode()) + 1
-        if size > _MOST:
-            return "\n".join([*lines[:number], f"- … and {len(lines) - number} more lines"])
-    return "\n".join(lines)
-
-
-def sentence(change: Change, code: Callable[[str], str] = str) -> str:
-    """Say what differs; ``code`` writes names and values."""
+def sentence(change: Change) -> str:
+    """Say what differs."""
     word = "" if change.what in ("object", "field") else change.what
-    subject = " ".join(filter(None, (word, change.name and code(change.name))))
+    subject = " ".join(filter(None, (word, change.name)))
     if change.path == "required":
         return f"{subject}: {'now' if change.after else 'no longer'} required"
     if change.path:
-        by = f" (set by {code(change.setter)})" if change.setter and change.change != "bound" else ""
-        return f"{subject}: {code(change.path)} {_values(change, code)}{by}"
+        by = f" (set by {change.setter})" if change.setter and change.change != "bound" else ""
+        return f"{subject}: {change.path} {_values(change)}{by}"
     if change.what == "setter" and change.change == "added":
-        default = "to be set" if change.after is None else f"default {code(_value(change, change.after))}"
+        default = "to be set" if change.after is None else f"default {_value(change, change.after)}"
         return f"{subject} added, {default}"
-    return f"{subject} {change.change}" + (f": {code(change.note)}" if change.note else "")
+    return f"{subject} {change.change}" + (f": {change.note}" if change.note else "")
 
 
-def _values(change: Change, code: Callable[[str], str]) -> str:
-    before, after = (code(_value(change, value)) for value in (change.before, change.after))
+def _values(change: Change) -> str:
+    before, after = (_value(change, value) for value in (change.before, change.after))
     if change.change == "bound":
         if change.after is None:
             return f"no longer set by {before}"
@@ -106,8 +89,3 @@ def _grouped(changes_by_package: Found) -> list[tuple[tuple[str, ...], list[Chan
         group = groups.setdefault(tuple(names), [])
         group.append(change if is_one else replace(change, name=change.name.partition(" ")[0]))
     return list(groups.items())
-
-
-def _code(text: str) -> str:
-    """Write a text as code in Markdown, whatever is in it."""
-    return code_span(on_one_line(text))

@@ -238,7 +238,7 @@ def _parse_file(data: bytes, name: str) -> _ParsedFile:
     roots = {id(each.node): root for root, each in by_root if isinstance(root, MappingNode)}
     comments = [(document.source, each) for document in documents for each in _comments(document)]
     with_headers = documents if fields.HEADER_MARK.search(data) else ()
-    behind_headers = [problem for _, problem in fields.behind_headers(with_headers)]
+    behind_headers = list(fields.behind_headers(with_headers))
     rewritten = layout.find(documents) if by_root else []  # before aliases are followed
     for document in documents:
         check_keys(document)

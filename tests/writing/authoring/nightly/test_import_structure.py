@@ -100,5 +100,5 @@ def test_what_the_composer_refuses_is_built_and_told(here: Path, tmp_path: Path,
     check(here, tmp_path, served5, tmp_path / "web/envs", "dev", "prod")
     (case,) = cases(said, "taken as kustomize builds them")
     assert case.startswith("dev: bases/web-dev/second.yaml:4")
-    assert "versions of kustomize differ on `$patch: replace`" in case
+    assert "$patch is not supported" in case
     assert (here / "bases/web-base/web.yaml").read_text() == DEPLOYMENT

@@ -120,11 +120,6 @@ def roots_of(text: str) -> list[Node]:
         return []
 
 
-def is_list(text: str) -> bool:
-    """Say whether a setter's value is a list."""
-    return isinstance(next(iter(roots_of(text)), None), SequenceNode)
-
-
 def sorted_texts(node: SequenceNode) -> list[str]:
     """Return the texts of a list's items, sorted; an item that is not a scalar has an empty one."""
     return sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items)
