@@ -65,6 +65,7 @@ def set_values(
     set_by: str = "",
     dry_run: bool = False,
     log: StepLog | None = None,
+    command: str = "",
 ) -> Outcome:
     """Set and unset values and enable options in a use case, or with ``recursive`` in all below, as `change_setters`.
 
@@ -88,6 +89,7 @@ def set_values(
             shipped=_shipped,
             replaced=partial(_replaced, enabled),
             yields=keep,
+            command=command,
         )
     except InputError as error:
         from packyard.using.options.option_setters import elsewhere

@@ -60,8 +60,9 @@ _MOST = 20  # problems that get a hint
 class Budget:
     """Reads files for one directory as text, each once, up to a number of them and of bytes; more is refused."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, hint: str = HINT) -> None:
         self.directory = directory
+        self._hint = hint
         self._read: dict[Path, bytes] = {}
         self.begin()
 
@@ -83,7 +84,7 @@ class Budget:
         self._bytes -= len(data)
         if self._files < 0 or self._bytes < 0:
             most = f"more than {MAX_FILES} files, or {MAX_BYTES} bytes"
-            raise InputError(Problem(f"is built from {most}", file=str(self.directory), hint=HINT))
+            raise InputError(Problem(f"is built from {most}", file=str(self.directory), hint=self._hint))
         return "".join(decode(data, str(file))[not whole :])
 
 

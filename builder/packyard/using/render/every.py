@@ -16,12 +16,11 @@ from packyard.core.files import paths
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.kustomize.supported import Budget
 from packyard.using.options.folder import use_cases
-from packyard.using.options.option_setters import reach
 from packyard.using.options.options import package_of
 from packyard.using.options.switch import switch
 from packyard.using.render import reached
 from packyard.using.render.render import render
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 
 Values = Mapping[str, Sequence[str]]
 
@@ -58,7 +57,7 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
         yield directory
         return
     package = package_of(directory)
-    tops = _outermost([package, *_elsewhere(directory, package)])
+    tops = sorted({package, *_elsewhere(directory, package)})  # each before what is in it
     root = os.path.commonpath(tops)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         copied = Path(os.path.realpath(folder), "package")
@@ -66,7 +65,8 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
         is_left_out = _within_bounds(package)
         try:
             for top in tops:
-                shutil.copytree(top, copied / os.path.relpath(top, root), symlinks=True, ignore=is_left_out)
+                if not os.path.lexists(target := copied / os.path.relpath(top, root)):
+                    shutil.copytree(top, target, symlinks=True, ignore=is_left_out)
         except shutil.Error as error:
             failed = (Problem(f"cannot be copied: {reason}", file=file) for file, _, reason in error.args[0])
             raise UnavailableError(*failed) from error
@@ -76,8 +76,7 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
             if enabling:
                 switch(copy, enabling, Trial, recursive=True)
             if values:
-                beside = reach(copy, [*values], recursive=True)
-                change_setters(copy, values, recursive=True, beside=beside, command=command)
+                set_values(copy, values, recursive=True, command=command)
             yield copy
         except PackyardError as error:
             shown = os.path.normpath(directory / os.path.relpath(root, os.path.realpath(directory)))
@@ -94,15 +93,6 @@ def _elsewhere(directory: Path, package: str) -> Iterator[str]:
             for each in reached.folders(Path(use_case), Budget(directory)):
                 if not paths.is_inside(real := os.path.realpath(each), package):
                     yield real
-
-
-def _outermost(folders: Sequence[str]) -> list[str]:
-    """Return the folders that are in no other."""
-    return [
-        each
-        for each in dict.fromkeys(folders)
-        if not any(each != other and paths.is_inside(each, other) for other in folders)
-    ]
 
 
 def _within_bounds(package: str) -> Callable[[str, list[str]], Collection[str]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -14,7 +12,6 @@ from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.work import process
 from packyard.using.render import reached
 
-_LOGGED = re.compile(r'^E\d{4} .*\] "command failed" err=("(?:[^"\\]|\\.)*")$', re.MULTILINE)
 _MOST = 256 * 1024 * 1024  # bytes that a program may print
 #: Program and verb, the preferred first.
 _KNOWN = (("kustomize", "build"), ("kubectl", "kustomize"))
@@ -53,17 +50,11 @@ class Program:
                 Problem(f"{self.name} {self.verb} {error}", file=str(directory), hint=hint)
             ) from error
         if outcome.code:
-            words = _said(outcome.stderr.decode("utf-8", "replace")) or "it gave no reason"
+            words = outcome.stderr.decode("utf-8", "replace").strip() or "it gave no reason"
             if outcome.code < 0:
                 raise UnavailableError(f"{self.name} {self.verb}: killed by signal {-outcome.code}: {words}")
             raise InputError(Problem(f"{self.name} {self.verb}: {words}", file=str(directory)))
         return outcome.output
-
-
-def _said(text: str) -> str:
-    """Return what a program says, without the frame that the log of kubectl puts around it."""
-    logged = _LOGGED.search(text)
-    return (json.loads(logged[1]) if logged else text).strip()
 
 
 def find(path: str) -> Program | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -48,27 +47,16 @@ def folders(directory: Path, budget: Budget) -> Iterator[Path]:
 def check(directory: Path) -> None:
     """Refuse a directory of which a program would read more kustomizations than our own build reads files.
 
-    Programs read a directory anew each time that it is named: of thirty that each name the next one twice, a billion
-    times. What they refuse themselves, a circle or a directory without a kustomization, is left to them.
+    Programs read a directory anew each time that it is named, which counts in the budget: of thirty that each name the
+    next one twice, a billion times. What they refuse themselves, a circle or a directory without a kustomization, is
+    left to them.
     """
-    budget, inner, times = Budget(directory), dict[str, list[str]](), Counter[str]()
+    budget = Budget(directory, "name each directory once")
     ahead: list[tuple[str, tuple[str, ...]]] = [(os.path.realpath(directory), ())]
     while ahead:
         folder, above = ahead.pop()
-        times[folder] += 1
-        if folder not in inner:
-            inner[folder] = list(islice(_folders(Path(folder), budget), MAX_FILES))
         chain = (*above, folder)
-        ahead += ((each, chain) for each in inner[folder] if each not in chain)
-        if times.total() + len(ahead) > MAX_FILES:
-            raise InputError(_too_many(directory, times))
-
-
-def _too_many(directory: Path, times: Counter[str]) -> Problem:
-    ((folder, most),) = times.most_common(1)
-    often = f": already {most} times {os.path.relpath(folder, directory.resolve())}" if most > 1 else ""
-    message = f"is built from more than {MAX_FILES} kustomizations, as each is read as often as it is named{often}"
-    return Problem(message, file=str(directory), hint="name each directory once")
+        ahead += ((each, chain) for each in islice(_folders(Path(folder), budget), MAX_FILES) if each not in chain)
 
 
 def _folders(folder: Path, budget: Budget) -> Iterator[str]:

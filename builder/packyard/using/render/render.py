@@ -56,15 +56,12 @@ class Inputs:
     @property
     def set(self) -> list[Setter]:
         """The setters that somebody has given a value, of the directory and of those that it builds on."""
-        own = [each for krmfile in self.krmfiles for each in krmfile.definitions.setters.values()]
-        options = [each for option in self.options for each in option.setters.values()]
-        return [setter for setter in (*own, *options) if setter.is_set and not setter.must_be_set]
+        return [setter for setter in self._every if setter.is_set and not setter.must_be_set]
 
     @property
     def unset(self) -> list[Setter]:
         """The required setters that nobody has given a value."""
-        own = [each for krmfile in self.krmfiles for each in krmfile.definitions.setters.values() if each.must_be_set]
-        return [*own, *_unset_of(self.options)]
+        return [setter for setter in self._every if setter.must_be_set]
 
     def check(self, command: str = "") -> None:
         """Refuse required setters that are unset, values that definitions refuse, and rules that are broken.
@@ -80,6 +77,13 @@ class Inputs:
         for krmfile in self.krmfiles:
             problems += rule.find_broken(krmfile.root, krmfile.definitions.setters)
         refuse([*problems, *_broken_of(self.options)])
+
+    @property
+    def _every(self) -> list[Setter]:
+        """The setters of all Krmfiles, and those of options that share one, each once."""
+        own = [setter for krmfile in self.krmfiles for setter in krmfile.definitions.setters.values()]
+        shared = {name: each for option in self.options if not option.below for name, each in option.setters.items()}
+        return [*own, *shared.values()]
 
     def _settable_in(self, setter: Setter) -> str:
         """Return the directory that `packyard set` takes for a setter: this one, or one that it builds on."""
@@ -110,18 +114,6 @@ def build(directory: Path, *, path: str) -> bytes:
 def unset(directory: Path) -> list[Setter]:
     """Return the required setters that nobody has given a value, of a directory and of those that it builds on."""
     return Inputs.read(directory).unset
-
-
-def _unset_of(options: Sequence[OptionSetters]) -> list[Setter]:
-    """Return what options that have their Krmfile in common require, each once; others are reached by themselves."""
-    unset = {
-        name: setter
-        for option in options
-        if not option.below
-        for name, setter in option.setters.items()
-        if setter.must_be_set
-    }
-    return list(unset.values())
 
 
 def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:

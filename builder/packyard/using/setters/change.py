@@ -97,7 +97,6 @@ def change_setters(
     unset: Sequence[str] = (),
     recursive: bool = False,
     set_by: str = "",
-    description: str = "",
     dry_run: bool = False,
     log: StepLog | None = None,
     beside: Beside | None = None,
@@ -116,7 +115,7 @@ def change_setters(
     ``yields`` to nobody: it stays, and names that no package has are passed over.
     ``command`` is that of `Assignment`.
     """
-    assignment = Assignment(values, unset, set_by, description, command=command)
+    assignment = Assignment(values, unset, set_by, command=command)
     memo, names = Memo(), set[str]()
     tree = Tree(beside.root_dir if beside else directory)
 

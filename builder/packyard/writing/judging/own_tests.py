@@ -21,11 +21,10 @@ from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.kustomize.objects import Object
-from packyard.using.options.option_setters import reach
 from packyard.using.options.switch import switch
 from packyard.using.render.render import render, unset
 from packyard.using.setters import regexp, valuesfile
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 from packyard.writing.source import fieldpath
 from packyard.writing.source.fieldpath import AbsentError
 from packyard.writing.source.tests import Expectation, PackageTest
@@ -56,7 +55,7 @@ def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
     values |= test.values
     values |= {each.name: [each.example] for each in unset(directory) if each.example and each.name not in values}
     if values:
-        change_setters(directory, values, beside=reach(directory, [*values], recursive=False))
+        set_values(directory, values)
     return objects.parse(Source("", render(directory, path=path).decode()))
 
 

@@ -23,12 +23,11 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, PackyardError
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize.builtin import Trial
-from packyard.using.options.option_setters import reach
 from packyard.using.options.switch import states, switch
 from packyard.using.render import programs
 from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.packing import compose_draft
 from packyard.writing.judging import by_kustomize, own_tests, server
@@ -170,7 +169,7 @@ def _tests(workspace: Workspace, bundle: Bundle, judges: Judges) -> Iterator[Ver
 def _fill_in(directory: Path) -> None:
     """Set what a use case and its options require to the examples."""
     if required := {setter.name: [setter.example or ""] for setter in unset(directory)}:
-        change_setters(directory, required, beside=reach(directory, list(required), recursive=False))
+        set_values(directory, required)
 
 
 def _with_options(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
