@@ -135,6 +135,7 @@ def test_on_a_terminal_it_asks_and_asks_again(catalogue: Path) -> None:
         ("base", "job"),
         ("storage [none]", "clam"),
         ("no storage 'clam'", ""),
+        ("storage [none]", "none"),
         ("image", "example.com/hello"),
         ("IMAGE", "example.com/hello:1"),
         ("what it does", "Says {{ 7 * 7 }} and {% include 'x' %}."),
