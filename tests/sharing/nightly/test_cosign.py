@@ -55,7 +55,7 @@ def store(request: pytest.FixtureRequest) -> OCIStore:
 
 def put(store: Store, objects: Mapping[str, bytes], *, of: str = ENTRY.key) -> None:
     """Put a bundle into a registry, with what is said to be about it."""
-    store.push(ENTRY.key, BERT.data, ENTRY.facts())
+    store.push(ENTRY, BERT.data)
     store.tag(ENTRY.key)
     for key, data in objects.items():
         store.put(key.replace(of, ENTRY.key), data)
