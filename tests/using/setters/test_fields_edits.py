@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from types import FrameType
@@ -59,23 +58,7 @@ def test_a_list_that_ends_in_a_block_scalar_is_followed_by_a_line_of_its_own(
     assert made == f'args: {A}\n- "p"\n- "q"{end}'
 
 
-@pytest.mark.nightly
-def test_a_list_of_many_items_takes_time_in_proportion(tmp_path: Path) -> None:
-    text = f"args: {A}\n" + "".join(f"- i{number} # {number}\n" for number in range(3000))
-    made = after(package(tmp_path, LISTED, text), A=[f"i{number}" for number in range(1, 6000, 2)])
-    assert made.count("#") == 1501
-
-
 # Sizes.
-
-
-def test_a_block_of_many_blank_lines_takes_time_in_proportion(tmp_path: Path) -> None:
-    blank = "\n" * 200_000
-    command = [sys.executable, "-m", "packyard", "set", str(tmp_path), "A=2"]
-    package(tmp_path, ONE, f"data:\n  {A}\n  a: |\n    x{blank}    y\n")
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
-    assert (tmp_path / "r.yaml").read_text("utf-8") == f"data:\n  {A}\n  a: |-\n    2\n"
-    assert len(done.stdout) < 500  # values are shown shortened
 
 
 @pytest.mark.nightly
