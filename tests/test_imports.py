@@ -31,7 +31,6 @@ ROOMS = (
     "core.errors",
     "core.digest",
     "core.extras",
-    "core.markdown",
     "core.ending",
     "core.files",
     "core.work",

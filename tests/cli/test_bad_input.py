@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import socket
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import reading
 from tiny import TREES, done, packyard, replace
 
 
@@ -26,23 +26,13 @@ def built(workspace: Path, tmp_path: Path) -> Path:
     return tmp_path / "built/bert/quickstart/mlops/single-node/nfs"
 
 
-def state(directory: Path) -> str:
-    """Return a digest of all that is below a directory: names and modes; times and bytes of files."""
-    found = hashlib.sha256()
-    for path in sorted(directory.rglob("*")):
-        status = path.lstat()
-        found.update(f"{path.relative_to(directory)} {status.st_mode} ".encode())
-        found.update(f"{status.st_mtime_ns} ".encode() + path.read_bytes() if path.is_file() else b"")
-    return found.hexdigest()
-
-
 def refused(watched: Path, *words: object, says: str, code: int = 1) -> None:
     """Check that a command is refused by a message that matches ``says``, and that it leaves ``watched`` as it is."""
-    before = state(watched)
+    before = reading.files(watched)
     process = packyard(*words, cwd=watched)
     assert (process.returncode, process.stdout) == (code, ""), process.stderr
     assert re.search(says, process.stderr), process.stderr
-    assert state(watched) == before
+    assert reading.files(watched) == before
 
 
 def test_an_output_directory_that_holds_something_else(built: Path, workspace: Path, tmp_path: Path) -> None:
@@ -62,36 +52,3 @@ def test_no_network(tmp_path: Path) -> None:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/models"
         for words in (("get", "bert", "--to", tmp_path), ("list",)):
             refused(tmp_path, *words, "--from", url, says=re.escape(url))
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (("WORKER", "3"), 1, r"Krmfile: setter 'WORKER' is not found \(did you mean 'WORKERS'\?\)"),
-        (("--unset", "WORKER"), 1, r"Krmfile: setter 'WORKER' is not found \(did you mean 'WORKERS'\?\)"),
-        (("WORKERS=two", "-o", "json"), 1, r"Krmfile:\d+: WORKERS takes a whole number .*packyard set \. WORKERS="),
-        (("WORKERS=3", "NFS_PATH"), 2, "'NFS_PATH' must be NAME=VALUE; packyard set --help"),
-        (("=3",), 2, "'=3' must be NAME=VALUE; packyard set --help"),
-    ],
-)
-def test_what_cannot_be_set(built: Path, words: tuple[str, ...], code: int, says: str) -> None:
-    refused(built, "set", ".", *words, says=says, code=code)
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("job.yaml", b"a: [1\n"),
-        ("job.yaml", b'a: Gr\xfc\xdfe # {"$openapi":"WORKERS"}\n'),
-        ("Krmfile", b"a: 1\na: 2\n"),
-        ("Krmfile", b"a: [1\n"),
-        ("Krmfile", b"a: Gr\xfc\xdfe\n"),
-    ],
-)
-def test_setting_in_files_that_are_broken(built: Path, path: str, text: bytes) -> None:
-    (built / path).write_bytes((built / path).read_bytes() + text)
-    for words in (("set", ".", "WORKERS=3"), ("setters", ".")):
-        refused(built, *words, says=rf"{path}:\d+")
-    linted = packyard("lint", ".", cwd=built)
-    assert linted.returncode == 1
-    assert re.search(rf"{path}:\d+.* error: ", linted.stdout)

@@ -18,10 +18,8 @@ import real
 import tiny
 from packyard.cli import parser
 from packyard.cli.cfg import COMMANDS
-from packyard.cli.complete import main as complete_main
 from packyard.cli.verbs import VERBS
-
-Captured = pytest.CaptureFixture[bytes]
+from tiny import inside
 
 KRMFILE = tiny.text("completion/Krmfile")
 KPTFILE = tiny.text("completion/Kptfile")
@@ -34,23 +32,6 @@ def with_packyard(folder: Path) -> dict[str, str]:
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m packyard "$@"\n', "utf-8")
     command.chmod(0o755)
     return {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}", "HOME": str(folder), "TERM": "dumb"}
-
-
-def complete(folder: Path, lines: list[list[str]]) -> list[list[str]]:
-    """Return what bash offers for the last word of each line."""
-    script = ['eval "$(packyard completion bash)"']
-    for words in lines:
-        listed = shlex.join(["packyard", *words])
-        script.append(f'COMP_WORDS=({listed}); COMP_CWORD={len(words)}; _packyard; echo "${{COMPREPLY[@]}}"')
-    done = subprocess.run(
-        [real.program("bash"), "-c", "\n".join(script)],
-        cwd=folder,
-        env=with_packyard(folder),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [line.split() for line in done.stdout.splitlines()]
 
 
 @pytest.fixture
@@ -69,7 +50,6 @@ def package(tmp_path: Path) -> Path:
 #: Words in front of the cursor, and what is offered for the last of them.
 OFFERED: list[tuple[list[str], list[str]]] = [
     (["sette"], ["setters"]),
-    (["set", "pk"], ["pkg"]),
     (["set", "pkg", ""], ["IMAGE=", "POLICY=", "PORT="]),
     (["set", "pkg", "PO"], ["POLICY=", "PORT="]),
     (["set", "pkg", "POLICY="], ["POLICY=Always", "POLICY=Never"]),
@@ -100,28 +80,19 @@ OFFERED: list[tuple[list[str], list[str]]] = [
 ]
 
 
-def test_bash_completes(package: Path) -> None:
-    lines = [words for words, _ in OFFERED]
-    assert list(zip(lines, complete(package, lines), strict=True)) == OFFERED
+@pytest.mark.parametrize(("words", "offered"), OFFERED, ids=lambda words: " ".join(words))
+def test_the_last_word_is_completed(words: list[str], offered: list[str], package: Path) -> None:
+    assert inside("complete", "--", *words, cwd=package).stdout.split() == offered
 
 
 def test_names_are_offered_in_a_package_where_dir_is_left_out(package: Path) -> None:
-    environment = with_packyard(package)
-    done = subprocess.run(
-        ["packyard", "complete", "--", "set", "PO"],
-        cwd=package / "pkg",
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout.split() == ["POLICY=", "PORT="]
+    assert inside("complete", "--", "set", "PO", cwd=package / "pkg").stdout.split() == ["POLICY=", "PORT="]
 
 
 @pytest.mark.parametrize("verb", [*VERBS, *(f"cfg {command}" for command in COMMANDS)])
-def test_every_flag_that_a_verb_takes_is_offered(verb: str, capfdbinary: Captured) -> None:
+def test_every_flag_that_a_verb_takes_is_offered(verb: str) -> None:
     words = verb.split()
-    assert complete_main(["--", *words, "-"]) == 0
-    offered = capfdbinary.readouterr().out.decode().split()
+    offered = inside("complete", "--", *words, "-").stdout.split()
     assert "--help" in offered
     module = import_module(f"packyard.cli.{VERBS[words[0]][0]}")
     if hasattr(module, "add_arguments"):

@@ -114,6 +114,14 @@ def test_what_was_pinned_is_fetched_though_there_is_a_newer_version(channel: Pat
     assert lock.read(tmp_path / "packyard.lock").packages["bert"].version == "1.1"
 
 
+def test_a_choice_that_nothing_fits_is_refused_with_what_there_is(channel: Path) -> None:
+    refused("get", "bert@^2", "--from", channel, says=r"no version of bert .* \(it has 1\.2-rc1, 1\.1, 1\.0\)")
+    refused("get", "bert@>1", "--from", channel, says=r"does not understand the choice '>1' \(ask for 1\.2\.0, \^1\.2")
+    refused(
+        "get", "llm-serving@^77", says=r"this packyard carries version .*, not .* \(name a channel that has it: --from"
+    )
+
+
 def test_a_channel_that_has_another_bundle_than_the_pinned_one_is_refused(channel: Path, tmp_path: Path) -> None:
     done("get", "bert@1.0", "--from", channel, "--to", tmp_path / "1", "--lock", "packyard.lock", cwd=tmp_path)
     publish(DirectoryStore(tmp_path / "other"), [bundle("bert", "1.0", "other")])

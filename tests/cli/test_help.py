@@ -10,7 +10,7 @@ import pytest
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import flags_of
 from packyard.cli.verbs import FOREIGN, VERBS
-from tiny import COMMAND, done, environment, inside, packyard
+from tiny import COMMAND, environment, inside
 
 PAGES = {
     **{verb: (verb, "--help") for verb in VERBS},
@@ -69,9 +69,3 @@ def test_what_other_tools_and_former_versions_call_a_verb_leads_to_what_to_type(
         assert word not in VERBS
         found = inside(word, "DIR")
         assert (found.returncode, found.stderr) == (2, f"error: packyard: no verb {word!r}; type packyard {typed}\n")
-
-
-def test_the_version_is_a_flag_and_no_listed_verb() -> None:
-    assert done("version") == done("--version") == done("-V")
-    assert packyard("--version").stdout.startswith("packyard ")
-    assert "version" not in VERBS

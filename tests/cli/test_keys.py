@@ -172,5 +172,5 @@ def test_config_sets_a_value_and_leaves_the_other_lines(home: Path) -> None:
     written = (home / "config.yaml").read_text()
     assert written == '# ours\nchannel: "s3://b/c"\n'
     refused = packyard("config", "set", "channel", "models")
-    assert (refused.returncode, f"{home}/config.yaml:2:10: channel" in refused.stderr) == (1, True)
+    assert (refused.returncode, "must be an address, or the whole path of a folder" in refused.stderr) == (2, True)
     assert (home / "config.yaml").read_text() == written

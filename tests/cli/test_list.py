@@ -88,13 +88,6 @@ def test_words_that_no_package_has_print_a_sentence_instead_of_a_table(words: st
         assert found.stderr.startswith("no package has all of these words in ")
 
 
-def test_a_channel_without_packages_prints_a_sentence_instead_of_a_table(tmp_path: Path) -> None:
-    add_to_index(stores.open_store(str(tmp_path)), [])
-    found = packyard("list", "--from", tmp_path)
-    assert (found.returncode, found.stdout) == (0, "")
-    assert found.stderr.startswith("there is no package in ")
-
-
 def test_all_verbs_look_in_one_order_and_say_where(
     channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

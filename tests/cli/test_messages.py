@@ -105,15 +105,6 @@ def test_verbose_says_programs_as_they_come(tmp_path: Path) -> None:
     assert re.search(r"^runs \S+kustomize build", process.stderr, re.MULTILINE)
 
 
-def test_verbose_names_whom_a_request_is_for(tmp_path: Path, http_server: object) -> None:
-    assert callable(http_server)
-    url = str(http_server(tmp_path))
-    named = url.replace("://", "://user:word@")
-    process = packyard("list", "--from", named, "-v", cwd=tmp_path)
-    assert re.search(rf"^requests GET {re.escape(url)}", process.stderr, re.MULTILINE), process.stderr
-    assert "word" not in process.stderr
-
-
 def test_what_is_hidden_from_stories() -> None:
     from packyard.cli import output
 

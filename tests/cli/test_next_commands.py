@@ -64,7 +64,7 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
         ("keys new", "packyard keys new NAME"),
         ("keys trust", "packyard keys trust KEY CHANNEL"),
         ("keys trust missing.pem channel", "missing.pem: no such file"),
-        ("keys list x", "takes no names: packyard keys list"),
+        ("keys list x", "one too many; type packyard keys list"),
     ],
 )
 def test_words_of_authors_and_publishers_that_do_not_fit(

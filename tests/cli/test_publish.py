@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import pty
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,7 +12,7 @@ import tiny
 from packyard.sharing.index import access
 from packyard.sharing.stores import open_store
 from packyard.sharing.trust.keys import SigningKey
-from tiny import COMMAND, environment, packyard
+from tiny import packyard
 
 NAMES = ("p", "q", "r")
 
@@ -115,19 +111,3 @@ def test_no_key_and_a_wrong_passphrase_are_refused(root: Path, channel: Path) ->
     refused("set PACKYARD_KEY_PASSPHRASE", *words, code=2, **pem)
     refused("must hold a private key as PEM", *words, PACKYARD_SIGNING_KEY="none")
     assert not channel.exists()
-
-
-def test_a_terminal_sees_how_many_are_built_and_then_how_many_are_uploaded(root: Path, channel: Path) -> None:
-    ours, theirs = pty.openpty()
-    command = [*COMMAND, "publish", "--workspace", str(root), "--to", str(channel), "--version", "1.0"]
-    env = environment(TERM="xterm", COLUMNS="80")
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, env=env)
-    os.close(theirs)
-    seen = b""
-    with contextlib.suppress(OSError):  # a terminal ends by an error
-        while piece := os.read(ours, 65536):
-            seen += piece
-    os.close(ours)
-    assert process.wait(60) == 0
-    assert [seen.count(b"%d of 3: " % number) > 1 for number in (1, 2, 3)] == [True] * 3
-    assert b"3 published" in seen.splitlines()[-2]

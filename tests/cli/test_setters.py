@@ -84,13 +84,6 @@ def test_what_was_set_can_be_set_elsewhere(package: Path, tmp_path: Path) -> Non
     assert {path.name: path.read_bytes() for path in package.iterdir()} == after
 
 
-def test_only_what_was_set_is_one_s_own(package: Path) -> None:
-    done("set", package, "A=2")
-    assert values(package) == 'A: "2"\n'
-    assert set(yaml.safe_load(done("setters", package, "-o", "yaml"))) == {*ODD, "LIST"}
-    assert [line.split()[0] for line in done("setters", package, "--set").splitlines()[1:]] == ["A"]
-
-
 def test_one_name_with_two_values_is_refused(package: Path) -> None:
     other = package.parent / "other"
     other.mkdir()

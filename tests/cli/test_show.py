@@ -13,7 +13,7 @@ from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from tiny import done, packyard
+from tiny import done
 
 NAME = "llm-serving"
 ONE = f"{NAME}/one-node"
@@ -60,11 +60,6 @@ def test_lists_the_images_of_a_package_by_their_whole_names_for_programs_that_co
     assert [each["image"] for each in json.loads(done(*command, "-o", "json"))][-1] == pinned
 
 
-def test_no_line_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    assert [line for line in done("show", NAME).splitlines() if len(line) > 80] == []
-
-
 def test_a_channel_tells_its_versions_and_nothing_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = channel(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -94,10 +89,3 @@ def test_the_commands_to_go_on_with_name_the_same_channel_and_version(
     assert again == get
     done(*get[1:])
     assert json.loads((tmp_path / "p/packyard.json").read_text())["version"] == "1.0"
-
-
-def test_an_unknown_use_case_is_answered_with_those_that_there_are() -> None:
-    refused = packyard("show", f"{NAME}/one-nod")
-    assert refused.returncode == 1
-    assert f"{NAME} has no use case 'one-nod'" in refused.stderr
-    assert "one-node" in refused.stderr

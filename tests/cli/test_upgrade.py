@@ -256,17 +256,6 @@ def test_what_markers_leave_undecided_is_named_by_all_that_read_it() -> None:
     assert "p/run/nfs/start.sh:1: an undecided conflict" in refused("render", USE_CASE)
 
 
-@pytest.mark.usefixtures("here")
-def test_a_dry_run_prints_what_can_be_merged_beside_the_conflicts() -> None:
-    edit_one()
-    found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--dry-run")
-    assert found.returncode == 1
-    assert "error: p/run/nfs/cm.yaml:7: this line is changed here" in found.stderr
-    assert "upgraded" not in found.stderr
-    assert "+++ b/p/run/nfs/job/job.yaml" in found.stdout
-    assert "b/p/run/nfs/cm.yaml" not in found.stdout
-
-
 def test_a_value_that_the_new_version_does_not_take_is_a_conflict(here: Path) -> None:
     done("set", USE_CASE, "WORKERS=8")
     krmfile = NEXT["run/nfs/Krmfile"].replace("WORKERS:\n", "WORKERS:\n      type: integer\n      maximum: 4\n")
@@ -328,16 +317,6 @@ def test_what_does_not_fit_together_as_yaml_is_a_conflict(here: Path) -> None:
     pack(here, "1.1", {**NEXT, "run/nfs/cm.yaml": NEXT["run/nfs/cm.yaml"] + "immutable: false\n"})
     told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert "p/run/nfs/cm.yaml:1: the changes here and those of the new version do not fit together: " in told
-
-
-def test_the_bundle_that_it_came_from_is_found_in_the_channel(here: Path) -> None:
-    publish(here, "1.0", "1.1")
-    done("set", USE_CASE, "WORKERS=8")
-    found = packyard("upgrade", "p", "--from", "channel")
-    assert "p upgraded from 1.0 to 1.1\n  kept: 1 value of yours (WORKERS)\n" in found.stderr
-    told = packyard("upgrade", "p", "^1.0", "--from", "channel").stderr
-    assert told == "p@1.1 from channel (--from)\np: is p 1.1 already; nothing changes\n"
-    assert "\n  setter WORKERS: value 4 → 8\n" in done("diff", "p", "--from", "channel")
 
 
 def test_says_where_the_bundle_that_it_came_from_may_be(here: Path) -> None:

@@ -174,7 +174,7 @@ def test_a_channel_without_an_index_is_not_taken_for_an_empty_one(store: Directo
     publish(store, [bundle(), bundle("gpt")])
     lose_index(tmp_path)
     before = state(store)
-    says = r"^index/index\.json: there are releases and no index: 1\.0/bert\.tar\.gz, .*and 1 more \(bring"
+    says = r"^index/index\.json: there are releases and no index: 1\.0/bert\.tar\.gz, .* \(bring"
     with pytest.raises(ConflictError, match=says):
         publish(store, [bundle(version="2.0")])
     with pytest.raises(ConflictError, match=r"no index: 1\.0/gpt\.tar\.gz, 1\.0/gpt\.tar\.gz\.sha256 \(bring"):

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import tiny
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, UnavailableError
@@ -196,6 +197,12 @@ def test_a_list_of_referrers_keeps_those_of_others_and_those_do_not_stand_for_ou
         store.put(f"{KEY}.spdx.json", b"ours")
         assert json.loads(registry.manifest("bert", tag))["manifests"][0] == entry
         assert open_store(registry.address).get(f"{KEY}.spdx.json") == b"ours"
+
+
+def test_the_verbs_publish_to_a_registry_and_get_from_it(registry: Registry, tmp_path: Path) -> None:
+    source = tiny.workspace(tmp_path / "source")
+    tiny.done("publish", "--workspace", source, "--version", "1.0", "--to", registry.address)
+    assert tiny.done("get", "p", "--from", registry.address, "--to", tmp_path) == f"{tmp_path}/p\n"
 
 
 def test_tags_of_others_are_no_versions(registry: Registry) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import output, state
+from packyard.cli import state
+from packyard.cli.preferences import Setting
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, UnavailableError
 from packyard.writing.source import library, workspace
@@ -35,18 +36,15 @@ def shelf() -> Shelf:
 
 
 def _fetch(entry: Entry) -> Path:
-    from packyard.cli import preferences
-    from packyard.cli.channels import fetching, open_channel
+    from packyard.cli import bundles, preferences
     from packyard.sharing.configuration import normal
-    from packyard.sharing.fetching.fetch import fetch
 
     is_relative = bool(entry.channel) and "://" not in entry.channel and not entry.channel.startswith("/")
     named = str(Path(entry.file).parent / entry.channel) if is_relative else entry.channel
-    channel = normal(preferences.required_channel(named or None).value)
-    store = open_channel(channel)
-    fetched = fetch(store, Reference(name=entry.name, version=entry.version), fetching(channel, store))
-    output.detail(f"the library {fetched.choice.entry} from {channel}, {fetched.choice.why}")
-    folder, tar = shelf().put(entry.name, fetched.bundle.members)
+    source = preferences.required_channel(named or None)
+    channel = normal(source.value)
+    bundle = bundles.find(Reference(name=entry.name, version=entry.version), Setting(channel, source.origin))
+    folder, tar = shelf().put(entry.name, bundle.members)
     if entry.digest is None:
         hint = f"look at it by: packyard get {quote(f'{entry.name}@{entry.version}')} --from {quote(channel)}"
         raise InputError(entry.problem(f"has no digest: write digest: {tar}, if you trust what is published", hint))

@@ -10,7 +10,7 @@ Flags of every verb:
 
   -h, --help     describe the verb
   -q, --quiet    print results and problems only
-  -v, --verbose  also print requests and programs in use"""
+  -v, --verbose  also print the programs that it runs"""
 
 
 def overview() -> str:

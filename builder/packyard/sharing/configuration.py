@@ -41,10 +41,16 @@ def read(folder: Path) -> Configuration:
         if fields.text(key, wanted) != wanted:
             fields.fault(_node(fields, key), key, f"must be {wanted}")
     channel, node = fields.text("channel", ""), _node(fields, "channel")
-    if channel and "://" not in channel and not Path(channel).is_absolute():
-        fields.fault(node, "channel", f"{channel!r} must be an address, or the whole path of a folder")
+    if channel and (wrong := misfit(channel)):
+        fields.fault(node, "channel", wrong)
     fields.done()
     return Configuration(channel, f"{fields.file}:{node.source.locate(node.start)[0]}" if node else "")
+
+
+def misfit(channel: str) -> str:
+    """Say what is wrong with the address of a channel that is to be found from anywhere, or nothing."""
+    is_whole = "://" in channel or Path(channel).is_absolute()
+    return "" if is_whole else f"{channel!r} must be an address, or the whole path of a folder"
 
 
 def normal(address: str) -> str:

@@ -11,18 +11,6 @@ import pytest
 from packyard.core.files import atomic
 
 
-def test_writes_a_file_in_one_step_with_its_mode_whatever_the_umask(tmp_path: Path) -> None:
-    file = tmp_path / "a"
-    file.write_bytes(b"old")
-    before = os.umask(0o077)
-    try:
-        atomic.write(str(file), b"new", mode=0o644, durable=False)
-    finally:
-        os.umask(before)
-    assert (file.read_bytes(), file.stat().st_mode & 0o7777) == (b"new", 0o644)
-    assert list(tmp_path.iterdir()) == [file]
-
-
 @pytest.mark.parametrize("durable", [True, False])
 def test_flushes_a_durable_file_before_it_takes_its_place_and_then_its_name(
     durable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -24,7 +24,6 @@ from packyard.core.files import undo as undoing
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.setters.change import change_setters
-from tiny import COMMAND, environment
 
 WHOLE = bool(os.environ.get("PACKYARD_FUZZ"))
 PLACES = 2  # of each kind, command and way, where not all are tried
@@ -235,41 +234,3 @@ def go_on(case: Case, states: Sequence[dict[str, bytes]], edited: str) -> None:
     assert not leftovers(case.root)
     undo(case)
     assert case.content() == before
-
-
-SYSTEM_CALLS = ("rename", "unlink", "fsync", "fchmod", "ftruncate", "fallocate", "flock", "write", "mkdir")
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(not WHOLE, reason="takes a minute; PACKYARD_FUZZ asks for it")
-@pytest.mark.parametrize("kind", ["plain", "linked"])
-@pytest.mark.parametrize("call", SYSTEM_CALLS)
-def test_the_same_of_the_whole_command_by_what_the_kernel_is_asked(call: str, kind: str, open_dir: Path) -> None:
-    strace = real.program("strace")
-    case = KINDS[kind](open_dir / "case")
-    for way in ("error=EIO", "signal=KILL"):
-        for at in range(1, 100):
-            case.make()
-            old, new = case.content(), case.run(set_to("b")) and case.content()
-            case.make()
-            trace = [strace, "-f", "-qq", "-o", open_dir / "trace", "-e", f"trace={call}"]
-            traced = [*trace, "-e", f"inject={call}:{way}:when={at}", *COMMAND, "set", case.root, "V=b"]
-            process = subprocess.run(
-                traced,
-                env=environment(XDG_STATE_HOME=str(case.folder)),
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if "(INJECTED)" not in (open_dir / "trace").read_text("utf-8") and process.returncode == 0:
-                break  # there are no more calls
-            told = f"{kind}, {call} {at} {way}: {process}"
-            if call == "write":  # also what it prints, after the change
-                complete(case, told, [old, new])
-                continue
-            assert "Traceback" not in process.stderr, told
-            if way != "signal=KILL" and process.returncode == 1:
-                assert case.content() == old, told
-            complete(case, told, [old, new])
-        else:
-            pytest.fail(f"{call} never ended")

@@ -6,11 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from packyard.core.kubernetes.fieldtypes import merge_keys
-
-SPEC = ("spec", "template", "spec")
 SET = """
 import sys
 from packyard.cli.main import main
@@ -34,29 +29,6 @@ metadata: {name: x}
 spec:
   parallelism: 2 # {"$openapi":"WORKERS"}
 """
-
-
-@pytest.mark.parametrize(
-    ("kind", "path", "keys"),
-    [
-        ("Job", (*SPEC, "containers"), ["name"]),
-        ("Job", (*SPEC, "containers", 0, "volumeMounts"), ["mountPath"]),
-        ("Job", (*SPEC, "containers", 0, "ports"), ["containerPort", "protocol"]),
-        ("Job", (*SPEC, "topologySpreadConstraints"), ["topologyKey", "whenUnsatisfiable"]),
-        ("Job", (*SPEC, "tolerations"), None),
-        ("Job", ("metadata", "finalizers"), []),
-        ("CronJob", ("spec", "jobTemplate", *SPEC, "volumes"), ["name"]),
-        ("Service", ("spec", "ports"), ["port", "protocol"]),
-        ("ServiceAccount", ("secrets",), ["name"]),
-        ("ServiceAccount", ("imagePullSecrets",), None),
-        ("MPIJob", ("spec", "mpiReplicaSpecs", "Worker", "template", "spec", "containers"), None),
-    ],
-)
-def test_a_list_is_joined_by_its_merge_keys_or_replaced(
-    kind: str, path: tuple[str | int, ...], keys: list[str] | None
-) -> None:
-    versions = {"Job": "batch/v1", "CronJob": "batch/v1", "Service": "v1", "ServiceAccount": "v1"}
-    assert merge_keys(versions.get(kind, "kubeflow.org/v2beta1"), kind, path) == keys
 
 
 def test_set_loads_of_this_room_the_types_of_fields_and_the_names_of_kustomizations(tmp_path: Path) -> None:

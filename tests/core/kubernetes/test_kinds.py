@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.kubernetes.kinds import is_kind
 from packyard.core.yaml.document import parse_one
 from packyard.core.yaml.node import MappingNode
 from packyard.using.kustomize.accumulate import SourceObject
@@ -21,18 +20,6 @@ def rules(*documents: str) -> set[str]:
         b"kind: Krmfile\n", {f"{number}.yaml": text.encode() for number, text in enumerate(documents)}
     )
     return {finding.rule for finding in lint(package, shipped=False)}
-
-
-def test_a_kind_is_that_of_its_group_in_any_version() -> None:
-    def root(version: str) -> MappingNode:
-        found = parse_one(f"apiVersion: {version}\nkind: Job\n".encode(), "f.yaml").root
-        assert isinstance(found, MappingNode)
-        return found
-
-    assert is_kind(root("batch/v1"), "batch", "CronJob", "Job")
-    assert is_kind(root("batch/v1beta1"), "batch", "Job")
-    assert not is_kind(root("batch.volcano.sh/v1alpha1"), "batch", "Job")
-    assert not is_kind(root("v1"), "batch", "Job")
 
 
 @pytest.mark.parametrize(

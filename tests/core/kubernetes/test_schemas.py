@@ -57,14 +57,6 @@ def meanings(text: str) -> dict[tuple[str, str, str], str]:
     }
 
 
-def test_a_definition_is_compiled_once_for_all_versions_in_which_it_is_the_same() -> None:
-    oldest, *_, newest = (judges.kubernetes(version) for version in judges.kubernetes_versions())
-    number = oldest.kinds["v1 ConfigMap"]
-    assert newest.kinds["v1 ConfigMap"] == number
-    assert oldest.definitions.validator(number) is newest.definitions.validator(number)
-    assert newest.kinds["v1 Pod"] != oldest.kinds["v1 Pod"]
-
-
 @pytest.mark.parametrize("version", ["1.99", "1", "x.y", ""])
 def test_refuses_a_version_without_schemas(version: str) -> None:
     with pytest.raises(UnavailableError, match=rf"no schemas of Kubernetes '{version}': .* has 1\.25 to 1\."):

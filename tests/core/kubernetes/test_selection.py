@@ -13,25 +13,6 @@ LABELS = {"app": "run", "zone": "a", "size": "5"}
 
 
 @pytest.mark.parametrize(
-    ("selector", "selects"),
-    [
-        ("{}", True),
-        ("null", False),
-        ("{matchLabels: {app: run, zone: a}}", True),
-        ("{matchExpressions: [{key: zone, operator: In, values: [a, b]}]}", True),
-        ("{matchExpressions: [{key: zone, operator: In, values: [b]}]}", False),
-        ("{matchExpressions: [{key: zone, operator: NotIn, values: [b]}, {key: app, operator: Exists}]}", True),
-        ("{matchExpressions: [{key: gpu, operator: DoesNotExist}]}", True),
-        ("{matchExpressions: [{key: app, operator: DoesNotExist}]}", False),
-        ("{matchLabels: {app: run}, matchExpressions: [{key: gpu, operator: Exists}]}", False),
-        ("{matchExpressions: [{key: app, operator: Like, values: [r]}]}", False),
-    ],
-)
-def test_selectors(selector: str, selects: bool) -> None:
-    assert selection.selects(yaml.safe_load(selector), LABELS) is selects
-
-
-@pytest.mark.parametrize(
     ("rule", "admits"),
     [
         ("{nodeSelector: {zone: b}}", False),
@@ -48,21 +29,6 @@ def test_labels_that_a_pod_asks_of_a_node(rule: str, admits: bool) -> None:
     hard = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": read}}
     pod = read if isinstance(read, dict) else {"affinity": {"nodeAffinity": hard}}
     assert selection.admits(pod, {"metadata": {"name": "one", "labels": LABELS}}) is admits
-
-
-@pytest.mark.parametrize(
-    ("tolerations", "is_cordoned"),
-    [
-        ("[]", True),
-        ("[{key: gpu, operator: Exists}]", True),
-        ("[{operator: Exists}]", False),
-        ("[{key: node.kubernetes.io/unschedulable, operator: Exists, effect: NoSchedule}]", False),
-    ],
-)
-def test_pods_that_tolerate_a_cordon(tolerations: str, is_cordoned: bool) -> None:
-    pod = {"tolerations": yaml.safe_load(tolerations)}
-    assert selection.is_cordoned(pod, {"spec": {"unschedulable": True}}) is is_cordoned
-    assert not selection.is_cordoned(pod, {"spec": {}})
 
 
 @pytest.mark.parametrize(

@@ -28,19 +28,6 @@ def test_does_not_find_an_entry_of_which_a_byte_is_another(tmp_path: Path) -> No
         assert cache.get(KEY) is None, place
 
 
-def test_does_not_find_an_entry_that_was_put_in_the_place_of_another(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-    cache.put(KEY, b"one")
-    cache.put(OTHER, b"two")
-    one, two = (cache._file(key) for key in (KEY, OTHER))
-    data = one.read_bytes()
-    one.write_bytes(two.read_bytes())
-    two.write_bytes(data)
-    assert (cache.get(KEY), cache.get(OTHER)) == (None, None)
-    one.write_bytes(data)
-    assert cache.get(KEY) == b"one"
-
-
 def test_an_entry_that_is_no_file_is_not_found_and_not_waited_for(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     cache._file(KEY).parent.mkdir(parents=True)
@@ -49,22 +36,6 @@ def test_an_entry_that_is_no_file_is_not_found_and_not_waited_for(tmp_path: Path
     assert (cache.get(KEY), cache.get(OTHER)) == (None, None)
     cache.put(KEY, b"one")
     assert cache.get(KEY) == b"one"
-
-
-def test_prunes_neither_through_a_link_nor_what_is_no_entry(tmp_path: Path) -> None:
-    victim = tmp_path / "ab"
-    victim.mkdir()
-    cache = Cache(tmp_path / "cache", limit=0)
-    cache.put(KEY, b"one")
-    (cache.folder / "ab").symlink_to(victim)
-    (cache.folder / "cd").mkdir()
-    theirs = [victim / ("0" * 62), cache.folder / "cd" / "notes"]
-    for file in theirs:
-        file.write_bytes(b"mine")
-        os.utime(file, (0, 0))
-    cache.prune(time.time())
-    assert all(file.read_bytes() == b"mine" for file in theirs)
-    assert cache.get(KEY) is None
 
 
 def test_says_why_it_cannot_keep_and_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -4,13 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import traceback
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
+from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.work import executor
 from tiny import environment
 
@@ -29,18 +28,6 @@ def double(task: str) -> str:
 def refuse_some(task: str) -> str:
     if task in ("3", "30"):
         raise InputError(Problem("is odd", file=f"{task}.yaml", line=1), Problem("shared"))
-    return task
-
-
-def refuse_variously(task: str) -> str:
-    if task == "3":
-        raise ConflictError("occupied")
-    return refuse_some(task)
-
-
-def fail(task: str) -> str:
-    if task == "7":
-        raise ZeroDivisionError("a fault of ours")
     return task
 
 
@@ -77,19 +64,6 @@ def test_what_one_task_refuses_does_not_hide_what_others_do(jobs: int) -> None:
     with pytest.raises(InputError) as caught:
         executor.run(refuse_some, TASKS, jobs=jobs)
     assert str(caught.value).splitlines() == ["3.yaml:1: is odd", "shared", "30.yaml:1: is odd"]
-
-
-def test_refusals_of_several_kinds_are_one_error() -> None:
-    with pytest.raises(PackyardError) as caught:
-        executor.run(refuse_variously, TASKS, jobs=0)
-    assert type(caught.value) is PackyardError
-    assert str(caught.value).splitlines() == ["occupied", "30.yaml:1: is odd", "shared"]
-
-
-def test_a_fault_of_ours_is_raised_with_its_place(jobs: int) -> None:
-    with pytest.raises(ZeroDivisionError) as caught:
-        executor.run(fail, TASKS, jobs=jobs)
-    assert "in fail" in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_killed_worker_ends_the_run_with_what_to_do() -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pickle
-
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_shared
 from packyard.core.yaml.node import Source
@@ -26,11 +24,3 @@ def test_forgets_what_was_used_least_recently() -> None:
 
     assert [make(name) for name in "abacab"] == list("abacab")
     assert made == list("abcb")
-
-
-def test_is_empty_in_another_process() -> None:
-    memo = Memo(limit=7)
-    memo.once("key", lambda: 1)
-    sent = pickle.loads(pickle.dumps(memo))
-    assert [each.once("key", lambda: 2) for each in (memo, sent)] == [1, 2]
-    assert sent.limit == 7

@@ -18,29 +18,6 @@ from packyard.core.yaml.sources import Sources
 from sample import SEED, WHOLE
 from tiny import environment
 
-Ask = Callable[[Sources], object]
-
-
-#: Questions, and their answers in a folder with a file "file", a folder "folder" and a link.
-QUESTIONS: dict[str, tuple[Ask, object]] = {
-    "bytes": (lambda it: it.read("file"), b"one"),
-    "text": (lambda it: it.text("file").text, "one"),
-    "documents": (lambda it: len(it.documents("file")), 1),
-    "is_file": (lambda it: it.is_file("file"), True),
-    "is_file new": (lambda it: it.is_file("new"), False),
-    "is_folder": (lambda it: it.is_folder("folder"), True),
-    "exists": (lambda it: it.exists("new"), False),
-    "is_link": (lambda it: it.is_link("link"), True),
-    "is_executable": (lambda it: it.is_executable("file"), False),
-    "resolve": (lambda it: it.resolve("link"), "file"),
-    "through a link": (lambda it: it.read("link"), b"one"),
-    "list": (lambda it: it.list("folder"), ["folder/below"]),
-    "list nothing": (lambda it: it.list("new"), []),
-    "list by a pattern": (lambda it: it.list("", "*/b*"), ["folder/below"]),
-    "list all": (lambda it: it.list("", "**/*"), ["file", "folder", "folder/below", "link"]),
-    "dots": (lambda it: it.read("folder/../file"), b"one"),
-}
-
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
@@ -49,12 +26,6 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "root" / "folder" / "below").write_bytes(b"two")
     (tmp_path / "root" / "link").symlink_to("file")
     return tmp_path / "root"
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_answers_by_paths_below_the_root(question: str, root: Path) -> None:
-    ask, expected = QUESTIONS[question]
-    assert ask(Sources(root)) == expected
 
 
 def test_a_file_is_read_once_and_is_an_input_of_all_that_was_made_of_it(root: Path) -> None:
@@ -102,19 +73,6 @@ def test_whoever_asks_learns_nothing_of_what_is_outside_of_the_root(way: str, ro
         with pytest.raises(InputError, match=r"leads to .*, outside of the workspace"):
             ask(path)
     assert not sources.inputs
-
-
-@pytest.mark.parametrize("path", ["file", "folder/below", "folder/../file", "link", "folder", ".", ""])
-def test_a_link_or_dots_that_stay_inside_are_followed(path: str, root: Path, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").symlink_to(root)
-    for start in (root, tmp_path / "elsewhere"):
-        sources = Sources(start)
-        assert sources.exists(path)
-        assert root / sources.resolve(path) == (root / path).resolve()
-
-
-def test_an_absolute_path_below_the_root_is_followed(root: Path) -> None:
-    assert Sources(root).read(str(root / "file")) == b"one"
 
 
 def test_what_is_no_regular_file_is_named_and_not_waited_for(root: Path) -> None:

@@ -21,7 +21,8 @@ from packyard.core.errors import UsageError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
-from packyard.sharing.publishing.publish import Upload, compare, publish
+from packyard.sharing.publishing.publish import compare, publish
+from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.store import ReadOnly, Store
 
 ROWS = BUNDLES
@@ -54,13 +55,19 @@ def run(arguments: argparse.Namespace) -> int:
     names = workspaces.bundles(arguments, workspace)
     key = None if arguments.dry_run else signing.key(arguments.key)
     store = open_channel(arguments.to)
-    if isinstance(store, ReadOnly) and not arguments.dry_run:
+    if isinstance(store, ReadOnly) and not (arguments.dry_run or as_registry(store)):
         store.refuse()
+    if arguments.web:
+        from packyard.cli.sharing import web  # what writes pages takes long to import
+
+        web.check(store)
     part = names[shard[0] :: shard[1]] if shard else names
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         packed = pack.pack(arguments, workspace, part, Path(folder))
         if arguments.dry_run:
-            return _preview(store, packed, arguments)
+            uploads = compare(store, packed, access.current(store, preferences.trust(arguments.to)), at_once=_AT_ONCE)
+            _print(store, [(each.entry, each.outlook) for each in uploads], arguments.output)
+            return 0
         attest = pack.attest(workspace, Path(folder), key)
         close = arguments.version if arguments.close else ""
         by = publisher(arguments.to, key)
@@ -71,8 +78,6 @@ def run(arguments: argparse.Namespace) -> int:
     if close:
         _tell_closed(by.current(store), close, shard)
     if arguments.web:
-        from packyard.cli.sharing import web
-
         web.write(arguments.to, store)
     return 0
 
@@ -82,10 +87,6 @@ def _check(arguments: argparse.Namespace) -> None:
     reference.check_version(arguments.version)
     if arguments.version[:1] == "v":
         output.warning(f"published as {arguments.version}, with the v; most write {arguments.version[1:]}")
-    if arguments.web:
-        from packyard.cli.sharing import web  # what writes pages takes long to import
-
-        web.check(arguments.to)
     if arguments.dry_run and (arguments.close or arguments.web):
         raise UsageError("packyard publish: --dry-run goes with neither --close nor --web")
 
@@ -106,18 +107,9 @@ def _tell_closed(index: Index, version: str, shard: tuple[int, int] | None) -> N
     if index.is_closed(version):
         output.note(f"the release {version} is closed")
     elif shard:
-        missing = sorted({*range(shard[1])} - {*index.release(version).shards})
-        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
-        shown = ", ".join(f"{number}/{shard[1]}" for number in missing[:_SHOWN])
-        output.note(f"the release {version} is open until the last shard is published; missing: {shown}{more}")
-
-
-def _preview(store: Store, packed: Sequence[Upload], arguments: argparse.Namespace) -> int:
-    with progress.busy(f"comparing {output.counted(len(packed), 'package')}"):
-        before = access.current(store, preferences.trust(arguments.to))
-        uploads = compare(store, packed, before, at_once=_AT_ONCE)
-    _print(store, [(each.entry, each.outlook) for each in uploads], arguments.output)
-    return 0
+        missing = [f"{number}/{shard[1]}" for number in range(shard[1]) if number not in index.release(version).shards]
+        shown = ", ".join([*missing[:_SHOWN], *(["…"] if len(missing) > _SHOWN else ())])
+        output.note(f"the release {version} is open until the last shard is published; missing: {shown}")
 
 
 def _print(store: Store, rows: Sequence[tuple[IndexEntry, str]], form: str) -> None:

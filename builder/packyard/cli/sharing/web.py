@@ -23,6 +23,7 @@ from packyard.cli.channels import listed, open_channel
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import web_content
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import ReadOnly, Store
 from packyard.sharing.web import page
@@ -48,42 +49,30 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"packyard web: --port must be a number from 0 to {_PORTS - 1}, found {arguments.port}")
     if arguments.open:
         return _open(arguments)
-    target = _target(arguments)
-    page.check(target)
-    made = _made(arguments.channel, is_beside=not arguments.to)
-    if arguments.to:
-        Path(arguments.to).mkdir(parents=True, exist_ok=True)
-    ROWS.show(list(page.write(target, made).items()), arguments.output)
-    again = f"packyard web {quote(arguments.channel)} --open"
-    output.note(f"the page is {target.address.rstrip('/')}/{page.INDEX}; to look at it: {again}")
+    store = DirectoryStore(Path(arguments.to)) if arguments.to else open_channel(arguments.channel)
+    check(store)
+    ROWS.show(list(write(arguments.channel, store, is_beside=not arguments.to).items()), arguments.output)
+    output.note(f"to look at it: packyard web {quote(arguments.channel)} --open")
     return 0
 
 
-def write(channel: str, store: Store) -> None:
-    """Write the page of a channel into it."""
-    page.check(store)
-    page.write(store, _made(channel, is_beside=True))
-    output.note(f"the page is {store.address.rstrip('/')}/{page.INDEX}")
-
-
-def check(channel: str) -> None:
-    """Refuse a channel beside which no page can be written."""
-    scheme, is_address, _ = channel.partition("://")
-    if is_address and scheme.lower().startswith("oci"):
-        hint = f"write it elsewhere: packyard web {quote(channel)} --to DIR"
-        raise InputError(Problem("a registry serves no pages", file=channel, hint=hint))
-
-
-def _target(arguments: argparse.Namespace) -> Store:
-    """Return where the page is to be, or refuse what cannot be written to."""
-    if arguments.to:
-        return DirectoryStore(Path(arguments.to))
-    check(arguments.channel)
-    store = open_channel(arguments.channel)
+def check(store: Store) -> None:
+    """Refuse a place where no page can be written, or where somebody else's is."""
+    reason = "a registry serves no pages" if as_registry(store) else "is only read over HTTP"
     if isinstance(store, ReadOnly):
-        hint = f"write the page elsewhere: packyard web {quote(arguments.channel)} --to DIR"
-        raise InputError(Problem("is only read over HTTP", file=store.address, hint=hint))
-    return store
+        hint = f"write it elsewhere: packyard web {quote(store.address.rstrip('/'))} --to DIR"
+        raise InputError(Problem(reason, file=store.address, hint=hint))
+    page.check(store)
+
+
+def write(channel: str, store: Store, *, is_beside: bool = True) -> dict[str, str]:
+    """Write the page of a channel into it, or elsewhere; return what was done with each file."""
+    made = _made(channel, is_beside=is_beside)
+    if not is_beside:
+        Path(store.address).mkdir(parents=True, exist_ok=True)
+    states = page.write(store, made)
+    output.note(f"the page is {store.address.rstrip('/')}/{page.INDEX}")
+    return states
 
 
 def _made(channel: str, *, is_beside: bool) -> dict[str, bytes]:

@@ -14,7 +14,7 @@ from packyard.cli import bundles, output, use_cases
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.using import show
-from packyard.core.bundle import address, reference
+from packyard.core.bundle import address
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError, on_one_line
 from packyard.core.kubernetes.lenient import Object, mapping
@@ -23,7 +23,6 @@ from packyard.core.yaml.values import to_value
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import summary
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.package import Package
 from packyard.sharing.stores.store import NotFoundError, Store
 from packyard.sharing.web import picture
 from packyard.sharing.web.page import Fields
@@ -44,21 +43,21 @@ def packages(index: Index, address: str, store: Store) -> Iterator[Fields]:
     """Yield the packages that a channel lists, and those all of whose versions were removed; no libraries."""
     for listed in sorted(index.packages(), key=lambda package: package.name):
         if not listed.leading.kind:
-            every = sorted(listed.every, key=lambda each: reference.order(each.version), reverse=True)
-            yield _package(listed, [_version(entry, address, store) for entry in every])
+            versions = [_version(entry, address, store) for entry in reversed(listed.every)]
+            yield {"name": listed.name, "latest": "", "versions": versions, **_card(listed.latest, versions)}
 
 
-def _package(listed: Package, versions: list[Fields]) -> Fields:
-    fields = {"name": listed.name, "versions": versions}
-    if not (entry := listed.latest):
-        return {**fields, "latest": ""}
+def _card(entry: IndexEntry | None, versions: list[Fields]) -> Fields:
+    """Return what the list says of a package, and the words that find it there."""
+    if entry is None:
+        return {}
     latest = next(each for each in versions if each["version"] == entry.version)
     cases, row = latest.get("cases", ()), latest["row"] or {}
-    said = [each for case in cases for each in (case["description"], case["needs"])]
-    said += [each.name for each in row.get("options", ())]
-    said += [each["name"] for case in cases for each in case["parameters"]]
+    said = [each for one in cases for each in (one["case"].description, one["needs"])]
+    said += [
+        each.name for each in (*row.get("options", ()), *(setter for one in cases for setter in one["case"].setters))
+    ]
     return {
-        **fields,
         "latest": entry.version,
         "title": summary.title_of(entry),
         "facts": list(dict.fromkeys(value for value in entry.model.values() if value != "none")),
@@ -104,15 +103,12 @@ def _use_cases(offer: Offer, cases: list[BundledUseCase]) -> list[Fields]:
             things, arrows = picture.find(_objects(package_dir / case.path))
             made.append(
                 {
-                    "path": case.path,
+                    "case": case,
                     "is_typed": re.fullmatch(r"[\w./-]+", case.path, re.ASCII) is not None,  # as a shell reads it
                     "name": names[case.path],
-                    "description": case.description,
                     "after": [names[path] for path in case.after if path in names],
                     "needs": show.needs(set(case.requires), offer.bundle.manifest),
-                    "parameters": [
-                        _parameter(each) for each in sorted(case.setters, key=lambda one: not one.must_be_set)
-                    ],
+                    "parameters": list(map(_parameter, sorted(case.setters, key=lambda one: not one.must_be_set))),
                     "rules": _rules(package_dir / case.path / NAME) if case.setters else (),
                     "things": things,
                     "arrows": arrows,
@@ -139,17 +135,11 @@ def _rules(krmfile: Path) -> list[str]:
 def _parameter(setter: Setter) -> Fields:
     """Return what a form says of a parameter: what it ``takes`` in words, and what a browser checks of that."""
     schema = items_of(setter.schema) if setter.is_list else setter.schema
-    bounds = (schema.get(name) for name in ("minimum", "maximum"))
-    least, most = (bound if is_number(bound) else None for bound in bounds)
+    least, most = (schema[key] if is_number(schema.get(key)) else "" for key in ("minimum", "maximum"))
     return {
-        "name": setter.name,
+        "setter": setter,
         "is_typed": re.fullmatch(r"[A-Za-z_][\w.-]*", setter.name, re.ASCII) is not None,
-        "description": setter.description,
         "takes": refusal.describe(setter),
-        "value": setter.shown,
-        "example": setter.example or "",
-        "must_be_set": setter.must_be_set,
-        "is_list": setter.is_list,
         "choices": listing.choices(setter) or patterns.choices(schema),
         "pattern": str(schema.get("pattern", "")),
         "least": least,

@@ -12,17 +12,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from json import dumps
-from pathlib import Path
 
 from packyard.cli import declare, output, preferences, state
 from packyard.cli.channels import TIMEOUT
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
-from packyard.core.errors import PackyardError, UnavailableError, UsageError
+from packyard.core.errors import UnavailableError, UsageError
 from packyard.core.files import atomic
 from packyard.sharing import configuration
 from packyard.sharing.stores.store import PATIENCE
@@ -56,17 +54,13 @@ def _set(words: Sequence[str]) -> None:
     if folder is None:
         raise UnavailableError("nothing is configured without a home folder (set HOME, or XDG_CONFIG_HOME)")
     _, name, value = words
+    if wrong := configuration.misfit(value):
+        raise UsageError(f"packyard config: {wrong}")
     file = folder / configuration.FILE
     lines = file.read_text("utf-8").splitlines() if file.exists() else []
     kept = [line for line in lines if not line.startswith(f"{name}:")]
-    text = "\n".join([*kept, f"{name}: {dumps(value, ensure_ascii=False)}", ""])
-    with tempfile.TemporaryDirectory(prefix="packyard-") as trial:
-        Path(trial, configuration.FILE).write_text(text, "utf-8")
-        try:
-            configuration.read(Path(trial))
-        except PackyardError as error:
-            raise error.mapped(lambda problem: problem.renamed(trial, str(folder))) from error
     folder.mkdir(parents=True, exist_ok=True)
+    text = "\n".join([*kept, f"{name}: {dumps(value, ensure_ascii=False)}", ""])
     atomic.write(str(file), text.encode(), mode=0o644, durable=True)
 
 

@@ -41,10 +41,9 @@ def run(
     """
     outcomes: dict[int, Any] = {}
     if not jobs:
-        with _uncollected():
-            for place, task in enumerate(tasks):
-                outcomes[place] = _call(function, task)
-                done(place)
+        for place, task in enumerate(tasks):
+            outcomes[place] = _call(function, task)
+            done(place)
         return _results([outcomes[place] for place in range(len(tasks))])
     size = max(1, min(_LARGEST, len(tasks) // (jobs * _SHARES)))
     starts = range(0, len(tasks), size)
@@ -81,20 +80,7 @@ def _call(function: Callable[[Any], Any], task: object) -> Any:
 
 def _work(tasks: Sequence[object]) -> list[Any]:
     """Call a worker's function for some tasks."""
-    with _uncollected():
-        return [_call(_worker.function, task) for task in tasks]
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Collect no garbage meanwhile: it would not pay, as in `packyard.cli.main`."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+    return [_call(_worker.function, task) for task in tasks]
 
 
 @contextmanager
@@ -131,6 +117,7 @@ class _Pool(ProcessPoolExecutor):
 def _begin(function: Callable[[Any], Any]) -> None:
     """Make a new worker leave an interrupt to the process that started it, and end when that says so or is gone."""
     _worker.function = function
+    gc.disable()  # as in `packyard.cli.main`
     for each in (signal.SIGINT, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

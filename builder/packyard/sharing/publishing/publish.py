@@ -197,15 +197,13 @@ def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
     """
     if before.number:
         return
-    kept = (*own, FOLDER)
     keys: Sequence[str] = ()
     with suppress(MissingStoreError):
         keys = store.list("")
-    others = [key for key in keys if not key.startswith(kept)]
+    others = [key for key in keys if not key.startswith((*own, FOLDER))]
     if others and KEY not in keys:  # another publisher may have begun the channel meanwhile
-        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"
-        problem = f"there are {kind} and no index: {', '.join(map(on_one_line, others[:3]))}{more}"
+        problem = f"there are {kind} and no index: {on_one_line(', '.join(others[:3]))}"
         hint = "bring the index back with packyard fsck CHANNEL --repair, or choose a folder that is empty"
         raise ConflictError(Problem(problem, file=KEY, hint=hint))
 

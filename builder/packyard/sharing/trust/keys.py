@@ -14,19 +14,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError
-
-if TYPE_CHECKING:
-    from securesystemslib.signer import Key
 
 #: The size of the largest PEM file, in bytes.
 LIMIT = 64 * 1024
 
 _BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----")
-_SCHEMES = ("ed25519", "ecdsa-sha2-nistp256", "rsassa-pss-sha256", "rsa-pkcs1v15-sha256")
 _HOW = "packyard keys new NAME makes a pair"
 _KINDS = "an Ed25519, ECDSA P-256 or RSA key (2048 to 8192 bits)"
 
@@ -54,18 +50,6 @@ class PublicKey:
         if not (is_p256 or is_rsa or isinstance(public, ed25519.Ed25519PublicKey)):
             raise InputError(Problem(f"holds a key that is not {_KINDS}", file=file, hint=_HOW))
         return cls(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
-
-    @classmethod
-    def of_tuf(cls, tuf_key: Key, *, file: str) -> PublicKey:
-        """Take a key as TUF's metadata has it, if it is of a kind and scheme that counts."""
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-        public = tuf_key.keyval.get("public", "")
-        if tuf_key.scheme not in _SCHEMES:
-            raise ValueError(f"the scheme {tuf_key.scheme!r} is not one of {', '.join(_SCHEMES)}")
-        if tuf_key.keytype != "ed25519":
-            return cls.parse(public.encode(), file=file)
-        return cls.of(Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)), file=file)
 
     @classmethod
     def parse(cls, data: bytes, *, file: str) -> PublicKey:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from packyard.core import extras
@@ -23,6 +23,7 @@ from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypt
 if TYPE_CHECKING:
     from securesystemslib.signer import SSlibKey
 
+_SCHEMES = ("ed25519", "ecdsa-sha2-nistp256", "rsassa-pss-sha256", "rsa-pkcs1v15-sha256")
 _URI = re.compile(r"(file|hsm|awskms|gcpkms|azurekms|hv):.+|sigstore:.*")
 
 
@@ -44,33 +45,32 @@ def open(uri: str, secret: Callable[[str], bytes]) -> SigningKey:
         return secret(uri).decode()
 
     try:
-        uri, tuf_key = _imported(uri, handler)
-        public = PublicKey.of_tuf(tuf_key, file=uri)
-        tuf_key.keyid = str(public.id)
-        signer = Signer.from_priv_key_uri(uri, tuf_key, handler)
+        uri, key = _imported(uri, handler)
+        if key.scheme not in _SCHEMES:
+            raise ValueError(f"the scheme {key.scheme!r} is not one of {', '.join(_SCHEMES)}")
+        public = PublicKey.of(key._crypto_key(), file=uri)
+        signer = Signer.from_priv_key_uri(uri, key, handler)
         return SigningKey(public, lambda data: bytes.fromhex(signer.sign(data).signature))
     except UnsupportedLibraryError as error:
-        raise InputError(Problem(str(error), file=uri, hint=_install(uri))) from error
+        hint = extras.install("hsm" if uri.startswith("hsm") else "kms")
+        raise InputError(Problem(str(error), file=uri, hint=hint)) from error
     except PackyardError:
         raise
     except Exception as error:  # the libraries raise many kinds
         raise UnavailableError(Problem(f"cannot be used: {error or type(error).__name__}", file=uri)) from error
 
 
-def _install(uri: str) -> str:
-    return extras.install("hsm") if uri.startswith("hsm") else extras.install("kms")
-
-
 def _imported(uri: str, handler: Callable[[str], str]) -> tuple[str, SSlibKey]:
-    from securesystemslib.signer import AWSSigner, AzureSigner, GCPSigner, HSMSigner, VaultSigner
+    """Return what names a key for its signer, and its public key, as the HSM or the service has it."""
+    from securesystemslib.signer import SIGNER_FOR_URI_SCHEME
 
     scheme, _, rest = uri.partition(":")
+    words: tuple[object, ...] = (rest,)
     if scheme == "hsm":
         number, _, query = rest.partition("?")
-        return HSMSigner.import_(int(number or 2), dict(parse_qsl(query)).get("label"), handler)
-    if scheme == "azurekms":
-        vault, _, name = rest.strip("/").partition("/")
-        return AzureSigner.import_(vault, name)
-    if scheme == "awskms":
-        return AWSSigner.import_(rest)
-    return GCPSigner.import_(rest) if scheme == "gcpkms" else VaultSigner.import_(rest)
+        words = int(number or 2), dict(parse_qsl(query)).get("label"), handler
+    elif scheme == "azurekms":
+        words = tuple(rest.strip("/").split("/", 1))
+    signer: Any = SIGNER_FOR_URI_SCHEME[scheme]
+    imported: tuple[str, SSlibKey] = signer.import_(*words)
+    return imported

@@ -16,12 +16,7 @@ _MOST_LINES, _WIDTH = 3, 100  # that a message shows of a side
 def merge(
     path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, decision: str, new: str
 ) -> tuple[bytes | None, list[Problem]]:
-    """Merge three versions of a file, None where there is none; return it, and what conflicts.
-
-    Line breaks that ours has otherwise than base, as git may write them, are no change of its lines.
-    """
-    if base and ours and theirs:
-        base, theirs = _with_line_breaks_of(ours, base, theirs)
+    """Merge three versions of a file, None where there is none; return it, and what conflicts."""
     if ours in (base, theirs):
         return theirs, []
     if theirs == base:
@@ -39,22 +34,6 @@ def merge(
         for clash in lines.clashes(merged)
     ]
     return lines.decided(merged, decision, new), conflicts
-
-
-def _with_line_breaks_of(ours: bytes, base: bytes, theirs: bytes) -> tuple[bytes, bytes]:
-    """Give base the line breaks of ours, and theirs, too, where it has those of base."""
-    here, there = _line_break(ours), _line_break(base)
-    if not here or not there or here == there:
-        return base, theirs
-    return base.replace(there, here), theirs.replace(there, here) if _line_break(theirs) == there else theirs
-
-
-def _line_break(data: bytes) -> bytes:
-    """Return the line break that all lines of a text have; nothing where they differ."""
-    count = data.count(b"\n")
-    if not count or b"\0" in data or data.count(b"\r\n") not in (0, count):
-        return b""
-    return b"\r\n" if b"\r\n" in data else b"\n"
 
 
 def _described(clash: lines.Clash, new: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import resource
 import sys
 import time
@@ -18,8 +19,6 @@ from typing import Any
 
 from jinja2 import StrictUndefined, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-from packyard.core.markdown import code
 
 MEMORY, SECONDS = 512 << 20, 2
 _DIFFERS = ("random", "lipsum")  # from one run to the next
@@ -63,7 +62,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"code": code, "cell": cell}
+    environment.filters |= {"code": _code_span, "cell": cell}
     for name in _DIFFERS:
         environment.filters.pop(name, None)
         environment.globals.pop(name, None)
@@ -87,6 +86,15 @@ def _line(error: Exception, file: str) -> int:
         return error.lineno
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return (lines[-1] or 0) if lines else 0
+
+
+def _code_span(value: object) -> str:
+    """Return a value as a Markdown code span that backticks inside do not end (CommonMark 6.1); nothing as nothing."""
+    text = "" if value is None else str(value)
+    if not text:
+        return ""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"
 
 
 if __name__ == "__main__":
