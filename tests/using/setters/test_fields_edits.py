@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from packyard.core.errors import InputError
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 
 HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
 A = '# {"$openapi":"A"}'
@@ -30,7 +30,7 @@ def package(folder: Path, krmfile: str, text: str) -> Path:
 def after(folder: Path, **values: str | list[str]) -> str:
     """Set values, and return the resource."""
     texts = {name: [given] if isinstance(given, str) else given for name, given in values.items()}
-    change_setters(folder, texts)
+    set_values(folder, texts)
     for name in ("Krmfile", "r.yaml"):
         list(yaml.compose_all((folder / name).read_bytes()))  # which also says where an alias leads nowhere
     return (folder / "r.yaml").read_bytes().decode()
@@ -39,7 +39,7 @@ def after(folder: Path, **values: str | list[str]) -> str:
 def refused(folder: Path, place: str, **values: list[str]) -> None:
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     with pytest.raises(InputError, match=place):
-        change_setters(folder, values)
+        set_values(folder, values)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
@@ -75,7 +75,7 @@ def test_many_fields_in_a_mapping_without_a_kind_take_work_in_proportion(tmp_pat
         before = sys.gettrace()
         sys.settrace(trace)
         try:
-            change_setters(tmp_path, {"A": ["2"]})
+            set_values(tmp_path, {"A": ["2"]})
         finally:
             sys.settrace(before)
         assert (tmp_path / "r.yaml").read_text("utf-8").count(": 2 #") == number
