@@ -144,6 +144,6 @@ def record(run: str, objects: Sequence[Object], namespace: str) -> RunRecord:
     )
 
 
-def around(*warnings: Object) -> Any:
-    """Return what is around runs: these warnings, no queue and no claim."""
-    return SimpleNamespace(warnings=warnings, queued=(), claims=())
+def around(*warnings: Object, queued: Sequence[Object] = ()) -> Any:
+    """Return what is around runs: these warnings, what waits in queues, and no claim."""
+    return SimpleNamespace(warnings=warnings, queued=queued, claims=())

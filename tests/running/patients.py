@@ -9,9 +9,7 @@ import yaml
 
 from controlplane.api import Object
 from packyard.core.kubernetes.operators import Operator
-from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
-from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendered import Rendered
 
@@ -28,11 +26,6 @@ containers:
 def rendered(objects: Sequence[Object]) -> Rendered:
     """Return objects as those of a directory that is no package."""
     return Rendered(objects=objects, draft=RunRecord(run="", number=1, when=""))
-
-
-def examine(client: Kubectl, objects: Sequence[Object]) -> list[Finding]:
-    """Return what is not as it should be."""
-    return [each for each in doctor.examine(client, rendered(objects)) if each.severity != "passed"]
 
 
 def told(found: Sequence[Finding]) -> list[str]:

@@ -99,10 +99,10 @@ def after(client: Kubectl, _: Fault) -> str:
 _TOLD = {"before": before, "after": after}
 
 
-def told(moment: str, fault: Fault) -> str:
-    """Return what is said of a fault by what was recorded ``before`` or ``after``."""
+def told(moment: str, fault: Fault, change: Callable[[Any], Any] = lambda objects: objects) -> str:
+    """Return what is said of a fault by what was recorded ``before`` or ``after``, with a change of all objects."""
     namespace = fault.namespace(NAMESPACE) if moment == "before" else NAMESPACE
-    return _TOLD[moment](replayed(namespace, file(moment, fault), _SHARED), fault)
+    return _TOLD[moment](replayed(namespace, change, file(moment, fault), _SHARED), fault)
 
 
 Calls = list[tuple[Sequence[str], bytes, Done]]
@@ -152,7 +152,7 @@ def _reason(text: str) -> str:
     return re.sub(rf"\A(?:{'|'.join(status.STATES)}): (\w+ \d+: )?", "", text)
 
 
-def replayed(namespace: str, place: Path, *others: Path) -> Kubectl:
+def replayed(namespace: str, change: Callable[[Any], Any], place: Path, *others: Path) -> Kubectl:
     """Return a kubectl that answers what a file says, and for calls that it does not have what others say."""
     if not place.exists():
         raise UnrecordedError(f"{place} is not there; {_COMMAND} records it")
@@ -165,6 +165,8 @@ def replayed(namespace: str, place: Path, *others: Path) -> Kubectl:
         if found is None:
             raise UnrecordedError(f"{place} has no answer to kubectl {call} with {asked}; {_COMMAND} records it")
         output = found.get("output", "")
+        if isinstance(output, dict) and "items" in output:
+            output = {**output, "items": change(output["items"])}
         printed = output if isinstance(output, str) else json.dumps(output)
         return Done(found.get("code", 0), printed.encode(), found.get("errors", ""), tuple(found.get("warnings", ())))
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import socket
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from controlplane import fates, stored, webhooks
+from controlplane import fates, stored
 from controlplane.api import Api, Object, await_quota, wait
 from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.operators import OPERATORS
@@ -75,13 +74,7 @@ def pool(*nodes: Mapping[str, Any], **amounts: str) -> Setup:
 
     def setup(api: Api, namespace: str) -> None:
         for number, each in enumerate(nodes):
-            has = {
-                "pods": "110",
-                "cpu": "4",
-                "memory": "8Gi",
-                **_named(amounts),
-                **each.get("amounts", {}),
-            }
+            has = {"pods": "110", "cpu": "4", "memory": "8Gi", **_named(amounts), **each.get("amounts", {})}
             labels = {"pool": namespace, "kubernetes.io/hostname": f"{namespace}-{number}", **each.get("labels", {})}
             name = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{namespace}-{number}", "labels": labels}}
             spec = {"taints": list(each.get("taints", ())), "unschedulable": bool(each.get("cordoned"))}
@@ -234,12 +227,6 @@ def quota(hard: str) -> Setup:
     return setup
 
 
-def scoped(api: Api, namespace: str) -> None:
-    """Leave no room for pods that go on for ever."""
-    create(SCOPED)(api, namespace)
-    await_quota(api, "scoped", namespace)
-
-
 def env(kind: str, name: str, key: str) -> list[Object]:
     return [{"name": "A", "valueFrom": {f"{kind}KeyRef": {"name": name, "key": key}}}]
 
@@ -252,18 +239,13 @@ def kueue(kind: str, name: str, spec: Object) -> Setup:
     return create(json.dumps(item))
 
 
-def queue(*cpus: str, flavor: Object | None = None, **namespaces: Any) -> Setup:
-    """Open the queue ``team`` with a quota in each of some flavors, for some namespaces or all."""
-    names = [f"<ns>-{number}" for number in range(len(cpus))]
-    memory = {"name": "memory", "nominalQuota": "64Gi"}
-    flavors = [
-        {"name": name, "resources": [{"name": "cpu", "nominalQuota": each}, memory]}
-        for name, each in zip(names, cpus, strict=True)
-    ]
-    group = {"coveredResources": ["cpu", "memory"], "flavors": flavors}
+def queue(cpus: str) -> Setup:
+    """Open the queue ``team`` with a quota."""
+    quotas = [{"name": "cpu", "nominalQuota": cpus}, {"name": "memory", "nominalQuota": "64Gi"}]
+    group = {"coveredResources": ["cpu", "memory"], "flavors": [{"name": "<ns>", "resources": quotas}]}
     return all_of(
-        *(kueue("ResourceFlavor", name, flavor or {}) for name in names),
-        kueue("ClusterQueue", "<ns>", {"namespaceSelector": namespaces, "resourceGroups": [group]}),
+        kueue("ResourceFlavor", "<ns>", {}),
+        kueue("ClusterQueue", "<ns>", {"namespaceSelector": {}, "resourceGroups": [group]}),
         kueue("LocalQueue", "team", {"clusterQueue": "<ns>"}),
         active,
     )
@@ -274,24 +256,21 @@ def active(api: Api, namespace: str) -> None:
     wait(lambda: [] if stored.condition(api.read(item, namespace).expect_done(), "Active") else ["queue"])
 
 
-def stop(api: Api, namespace: str) -> None:
-    item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": namespace}}
-    api.merge({**item, "spec": {"stopPolicy": "HoldAndDrain"}}).expect_done()
-    team = {**item, "kind": "LocalQueue", "metadata": {"name": "team"}}
-    wait(lambda: ["queue"] if stored.condition(api.read(team, namespace).expect_done(), "Active") else [])
+def no_jobs(api: Api, namespace: str) -> None:
+    """Have the server refuse Jobs of the namespace."""
+    create(_POLICY)(api, namespace)
+    wait(lambda: [] if "no jobs today" in api.create(job(pod()), namespace, dry_run=True).refusal else ["the policy"])
 
 
-def policy(rule: str, message: str, resource: str = "jobs", group: str = "batch") -> Setup:
-    """Have the server refuse objects of the namespace by a rule in CEL."""
-    text = """
+_POLICY = """
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: {name: <ns>}
 spec:
   failurePolicy: Fail
   matchConstraints:
-    resourceRules: [{apiGroups: ["<group>"], apiVersions: ["*"], operations: [CREATE], resources: [<resource>]}]
-  validations: [{expression: "<rule>", message: "<message>"}]
+    resourceRules: [{apiGroups: [batch], apiVersions: ["*"], operations: [CREATE], resources: [jobs]}]
+  validations: [{expression: "false", message: no jobs today}]
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
@@ -301,19 +280,6 @@ spec:
   validationActions: [Deny]
   matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: <ns>}}}
 """
-    for name, value in {"rule": rule, "message": message, "resource": resource, "group": group}.items():
-        text = text.replace(f"<{name}>", value)
-
-    def setup(api: Api, namespace: str) -> None:
-        create(text)(api, namespace)
-        tried = (
-            job(pod())
-            if resource == "jobs"
-            else {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": pod()}
-        )
-        wait(lambda: [] if message in api.create(tried, namespace, dry_run=True).refusal else ["the policy"])
-
-    return setup
 
 
 def operator(image: str, version: str, ready: int) -> Setup:
@@ -352,85 +318,17 @@ metadata: {name: <ns>}
 provisioner: ebs.csi.aws.com
 volumeBindingMode: WaitForFirstConsumer
 """
-SCOPED = """
-apiVersion: v1
-kind: ResourceQuota
-metadata: {name: scoped}
-spec: {hard: {pods: "0"}, scopes: [NotTerminating]}
-"""
-DEVICES = """
-apiVersion: resource.k8s.io/v1
-kind: ResourceClaim
-metadata: {name: devices}
-spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: nope-<ns>}}]}}
-"""
-BESIDE = {
-    "podAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [
-            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "nobody"}}}
-        ]
-    }
-}
-SPREAD = {
-    "maxSkew": 1,
-    "topologyKey": "rack",
-    "whenUnsatisfiable": "DoNotSchedule",
-    "labelSelector": {"matchLabels": {"app": "nobody"}},
-}
-OTHER_ZONE = {
-    "nodeAffinity": {
-        "required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b"]}]}]}
-    }
-}
 LARGE = {
     "name": "first",
     "image": "registry.example/first:1",
     "resources": asking(cpu="30"),
     "securityContext": pod()["containers"][0]["securityContext"],
 }
-RAY_JOB = {
-    "apiVersion": "ray.io/v1",
-    "kind": "RayJob",
-    "metadata": {"name": "run"},
-    "spec": {"rayClusterSpec": {"headGroupSpec": {"template": {"spec": pod()}}}},
-}
-APART = {
-    "podAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [
-            {
-                "topologyKey": "kubernetes.io/hostname",
-                "labelSelector": {"matchExpressions": [{"key": "batch.kubernetes.io/job-name", "operator": "Exists"}]},
-            }
-        ]
-    }
-}
-
-
-def ray_fails(api: Api, namespace: str) -> None:
-    """Have the operator of Ray say that a job has failed."""
-    status = {"jobDeploymentStatus": "Failed", "jobStatus": "FAILED", "message": "exited with 1"}
-    api.merge({**RAY_JOB, "status": status}, namespace, subresource="status").expect_done()
 
 
 def going_claim(api: Api, namespace: str) -> None:
     claims(bound=False, metadata={"finalizers": ["test.example/held"]})(api, namespace)
     deleted("PersistentVolumeClaim", "disk")(api, namespace)
-
-
-def holder(api: Api, namespace: str) -> None:
-    claims(mode="ReadWriteOncePod")(api, namespace)
-    own = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "first"}, "spec": pod(**DISK)}
-    api.create(own, namespace).expect_done()
-    wait(lambda: [] if api.read(own, namespace).expect_done()["spec"].get("nodeName") else ["first"])
-
-
-@contextmanager
-def silent(api: Api, namespace: str) -> Iterator[None]:
-    """Have the server ask a webhook about pods that accepts connections, and never answers."""
-    with ExitStack() as stack:
-        deaf = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        stack.enter_context(webhooks.registered(api, namespace, ["pods"], deaf.getsockname()[1], seconds=1))
-        yield
 
 
 def crd(api: Api, namespace: str) -> None:
@@ -478,24 +376,6 @@ def _known(api: Api) -> set[tuple[str, str]]:
     api.resources.clear()
     api.path("v1", "Pod")
     return {*api.resources}
-
-
-def checked(api: Api, namespace: str) -> None:
-    """Open the queue ``team`` behind an admission check that nobody answers."""
-    kueue("AdmissionCheck", "<ns>", {"controllerName": "team.example/nobody"})(api, namespace)
-    item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck", "metadata": {"name": namespace}}
-    active_now = {
-        "type": "Active",
-        "status": "True",
-        "reason": "Active",
-        "message": "",
-        "lastTransitionTime": made.WHEN,
-    }
-    api.merge({**item, "status": {"conditions": [active_now]}}, subresource="status").expect_done()
-    queue("8")(api, namespace)
-    own = {**item, "kind": "ClusterQueue"}
-    api.merge({**own, "spec": {"admissionChecksStrategy": {"admissionChecks": [{"name": namespace}]}}}).expect_done()
-    active(api, namespace)
 
 
 def mpi() -> Object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -38,11 +39,24 @@ def job(*conditions: str, **spec: Any) -> Object:
     return {**made.job("run", "run", **spec), "status": {"conditions": ended}}
 
 
-def judged(item: Object, *pods: Object) -> RunStatus:
+def judged(item: Object, *pods: Object, queued: Sequence[Object] = ()) -> RunStatus:
     objects = {(*kind_of(each), name_of(each)): each for each in (item, *pods)}
     record = made.record("run", [item], "ns")
-    (found,) = status.judge([record], {"run": objects}, made.around())
+    (found,) = status.judge([record], {"run": objects}, made.around(queued=queued))
     return found
+
+
+def test_a_job_in_a_queue_waits_for_what_kueue_says_or_for_its_checks() -> None:
+    item = job(suspend=True)
+    item["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team"}
+    own = {"metadata": {"ownerReferences": [{"kind": "Job", "name": "run"}]}}
+    check = {"name": "budget", "state": "Pending", "message": "nobody answers"}
+    for said, reason in (
+        ({"conditions": [{"type": "QuotaReserved", "status": "False", "message": "no quota"}]}, "no quota"),
+        ({"admissionChecks": [check, {"name": "other", "state": "Ready"}]}, "admission check budget: nobody answers"),
+    ):
+        found = judged(item, queued=[{**own, "status": said}])
+        assert found.reason == f"Job run waits in queue team: {reason}"
 
 
 def test_of_workers_that_fail_the_first_is_named() -> None:
@@ -101,8 +115,8 @@ UNTOUCHED = "nothing has taken up RayJob run yet; packyard doctor says which ope
         ({"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED"}, "failed", "job STOPPED"),
         ({"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"}, "succeeded", ""),
         ({"conditions": [{"type": "Ready", "status": "False", "message": "no image"}]},
-         "starting", "RayJob run is not ready: no image"),
-    ],
+         "starting", "RayJob run is not ready: no image")
+    ]
 )  # fmt: skip
 def test_a_ray_job_ends_as_it_says_whatever_its_pods_do(said: Object, state: str, reason: str) -> None:
     item = {**made.job("run", "run"), "apiVersion": "ray.io/v1", "kind": "RayJob", "status": said}
@@ -133,11 +147,7 @@ def test_a_kind_that_nobody_knows_ends_as_its_pods_do() -> None:
 
 def replica_set(name: str, revision: str) -> Object:
     owners = [{"kind": "Deployment", "name": "run"}]
-    metadata = {
-        "name": name,
-        "ownerReferences": owners,
-        "annotations": {"deployment.kubernetes.io/revision": revision},
-    }
+    metadata = {"name": name, "ownerReferences": owners, "annotations": {"deployment.kubernetes.io/revision": revision}}
     return {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata}
 
 

@@ -159,14 +159,7 @@ def pod(name: str, role: str, index: int, phase: str = "Running", created: str =
 
 
 def run_of(*pods: PodStatus) -> RunStatus:
-    return RunStatus(
-        record=made.record("one", (), "ns"),
-        state="running",
-        reason="",
-        roles=(),
-        pods=pods,
-        missing=(),
-    )
+    return RunStatus(record=made.record("one", (), "ns"), state="running", reason="", roles=(), pods=pods, missing=())
 
 
 def test_the_launcher_speaks_for_a_run_then_the_chief_then_all() -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import tempfile
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import real
 from packyard.running import probe
 from packyard.running.probe import Check
 from running.patients import deployed, pod, rendered
+from tiny import programs_dir
 
+#: How shells call a folder that is a file.
+_SAME = dict.fromkeys(("directory nonexistent", "nonexistent directory"), "not a directory")
 COMMANDS = {
     "a program": (["tensorboard", "--logdir", "/x"], ["program tensorboard"]),
     "Python": (["python3", "-u", "train.py", "x.csv"], ["program python3", "file train.py"]),
@@ -28,11 +34,7 @@ COMMANDS = {
     "a parameter of Argo": (["python3", "{{inputs.parameters.file}}/a.py"], ["program python3"]),
     "no texts": ([1, None, {"a": "b"}], []),
 }
-VOLUMES = [
-    {"name": "data", "nfs": {}},
-    {"name": "tmp", "emptyDir": {}},
-    {"name": "claim", "persistentVolumeClaim": {}},
-]
+VOLUMES = [{"name": "data", "nfs": {}}, {"name": "tmp", "emptyDir": {}}, {"name": "claim", "persistentVolumeClaim": {}}]
 
 
 @pytest.mark.parametrize(("command", "expected"), COMMANDS.values(), ids=COMMANDS)
@@ -99,34 +101,53 @@ def test_a_probe_stands_alone_and_nothing_selects_it() -> None:
     assert container["envFrom"] == [{"secretRef": {"name": "there"}}]
 
 
-def looked_for(folder: Path, *checks: str) -> list[str]:
-    """Run the script of a probe's pods, and return what it says of each check."""
+def looked_for(folder: Path, shell: str, *checks: str) -> list[str]:
+    """Run the script of a probe's pods as nobody, and return what it says of each check."""
     script = files("packyard.running").joinpath("probe.sh").read_text("utf-8")
     words = [part for each in checks for part in each.split(" ", 1)]
-    command = ["/bin/sh", "-c", script, "probe.sh", "name", *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    return [line.partition(" ")[2] for line in done.stdout.splitlines()]
+    user = [str(real.program("setpriv")), "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    program, *more = shell.split()
+    command = [*user, str(real.program(program)), *more, "-c", script, "probe.sh", "name", *words]
+    names = ("sh", "ls", "head", "rm")
+    environment = {"PATH": str(programs_dir(folder.parent / "bin", {name: real.program(name) for name in names}))}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return [line.partition(" ")[2].lower() for line in done.stdout.splitlines()]
 
 
-def test_the_script_says_what_is_there_and_leaves_nothing(tmp_path: Path) -> None:
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full/a").write_text("data")
-    (tmp_path / "empty").mkdir()
+@pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
+def test_the_script_says_what_is_there_and_leaves_nothing(shell: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own is root's alone
+        Path(folder).chmod(0o755)
+        check_script(Path(folder, "work"), shell)
+
+
+def check_script(folder: Path, shell: str) -> None:
+    folder.mkdir()
+    for name, mode in (("full", 0o777), ("empty", 0o777), ("closed", 0o700), ("open", 0o755)):
+        (folder / name).mkdir()
+        (folder / name).chmod(mode)
+    (folder / "full/a").write_text("data")
+    (folder / "open/a").write_text("data")
+    (folder / "open/a").chmod(0o600)
     checks = {
         "program sh": "",
         "program no-such-program": "is not there",
         "file full/a": "",
-        "file gone.py": "No such file",
+        "file gone.py": "no such file",
         "file full": "is a folder",
         "read full": "",
         "read empty": "is empty",
-        "read gone": "No such file",
+        "read gone": "no such file",
+        "read closed": "permission denied",
+        "read open": "what is in it may not be read",
         "write empty/new/run": "",
-        "write full/a/run": "Directory nonexistent",
+        "write open/run": "permission denied",
+        "write full/a/run": "not a directory",
     }
-    before = sorted(tmp_path.rglob("*"))
-    assert dict(zip(checks, looked_for(tmp_path, *checks), strict=True)) == checks
-    assert sorted(tmp_path.rglob("*")) == before
+    before = sorted(folder.rglob("*"))
+    said = [each.removesuffix(" or directory") for each in looked_for(folder, shell, *checks)]
+    assert dict(zip(checks, map(_SAME.get, said, said), strict=True)) == checks
+    assert sorted(folder.rglob("*")) == before
 
 
 def test_says_what_it_could_not_look_at() -> None:

@@ -20,6 +20,7 @@ from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import kind_of, type_of
 from packyard.running.runs.roles import made_of
+from running.patients import deployed, pod
 from tiny import COMMAND, environment, packyard
 
 Object = dict[str, Any]
@@ -101,23 +102,9 @@ def test_a_user_with_the_roles_is_refused_nothing(
 
 def served(directory: Path) -> Path:
     """Add a server to a use case, with a port to be forwarded, and a Role for its account."""
-    labels = {"app": "server"}
-    container = {
-        "name": "server",
-        "image": "example/server:1",
-        "ports": [{"containerPort": 8080}],
-        "resources": {"limits": {"cpu": "1", "memory": "1Gi"}},
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-    }
-    context = {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
-    pod = {"containers": [container], "securityContext": context}
-    spec = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}
     rules = [{"apiGroups": ["argoproj.io"], "resources": ["workflowtaskresults"], "verbs": ["create", "patch"]}]
     reporter = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "reporter"}}
-    items = [
-        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "server"}, "spec": spec},
-        {**reporter, "rules": rules},
-    ]
+    items = [deployed("server", pod(main_ports=[{"containerPort": 8080}])), {**reporter, "rules": rules}]
     (directory / "more.yaml").write_text(yaml.safe_dump_all(items))
     kustomization = directory / "kustomization.yaml"
     kustomization.write_text(kustomization.read_text().replace("resources:\n", "resources:\n- more.yaml\n"))
@@ -139,7 +126,7 @@ def use(*flags: str, directory: Path) -> None:
     ):
         packyard(words[0], run, *words[1:], *flags)
     packyard("exec", run, "--role", "server", *flags, "--", "true")
-    command = [*COMMAND, "forward", run, *flags]
+    command = [*COMMAND, "forward", run, "--role", "server", *flags]
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
     process.stdout.readline()

@@ -93,15 +93,6 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
     assert access.read(target).named("gpt").get("1.0").yanked == "slow"
 
 
-def test_what_is_yanked_is_told_by_the_first_run_as_by_the_second(
-    source: DirectoryStore, target: DirectoryStore
-) -> None:
-    yank(source, "gpt@1.0", "slow", by=Publisher(key=KEY))
-    for _ in range(2):
-        ((copied, _),) = copy(source, target, ["gpt"], how=Fetching(trusted=TRUST))
-        assert copied.yanked == access.read(target).named("gpt").get("1.0").yanked == "slow"
-
-
 def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryStore, target: DirectoryStore) -> None:
     close(source, "1.0", by=Publisher(key=KEY))
     statuses(source, target, "bert")
@@ -157,14 +148,6 @@ def test_what_was_altered_in_the_source_is_not_copied(source: DirectoryStore, ta
         statuses(source, target)
 
 
-def test_a_source_that_is_not_signed_by_whom_the_user_trusts_is_refused(
-    source: DirectoryStore, target: DirectoryStore
-) -> None:
-    with pytest.raises(IntegrityError):
-        copy(source, target, [], how=Fetching(trusted=Trust.of(OTHER.public)))
-    assert not target.root_dir.exists()
-
-
 def test_a_mirror_is_the_same_channel_and_follows_it_but_never_back(
     source: DirectoryStore, target: DirectoryStore, tmp_path: Path
 ) -> None:
@@ -202,20 +185,6 @@ def test_refuses_what_is_yanked_where_it_is_named_exactly(source: DirectoryStore
         with pytest.raises(ConflictError, match=r"^bert@1\.0 is yanked: diverges"):
             copy(source, target, texts)
     assert target.list("") == []
-
-
-@pytest.mark.nightly
-def test_all_is_listed_at_once_or_not_at_all(tmp_path: Path) -> None:
-    names = [f"b{number}" for number in range(40)]
-    source, target = DirectoryStore(tmp_path / "from"), DirectoryStore(tmp_path / "to")
-    publish(source, [bundle(name) for name in names])
-    publish(target, [bundle(names[-1], "1.0", "other")])
-    with pytest.raises(ConflictError, match="is published with other content"):
-        copy(source, target)
-    assert [str(entry) for entry in access.current(target).entries] == [f"{names[-1]}@1.0"]
-    before = access.current(target).number
-    copy(source, target, names[:-1])
-    assert access.current(target).number == before + 1
 
 
 def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_it(

@@ -26,15 +26,6 @@ def store(tmp_path: Path) -> DirectoryStore:
     return channel
 
 
-def test_fetches_the_latest_version(store: DirectoryStore) -> None:
-    assert fetch(store, "bert") == bundle("bert", "1.10")
-
-
-def test_suggests_the_nearest_name(store: DirectoryStore) -> None:
-    with pytest.raises(InputError, match="did you mean 'bert'"):
-        fetch(store, "bret")
-
-
 def test_what_is_not_listed_is_not_published(store: DirectoryStore) -> None:
     store.put("3.0/bert.tar.gz", bundle("bert", "3.0").data)
     with pytest.raises(InputError, match=r"no version '3\.0'"):

@@ -140,31 +140,22 @@ def test_refuses_names_and_versions_that_could_lead_elsewhere(store: DirectorySt
     assert store.list("") == []
 
 
-def test_the_loser_of_a_race_between_two_compressions_keeps_to_the_winner(tmp_path: Path) -> None:
+def test_the_loser_of_a_race_keeps_to_the_winner_or_is_refused(tmp_path: Path) -> None:
+    class OvertakenStore(DirectoryStore):
+        def put(self, key: str, data: bytes) -> None:
+            if key == KEYS[0]:
+                publish(DirectoryStore(self.root_dir), [winner])
+            super().put(key, data)
+
     winner = compressed_otherwise(bundle())
-
-    class OvertakenStore(DirectoryStore):
-        def put(self, key: str, data: bytes) -> None:
-            if key == KEYS[0]:
-                publish(DirectoryStore(tmp_path), [winner])
-            super().put(key, data)
-
-    (done,) = publish(OvertakenStore(tmp_path), [bundle()])
+    (done,) = publish(OvertakenStore(tmp_path / "same"), [bundle()])
     assert done[0].digest == Digest.of(winner.data)
-    assert DirectoryStore(tmp_path).get(KEYS[0]) == winner.data
-    check_sound(DirectoryStore(tmp_path))
-
-
-def test_the_loser_of_a_race_between_two_contents_is_refused(tmp_path: Path) -> None:
-    class OvertakenStore(DirectoryStore):
-        def put(self, key: str, data: bytes) -> None:
-            if key == KEYS[0]:
-                publish(DirectoryStore(tmp_path), [bundle(text="winner")])
-            super().put(key, data)
-
+    assert DirectoryStore(tmp_path / "same").get(KEYS[0]) == winner.data
+    check_sound(DirectoryStore(tmp_path / "same"))
+    winner = bundle(text="winner")
     with pytest.raises(ConflictError, match="is published with other content"):
-        publish(OvertakenStore(tmp_path), [bundle(text="loser")])
-    assert fetch(DirectoryStore(tmp_path), "bert").data == bundle(text="winner").data
+        publish(OvertakenStore(tmp_path / "other"), [bundle(text="loser")])
+    assert fetch(DirectoryStore(tmp_path / "other"), "bert").data == winner.data
 
 
 # A channel that has lost its index, and a folder that is none.

@@ -68,23 +68,3 @@ def test_a_first_run_is_placed_on_a_node_of_two_cpus_and_four_gigabytes(cluster:
     wait(lambda: [] if condition(cluster.read(job, namespace).expect_done(), "Complete") else ["not complete"])
     (pod,) = cluster.list("v1", "Pod", namespace)
     assert pod["spec"]["nodeName"] == laptop
-
-
-def test_a_pod_that_loses_its_node_is_made_again_and_counts_as_no_failure(cluster: Api) -> None:
-    objects = first_run()
-    (job,) = [item for item in objects if item["kind"] == "Job"]
-    job["spec"]["backoffLimit"] = 0
-    job["spec"]["template"]["spec"]["schedulerName"] = "nobody"
-    namespace = cluster.create_namespace(level(objects))
-    cluster.create_all(objects, namespace)
-    wait(lambda: [] if cluster.list("v1", "Pod", namespace) else ["no pod"])
-    (lost,) = cluster.list("v1", "Pod", namespace)
-    change = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": lost["metadata"]["name"]}}
-    change["status"] = {"phase": "Failed", "conditions": [{"type": "DisruptionTarget", "status": "True"}]}
-    cluster.merge(change, namespace, subresource="status").expect_done()
-
-    def others() -> list[Object]:
-        return [pod for pod in cluster.list("v1", "Pod", namespace) if pod["status"]["phase"] == "Pending"]
-
-    wait(lambda: [] if others() else ["no other pod"])
-    assert "failed" not in cluster.read(job, namespace).expect_done()["status"]

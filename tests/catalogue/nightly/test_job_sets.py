@@ -27,17 +27,14 @@ DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionBy
 each_train_job = of_bases_with("kind: TrainJob\n")
 
 
-def edited(objects: list[Object], *, restarts: int | None = None, deadline: int | None = None) -> list[Object]:
+def edited(objects: list[Object], *, restarts: int | None = None) -> list[Object]:
     """Return objects whose pods nobody schedules, with the lines changed that a user changes by hand."""
     found: list[Object] = json.loads(json.dumps(objects))
     for spec in _job_set_specs(found):
         if restarts is not None:
             spec["failurePolicy"]["maxRestarts"] = restarts
         for role in spec["replicatedJobs"]:
-            job = role["template"]["spec"]
-            job["template"]["spec"]["schedulerName"] = "nobody"
-            if deadline is not None:
-                job["activeDeadlineSeconds"] = deadline
+            role["template"]["spec"]["template"]["spec"]["schedulerName"] = "nobody"
     return found
 
 
@@ -52,11 +49,9 @@ def _job_set_specs(objects: list[Object]) -> Iterator[Object]:
 class Run:
     """A use case with a JobSet, applied in a namespace of its own."""
 
-    def __init__(
-        self, api: Api, package: Package, use_case: UseCase, *, restarts: int | None = None, deadline: int | None = None
-    ) -> None:
+    def __init__(self, api: Api, package: Package, use_case: UseCase, *, restarts: int | None = None) -> None:
         directory = shipped(package, use_case)
-        objects = edited(directory.set(directory.examples).parse(), restarts=restarts, deadline=deadline)
+        objects = edited(directory.set(directory.examples).parse(), restarts=restarts)
         self.api = api
         self.namespace = api.create_namespace(level(objects))
         api.create_all(sorted(objects, key=lambda item: item["kind"] == "JobSet"), self.namespace)
@@ -154,13 +149,6 @@ def test_a_pod_that_loses_its_node_restarts_all_and_counts_as_no_restart(
     run.await_pods(first)
     status = run.status()
     assert (status["restarts"], status.get("restartsCountTowardsMax", 0)) == (1, 0)
-
-
-@each_job_set
-def test_a_run_that_takes_too_long_is_not_tried_again(package: Package, use_case: UseCase, cluster: Api) -> None:
-    run = Run(cluster, package, use_case, deadline=1)
-    run.await_end("Failed")
-    assert run.status().get("restarts", 0) == 0
 
 
 @each_train_job

@@ -103,9 +103,12 @@ from packyard.core.errors import InputError, PackyardError
 from packyard.writing.source import workspace
 sys.addaudithook(hook)
 here = workspace.read(root)
+inputs = set()
 for name in here.package_names():
-    compose_draft(here, "1.0", name).bundle()
-print(json.dumps([sorted(opened), sorted(here.sources.inputs)]))
+    draft = compose_draft(here, "1.0", name)
+    draft.bundle()
+    inputs.update(draft.inputs)
+print(json.dumps([sorted(opened), sorted(inputs)]))
 """
 
 

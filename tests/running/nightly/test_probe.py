@@ -16,7 +16,7 @@ import pytest
 from catalogue.nightly import test_runs
 from controlplane import fates
 from controlplane.api import Api, Object, wait
-from packyard.cli.running import interrupts
+from packyard.cli.running import clusters
 from packyard.core.kubernetes import pods
 from packyard.running import probe as probes
 from packyard.running.runs import status
@@ -51,7 +51,7 @@ def test_what_a_container_says_last_is_read_and_all_is_deleted(
     rendered: Rendered, cluster: Api, namespace: str, client: Kubectl, left: Callable[[], list[str]]
 ) -> None:
     made = probes.make(fated(rendered, "run"), "abcde", seconds=600)
-    with interrupts.made(client, made.jobs):
+    with clusters.made(client, made.jobs):
         wait(lambda: [] if len(running(cluster, namespace)) == 1 else ["no pod"])
         assert {f"Job {item['metadata']['name']}" for item in made.jobs} <= set(left())
         assert not made.is_over(status.read_one(client, made.record(namespace)))

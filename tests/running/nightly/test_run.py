@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 from pathlib import Path
 
@@ -28,18 +27,6 @@ def here(cluster: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.Monke
     folder.mkdir()
     monkeypatch.chdir(folder)
     return folder
-
-
-def test_from_nothing_to_a_log_and_again(here: Path, cluster: Api, namespace: str) -> None:
-    cluster.print(namespace, "Epoch 4/4")
-    for count in (1, 2):
-        with started("run", f"{PACKAGE}/first-run/none", "TRAIN_EPOCHS=4") as process:
-            output, said = process.communicate()
-        assert (process.returncode, output) == (0, "Epoch 4/4\n"), said
-        assert re.findall(r"\$ packyard (\w+)", said) == ["deploy", "logs"]
-        jobs = cluster.list("batch/v1", "Job", namespace)
-        assert len({item["metadata"]["name"] for item in jobs}) == count
-    assert [*here.iterdir()] == []
 
 
 def test_ctrl_c_ends_the_log_and_says_that_the_run_goes_on(here: Path, cluster: Api, namespace: str) -> None:

@@ -17,10 +17,9 @@ from tiny import done
 def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> None:
     zoo = tmp_path / "zoo"
     assert done("init", zoo).splitlines() == [str(zoo / name) for name in ("packyard.yaml", "LICENSE", ".gitignore")]
-    for verb in (("lint",), ("build", "--version", "1.0.0", "--to", zoo / "build"), ("test",), ("new", "--list")):
-        done(*verb, "--workspace", zoo)
     done("new", "hello", "--base", "single-node", "--storage", "none", "--workspace", zoo)
-    done("lint", "--workspace", zoo)
+    for verb in (("lint",), ("build", "--version", "1.0.0", "--to", zoo / "build"), ("test",)):
+        done(*verb, "--workspace", zoo)
     done("publish", "--workspace", zoo, "--version", "1.0.0", "--to", tmp_path / "channel")
     assert (tmp_path / "channel/1.0.0/hello.tar.gz").is_file()
 

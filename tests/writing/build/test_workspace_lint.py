@@ -12,18 +12,14 @@ CM = "bases/one/cm.yaml"
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def root(tmp_path: Path) -> Path:
     root = tiny.workspace(tmp_path / "ws")
     tiny.another(root, "q")
     return root
 
 
 def linted(root: Path, *words: str) -> list[str]:
-    """Return what lint prints, made anew and as it was kept."""
-    runs = [tiny.run("lint", "--workspace", root, *words)[1] for _ in range(2)]
-    assert runs[0] == runs[1]
-    return runs[0].replace(f"{root}/", "").splitlines()
+    return tiny.run("lint", "--workspace", root, *words)[1].replace(f"{root}/", "").splitlines()
 
 
 def built(root: Path) -> tuple[int, str]:
@@ -207,3 +203,33 @@ def test_a_base_that_no_package_uses_is_composed_and_judged(root: Path) -> None:
     assert not [line for line in linted(root) if ": error: " in line]
     tiny.write(root / "bases/new/kustomization.yaml", "resource: [pod.yaml]\n")
     assert any("new/kustomization.yaml:1:1: error: resource: is not a known key" in line for line in linted(root))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        ("packages/p/patches/old.yaml", "kind: Job\n", ":1: warning: no use case takes this patch in [unlisted-file]"),
+        ("packages/r/pacakge.yaml", "kind: Package\n", ": warning: this is no package without package.yaml"),
+        (
+            "packages/p/tests/p.yaml",
+            "tests: [{it: is there, expect: [{kind: ConfigMapp, exists: true}]}]\n",
+            ":1: warning: is there: nothing in the package is a ConfigMapp [selects-nothing] (did you",
+        ),
+    ],
+)
+def test_what_nothing_takes_in_is_told(root: Path, file: str, text: str, says: str) -> None:
+    tiny.write(root / file, text)
+    (line,) = linted(root)
+    place = file if "this is no" not in says else file.rpartition("/")[0]
+    assert line.startswith(f"{place}{says}")
+
+
+def test_a_folder_that_nobody_named_and_that_holds_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny.write(tmp_path / "far/below/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {nam: a}\n")
+    monkeypatch.chdir(tmp_path)
+    assert "packyard lint . for all below" in tiny.refused("lint")
+    assert "far/below/cm.yaml:3" in tiny.run("lint", ".")[1]
+    monkeypatch.chdir(tmp_path / "far/below")
+    assert "cm.yaml:3" in tiny.run("lint")[1]

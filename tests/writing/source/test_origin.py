@@ -51,7 +51,7 @@ def test_a_line_of_the_catalogue_says_what_its_source_says(package: Package) -> 
             assert place
             key, _, value = line.strip().removeprefix("- ").partition(" #")[0].partition(":")
             file = place.file.endswith((".py", ".sh", "kustomization.yaml")) or line.strip() in MADE
-            assert file or key in found or value.strip() in found or '"$openapi"' in line, line
+            assert file or ": *" in line or key in found or value.strip() in found or '"$openapi"' in line, line
     assert checked > 300
 
 
@@ -60,10 +60,10 @@ def traced(tmp_path: Path) -> Traced:
     return trace(tmp_path, {})
 
 
-@pytest.fixture
-def root(traced: Traced, tmp_path: Path) -> Path:
-    assert traced.text(CM)
-    return tmp_path / "ws"
+def written(folder: Path, path: str) -> list[str]:
+    """Return the lines of a composed file."""
+    here = workspace.read(folder / "ws")
+    return compose(here, packages.read(here, "p")).files[path].decode().split("\n")
 
 
 def trace(folder: Path, files: Mapping[str, str]) -> Traced:
@@ -135,17 +135,16 @@ def places(traced: Traced, line: int, path: str = CM, column: int = 0) -> str:
     return f"{place.file.partition('/ws/')[2]}:{place.line}"
 
 
-def test_a_value_that_was_patched_twice_is_from_the_last_patch(traced: Traced) -> None:
-    text = (traced.text(CM) or "").split("\n")
-    assert text[5] == '  a: "3" # {"$openapi":"SIZE"}'
+def test_a_value_that_was_patched_twice_is_from_the_last_patch(traced: Traced, tmp_path: Path) -> None:
+    assert written(tmp_path, CM)[5] == '  a: "3" # {"$openapi":"SIZE"}'
     assert places(traced, 6) == places(traced, 6, column=6) == places(traced, 6, column=10) == "packages/p/a.yaml:3"
     value = traced.value_place(CM, 6)
     assert value
     assert (value.file.partition("/ws/")[2], value.line) == ("packages/p/package.yaml", 9)
 
 
-def test_a_krmfile_leads_to_the_definition_and_to_who_gave_the_value(traced: Traced) -> None:
-    text = (traced.text("one/x/Krmfile") or "").split("\n")
+def test_a_krmfile_leads_to_the_definition_and_to_who_gave_the_value(traced: Traced, tmp_path: Path) -> None:
+    text = written(tmp_path, "one/x/Krmfile")
     number = next(number for number, line in enumerate(text, 1) if 'value: "3"' in line)
     assert places(traced, number, "one/x/Krmfile") == "packages/p/package.yaml:9"
     number = next(number for number, line in enumerate(text, 1) if "setters.SIZE" in line)
@@ -167,8 +166,7 @@ def test_an_item_of_a_list_that_a_patch_moved_keeps_its_place(tmp_path: Path) ->
         ),
     }  # fmt: skip
     traced = trace(tmp_path, files)
-    text = (traced.text("one/x/job.yaml") or "").split("\n")
-    number = {line.strip(): number for number, line in enumerate(text, 1)}
+    number = {line.strip(): number for number, line in enumerate(written(tmp_path, "one/x/job.yaml"), 1)}
     place = base.split("\n").index("      - name: main") + 1
     assert places(traced, number["- {name: side, image: s:1}"], "one/x/job.yaml") == "packages/p/a.yaml:9"
     assert places(traced, number["- name: main"], "one/x/job.yaml") == f"bases/one/cm.yaml:{place}"

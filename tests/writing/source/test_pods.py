@@ -318,10 +318,7 @@ def test_a_wrong_patch_is_refused_by_file_and_line(text: str, root: Path) -> Non
         ("targets: [{kind: .*}, {kind: Jobs}]\n", "pods.yaml:2: for kind 'Jobs' reaches nothing in any use case"),
     ],
 )
-def test_what_reaches_nothing_is_refused(
-    text: str, expected: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def test_what_reaches_nothing_is_refused(text: str, expected: str, root: Path, tmp_path: Path) -> None:
     if "roles" in text:
         tiny.replace(root / "packages/p/package.yaml", "  job: {base: job, storage: [claim]}\n", "")
         tiny.replace(root / "packages/p/package.yaml", "  workflow: {base: workflow, storage: [claim]}", "")

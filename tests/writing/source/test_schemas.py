@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -129,27 +127,6 @@ FAULTS = [
     ("krmfile", "rule: A < 9", "rules: A < 9"),
 ]  # fmt: skip
 
-_TREE = "only the reader sees the other files"
-_LANGUAGE = "the reader parses what the text says"
-_LENIENT = "kustomize passes over it, and packyard too; lint reports what then resolves to nothing"
-#: What one of them alone refuses, and why.
-ONLY_READER = [
-    ("package", "base: part", "base: other", _TREE),
-    ("test", "useCases: [name]", "useCases: [other]", _TREE),
-    ("test", 'path: "a.b[0]"', 'path: "a.b[0"', _LANGUAGE),
-    ("package", 'oldest: "1.2"', "oldest: new", _LANGUAGE),
-    ("package", "labelSelector: a=b", "labelSelector: a=(", _LANGUAGE),
-    ("pods", "absent: [affinity]", "absent: [affinities]", _LANGUAGE),
-    ("krmfile", "rule: A < 9", "rule: 1 < 9", _LANGUAGE),
-    ("workspace", "name: all", "name: all\nname: all", "JSON has no key that stands twice"),
-]
-ONLY_SCHEMA = [
-    ("krmfile", "name: A, ", "", _LENIENT),
-    ("krmfile", "io.k8s.cli.setters.A:\n      type: integer", "io.k8s.cli.setters.A:\n      type: whole", _LENIENT),
-    ("krmfile", "x-k8s-cli: {setter: {name: A,", "x-k8s-cli: {seter: {name: A,", _LENIENT),
-    ("krmfile", 'values: [{marker: "${A}", ', "values: [{", _LENIENT),
-]
-
 
 @pytest.fixture(scope="module")
 def validators() -> dict[str, Any]:
@@ -217,27 +194,3 @@ def test_reader_and_schema_refuse_the_same(
     text = edited(name, old, new)
     assert is_refused(name, text, root)
     assert not validators[name].is_valid(yaml.safe_load(text))
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new", "why", "by_reader"),
-    [*((*each, True) for each in ONLY_READER), *((*each, False) for each in ONLY_SCHEMA)],
-)
-def test_one_of_them_alone_refuses(
-    name: str, old: str, new: str, why: str, by_reader: bool, validators: dict[str, Any], root: Path
-) -> None:
-    text = edited(name, old, new)
-    assert is_refused(name, text, root) == by_reader, why
-    assert validators[name].is_valid(yaml.safe_load(text)) == by_reader, why
-
-
-@pytest.mark.nightly
-def test_others_read_the_schemas_and_find_our_files_valid(tmp_path: Path) -> None:
-    """As people without packyard do, by check-jsonschema."""
-    for name in schemas.NAMES:
-        (tmp_path / f"{name}.json").write_bytes(schemas.read(name))
-    check = (sys.executable, "-m", "check_jsonschema")
-    files = [str(tmp_path / f"{name}.json") for name in schemas.NAMES]
-    subprocess.run([*check, "--check-metaschema", *files], check=True, capture_output=True)
-    packages = [str(file) for name, file in ours() if name == "package"]
-    subprocess.run([*check, "--schemafile", files[0], *packages], check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""What packyard.json says that use cases are for, and which run before them."""
+"""What packyard.json says that use cases are for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from packyard.writing.source import workspace
 BASE = "bases/one/kustomization.yaml"
 COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 USES = """
-  train: {base: one, storage: [claim, export], after: [prepare]}
+  train: {base: one, storage: [claim, export]}
   prepare: {base: one, description: Copies the data.}
   see: {base: one, storage: [claim]}
 """
@@ -42,10 +42,3 @@ def test_a_use_case_says_what_it_is_for_and_the_storage_tells_several_apart(tmp_
         "prepare": "Copies the data.",
         "see/claim": "Trains a model.",
     }
-
-
-def test_what_runs_before_a_use_case_is_named_as_packyard_json_names_it(tmp_path: Path) -> None:
-    found = described(tmp_path)
-    after = {path: case.after for path, case in found.items() if case.after}
-    (prefix,) = {path.partition("/")[0] for path in found}
-    assert after == {f"{prefix}/train/{storage}": (f"{prefix}/prepare",) for storage in ("claim", "export")}

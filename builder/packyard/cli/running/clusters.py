@@ -5,27 +5,32 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
 from packyard.cli import declare, output, packages, progress, state
 from packyard.cli.packages import UseCase
-from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import plain_secrets
-from packyard.running.runs import kubectl, status
+from packyard.core.kubernetes.lenient import Object, name_of
+from packyard.running.runs import kubectl, look, status
 from packyard.running.runs import run as runs
-from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.kubectl import Kubectl, listed
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RoleStatus, RunStatus
 from packyard.running.runs.workloads import PodStatus
 from packyard.using.setters import krmfile
 from packyard.using.setters.packages import read_krmfile, read_package
 
 T = TypeVar("T")
+#: The exit code of a verb that watches until somebody interrupts it; `main` gives it to all that is interrupted.
+INTERRUPTED = 130
 #: Seconds until a server that does not answer is asked again.
 PAUSES = (1, 2, 4, 8, 8, 8)
 _PAUSE = 1.0  # seconds between two looks
@@ -175,6 +180,24 @@ def running(
     why = f"pod {pods[0].name} is {pods[0].state}: {pods[0].reason}" if pods else f"it {now.explained}"
     hint = client.packyard("logs", now.run)
     raise InputError(Problem(f"no such pod of run {now.run} runs; {why.rstrip(': ')}", hint=hint))
+
+
+@contextmanager
+def made(client: Kubectl, jobs: Sequence[Object]) -> Iterator[None]:
+    """Create Jobs, and delete them in the end; say so where that fails, beside what went wrong before.
+
+    They end by themselves where whoever interrupts this twice leaves them.
+    """
+    try:
+        client.run("create", "--filename=-", data=listed(jobs))
+        yield
+    finally:
+        try:
+            look.delete(client, [Reference.of(each, client.namespace) for each in jobs])
+        except PackyardError as error:
+            names = list(map(name_of, jobs))
+            output.refusal(error)
+            output.warning(f"{', '.join(names)} could not be deleted; {client.by_hand('delete', 'job', *names)}")
 
 
 def counted(roles: Iterable[RoleStatus]) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from packyard.cli import declare, output, packages
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, interrupts
+from packyard.cli.running import clusters
 from packyard.core.bundle import shipped
 from packyard.core.errors import Problem, UsageError, refuse
 from packyard.running import doctor, probe
@@ -92,7 +92,7 @@ def run_probe(client: Kubectl, rendered: Rendered, seconds: float) -> list[Findi
         return [unknown("probe", "pods", "this use case has none that could be tried")]
     output.note(f"probe {made.name}: {output.counted(len(made.checks), 'container')} of the use case")
     record = made.record(client.namespace)
-    with interrupts.made(client, made.jobs):
+    with clusters.made(client, made.jobs):
         now = clusters.wait(
             lambda: status.read_one(client, record),
             made.is_over,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from packyard.cli.running import clusters
-from packyard.cli.running.interrupts import INTERRUPTED
+from packyard.cli.running.clusters import INTERRUPTED
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.lenient import mapping, mappings, text
 from packyard.running.runs import record as records

@@ -18,7 +18,7 @@ from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.cli.running.ages import age
-from packyard.cli.running.interrupts import INTERRUPTED
+from packyard.cli.running.clusters import INTERRUPTED
 from packyard.core.errors import InputError, UsageError
 from packyard.running.runs import events, logs, status
 from packyard.running.runs import record as records

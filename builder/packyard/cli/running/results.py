@@ -15,7 +15,7 @@ from pathlib import Path
 
 from packyard.cli import declare, output, progress
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, interrupts
+from packyard.cli.running import clusters
 from packyard.core.errors import InputError, Problem, UnavailableError, refuse
 from packyard.core.kubernetes.lenient import name_of
 from packyard.running.runs import record as records
@@ -87,7 +87,7 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, number: 
     to = Path(arguments.to, str(number or ""))
     job = results.reader(place, arguments.run, runs.new_word())
     record = RunRecord(run=name_of(job), number=1, when="", objects=(Reference.of(job, client.namespace),))
-    with interrupts.made(client, [job]):
+    with clusters.made(client, [job]):
         now = clusters.started(
             client, record, clusters.seconds(arguments), lambda now: f"the pod that copies {now.explained}"
         )

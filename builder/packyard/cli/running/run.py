@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from packyard.cli import declare, output, packages
 from packyard.cli import main as command_line
 from packyard.cli.running import clusters, deploy
-from packyard.cli.running.interrupts import INTERRUPTED
+from packyard.cli.running.clusters import INTERRUPTED
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

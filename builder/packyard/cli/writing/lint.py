@@ -24,6 +24,8 @@ from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.options import folder as options
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.packages import KPTFILE
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.own_rules import judges_of
 from packyard.writing.checks import explanation, folder
@@ -88,7 +90,7 @@ def _lint(arguments: argparse.Namespace) -> int:
 def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[str], list[str]]:
     """Return the names of packages of the workspace, and the folders beside it, that targets are."""
     names: list[str] = []
-    folders: list[str] = [] if targets or here else ["."]
+    folders: list[str] = [] if targets or here else [_here()]
     for target in targets:
         if target.endswith(_ARCHIVES):
             raise InputError(Problem("is an archive", file=target, hint=f"tar -xzf {target}, and lint its folder"))
@@ -98,6 +100,16 @@ def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[st
         else:
             names += [target] if packages is None else packages
     return names, folders
+
+
+def _here() -> str:
+    """Return this folder, which nobody named: it has to hold manifests, or a package, or be a part of one."""
+    files = list(Path().iterdir())
+    is_meant = any(each.suffix in (".yaml", ".yml") or each.name in (MANIFEST, KRMFILE, KPTFILE) for each in files)
+    if not is_meant and root_of(".") == os.path.realpath("."):
+        hint = "type packyard lint DIR, packyard lint . for all below, or packyard lint --workspace DIR"
+        raise InputError(Problem(f"no {WORKSPACE} here or above, and nothing here that is linted", hint=hint))
+    return "."
 
 
 def _packages_in(folder: str, here: Workspace) -> list[str] | None:

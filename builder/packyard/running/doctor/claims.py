@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from packyard.core.kubernetes.lenient import Object, is_ending, mapping, name_of, text
+from packyard.core.kubernetes import pods
+from packyard.core.kubernetes.lenient import Object, is_ending, mapping, mappings, name_of, text
+from packyard.core.kubernetes.pods import Pod
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, warning
 from packyard.running.doctor.wanted import PodSet
-from packyard.running.runs import storage
-from packyard.running.runs.storage import CLAIM
+from packyard.running.runs.waiting import CLAIM
 
 _CHECK, _CLASS = "storage", "StorageClass"
 _ONE_POD, _ONE_NODE, _READ_ONLY = "ReadWriteOncePod", "ReadWriteOnce", "ReadOnlyMany"
@@ -51,7 +52,7 @@ def ask_modes(objects: Sequence[Object]) -> Questions:
 
 def fit(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the access modes of claims, there or brought, good for all pods that mount them."""
-    own = {name_of(item): item for item in storage.brought(objects)}
+    own = {name_of(item): item for item in _brought(objects)}
     sets = wanted.find(objects)
     for name in mounted(objects, brought=True):
         if claim := own.get(name) or facts.find(CLAIM, name):
@@ -81,8 +82,8 @@ def have_classes(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 
 def mounted(objects: Sequence[Object], *, brought: bool = False) -> list[str]:
     """Return the names of the claims that pods mount, without those that objects bring."""
-    own = {name_of(item) for item in storage.brought(objects)}
-    named = {name for each in wanted.find(objects) for name, _ in storage.mounts(each.pod)}
+    own = {name_of(item) for item in _brought(objects)}
+    named = {name for each in wanted.find(objects) for name, _ in _mounts(each.pod)}
     return sorted(named if brought else named - own)
 
 
@@ -114,14 +115,33 @@ def _use(name: str, sets: Sequence[PodSet]) -> tuple[int, bool]:
     """Return how many pods mount a claim at once, and whether any writes to it."""
     counts, is_written = [0], False
     for moment in wanted.moments(sets):
-        mounts = [(each.count, writes) for each in moment for one, writes in storage.mounts(each.pod) if one == name]
+        mounts = [(each.count, writes) for each in moment for one, writes in _mounts(each.pod) if one == name]
         counts.append(sum(count for count, _ in mounts))
         is_written |= any(writes for _, writes in mounts)
     return max(counts), is_written
 
 
+def _mounts(pod: Pod[Object]) -> Iterator[tuple[str, bool]]:
+    """Yield the name of each claim that a pod mounts, and whether a container may write to it."""
+    mounted_volumes = [mount for each in pod.containers for mount in mappings(each.get("volumeMounts"))]
+    for volume in pod.volumes:
+        source = mapping(volume.get("persistentVolumeClaim"))
+        if name := text(source.get("claimName")):
+            own = (each for each in mounted_volumes if each.get("name") == volume.get("name"))
+            writes = any(each.get("readOnly") is not True for each in own)
+            yield name, writes and source.get("readOnly") is not True
+
+
+def _brought(objects: Sequence[Object]) -> list[Object]:
+    return [item for item in objects if item.get("kind") == CLAIM]
+
+
 def _new(objects: Sequence[Object]) -> list[Object]:
-    return [*storage.brought(objects), *storage.templates(objects)]
+    """Return the claims among objects, and what claims are made of that live as long as a pod, or are one for each."""
+    per_pod = [each for item in objects for each in mappings(mapping(item.get("spec")).get("volumeClaimTemplates"))]
+    volumes = [volume for pod in pods.find_all(objects) for volume in pod.volumes]
+    ephemeral = [mapping(mapping(each.get("ephemeral")).get("volumeClaimTemplate")) for each in volumes]
+    return [*_brought(objects), *per_pod, *(each for each in ephemeral if each)]
 
 
 def _is_default(storage_class: Object) -> bool:

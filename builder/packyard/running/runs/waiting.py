@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from packyard.core.kubernetes import pods
+from packyard.core.kubernetes import held, pods
 from packyard.core.kubernetes.kinds import KUEUE
 from packyard.core.kubernetes.lenient import (
     Object,
@@ -21,10 +21,10 @@ from packyard.core.kubernetes.lenient import (
     owners_of,
     text,
 )
-from packyard.running.runs import look, storage, trouble
+from packyard.running.runs import look, trouble
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.storage import CLAIM
 
+CLAIM = "PersistentVolumeClaim"
 #: The label that names the queue of a workload.
 QUEUE = f"{KUEUE}/queue-name"
 _WORKLOADS = f"workloads.{KUEUE}"
@@ -92,16 +92,12 @@ def is_unplaced(pod: Object) -> bool:
     """Say whether a pod has no node, and says nothing of why, or that its volumes are not there."""
     waits = mapping(pod.get("status")).get("phase") == "Pending" and not mapping(pod.get("spec")).get("nodeName")
     own = trouble.of_pod(pod)
-    return (
-        waits
-        and (not own or any(phrase in own for phrase in _BINDING))
-        and any(storage.mounts(each) for each in pods.find(pod))
-    )
+    return waits and (not own or any(phrase in own for phrase in _BINDING)) and bool(_claims(pod))
 
 
 def for_volumes(pod: Object, around: Surroundings) -> str:
     """Return which claim a pod waits for that has no volume, who is to make it, and why that failed, by its events."""
-    named = {name for each in pods.find(pod) for name, _ in storage.mounts(each)}
+    named = _claims(pod)
     for claim in around.claims:
         name, phase = name_of(claim), text(mapping(claim.get("status")).get("phase"))
         if name in named and phase == "Pending":
@@ -110,6 +106,11 @@ def for_volumes(pod: Object, around: Surroundings) -> str:
         if name in named and phase == "Lost":
             return f"{CLAIM} {name} has lost its volume"
     return ""
+
+
+def _claims(pod: Object) -> set[str]:
+    """Return the names of the claims that a pod mounts."""
+    return {each.name for one in pods.find(pod) for each in held.find(one) if each.kind == CLAIM}
 
 
 def _maker(claim: Object) -> str:

@@ -7,11 +7,10 @@ a fault in one leaves all as they were.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from packyard.core.bundle import archive, manifest
@@ -19,7 +18,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
-from packyard.core.files import regular
+from packyard.core.files import exclusive, regular
 
 _HINT = "choose another --to, or move it away"
 _STAGE, _ASIDE = ".packyard-build", ".aside"  # no package has such a name
@@ -32,9 +31,7 @@ def staging(out_dir: Path) -> Iterator[Path]:
     stage_dir = out_dir / _STAGE
     try:
         regular.make_folder(out_dir)
-        lock = os.open(out_dir, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            _lock(lock, out_dir)
+        with exclusive.held(os.path.realpath(out_dir)):
             if stage_dir.is_symlink() or stage_dir.is_file():
                 raise ConflictError(Problem("is in the way", file=str(stage_dir), hint="remove it"))
             if stage_dir.is_dir():  # of a build that was interrupted
@@ -43,25 +40,12 @@ def staging(out_dir: Path) -> Iterator[Path]:
                 yield stage_dir
             finally:
                 shutil.rmtree(stage_dir, ignore_errors=True)
-        finally:
-            os.close(lock)
     except OSError as error:
         raise UnavailableError(f"{error.filename or out_dir}: {error.strerror or error}") from error
     finally:
         for folder in missing:
-            if folder.is_dir() and not any(folder.iterdir()):
+            with suppress(OSError):  # it is not empty
                 folder.rmdir()
-
-
-def _lock(folder: int, out_dir: Path) -> None:
-    """Refuse to go on beside another build; where a file system cannot lock folders, nobody is noticed."""
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        hint = "wait for its end, or name another --to"
-        raise ConflictError(Problem("another build writes here", file=str(out_dir), hint=hint)) from error
-    except OSError:
-        return
 
 
 def stage(bundle: Bundle, out_dir: Path, stage_dir: Path) -> None:
@@ -69,18 +53,14 @@ def stage(bundle: Bundle, out_dir: Path, stage_dir: Path) -> None:
 
     Raises `ConflictError` where something else is there.
     """
-    tarball, described = out_dir / f"{bundle.name}.tar.gz", Digest.of(_manifest(bundle))
-    is_there = find_build(out_dir / bundle.name) == described
+    tarball = out_dir / f"{bundle.name}.tar.gz"
+    described = next(member.data for member in bundle.members if member.path == manifest.FILE)
+    is_there = _manifest(out_dir / bundle.name) == described
     if _is_tarball(bundle, tarball) and is_there:
         return
-    try:
-        stage_dir.mkdir(parents=True, exist_ok=True)
-        for path in (stage_dir / bundle.name, stage_dir / tarball.name):  # what a worker left that died at it
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        bundle.unpack(stage_dir)
-        (stage_dir / tarball.name).write_bytes(bundle.data)
-    except OSError as error:
-        raise UnavailableError(f"{error.filename or stage_dir}: {error.strerror or error}") from error
+    stage_dir.mkdir(exist_ok=True)
+    bundle.unpack(stage_dir)
+    (stage_dir / tarball.name).write_bytes(bundle.data)
 
 
 def settle(out_dir: Path, stage_dir: Path) -> None:
@@ -102,39 +82,32 @@ def settle(out_dir: Path, stage_dir: Path) -> None:
         raise
 
 
-def _manifest(bundle: Bundle) -> bytes:
-    return next(member.data for member in bundle.members if member.path == manifest.FILE)
-
-
-def _digests(folder: str, below: str) -> Iterator[tuple[str, Digest]]:
-    """Yield path and digest of every file below a folder; links and what else is neither are refused."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _digests(entry.path, f"{below}{entry.name}/")
-            elif entry.is_file(follow_symlinks=False):
-                yield below + entry.name, Digest.of(regular.read(entry.path, limit=archive.LIMITS.file_size))
-            else:
-                raise InputError(Problem("is neither a file nor a folder", file=below + entry.name))
-
-
-def find_build(tree_dir: Path) -> Digest | None:
-    """Return the digest of the manifest of an untouched build, or None where there is nothing; refuse anything else."""
+def _manifest(tree_dir: Path) -> bytes | None:
+    """Return the manifest of an untouched build, or None where there is nothing; refuse anything else."""
     if not os.path.lexists(tree_dir):
         return None
-    described = tree_dir / manifest.FILE
-    if not described.is_file() or described.is_symlink() or tree_dir.is_symlink():
-        raise ConflictError(Problem("holds something that packyard did not build", file=str(tree_dir), hint=_HINT))
     try:
-        data = regular.read(described, limit=archive.LIMITS.file_size)
-        Manifest.parse(data).compare(dict(_digests(str(tree_dir), "")))
-    except OSError as error:
-        raise UnavailableError(f"{error.filename}: {error.strerror}") from error
+        digests = {str(file.relative_to(tree_dir)): Digest.of(_read(file)) for file in _files(tree_dir)}
+        data = _read(tree_dir / manifest.FILE)
+        Manifest.parse(data).compare(digests)
     except PackyardError as error:
-        file, message = str(tree_dir), "was changed since it was built"
-        problems = (Problem(f"{message}: {problem}", file=file) for problem in error.problems)
-        raise ConflictError(*problems, Problem("left as it is", file=str(tree_dir), hint=_HINT)) from error
-    return Digest.of(data)
+        file = str(tree_dir)
+        problems = (Problem(f"is not what packyard built: {problem}", file=file) for problem in error.problems)
+        raise ConflictError(*problems, Problem("left as it is", file=file, hint=_HINT)) from error
+    return data
+
+
+def _files(tree_dir: Path) -> Iterator[Path]:
+    """Yield every file below a folder; links and what else is neither are refused."""
+    for path in (tree_dir, *tree_dir.rglob("*")):
+        if path.is_symlink() or not (path.is_dir() or path.is_file()):
+            raise InputError(Problem("is neither a file nor a folder", file=str(path)))
+        if path.is_file():
+            yield path
+
+
+def _read(file: Path) -> bytes:
+    return regular.read(file, limit=archive.LIMITS.file_size)
 
 
 def _is_tarball(bundle: Bundle, tarball: Path) -> bool:

@@ -17,6 +17,7 @@ from packyard.writing.checks import collisions, exception, explanation, written
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import in_order
 from packyard.writing.source import whole, workspace
+from packyard.writing.source.package import FILE
 from packyard.writing.source.workspace import Workspace, is_own
 
 _WORD = re.compile(r"\w+")
@@ -41,6 +42,7 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     sound = [each for each in linted if not each.is_broken]
     is_whole = not alone and len(sound) == len(linted) and names >= set(here.package_names())
     findings += as_findings(whole.check(here, linted)) if is_whole and not here.is_library else []
+    findings += _without_package(here) if is_whole else []
     findings += _as_written(here, names, is_whole=not alone and names >= set(here.package_names()))
     paths = sorted({path for each in sound for path in each.inputs})
     own = tuple(f"packages/{each.name}/" for each in sound)
@@ -51,6 +53,15 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     shown = set(map(here.sources.shown, judged))
     remaining = exception.apply(_once(findings), files, shown, shipped=True, unjudged=unjudged)
     return in_order([*_as_severe(remaining, here.severities), *_unknown(here)])
+
+
+def _without_package(here: Workspace) -> Iterator[Finding]:
+    """Find folders of packages that are none."""
+    names = here.package_names()
+    for path in here.sources.list("packages"):
+        if here.sources.is_folder(path) and path.removeprefix("packages/") not in names:
+            problem = Problem(f"this is no package without {FILE}", file=here.sources.shown(path))
+            yield finding("unlisted-file", problem._replace(hint="write it, or remove the folder"))
 
 
 def _as_severe(findings: Iterable[Finding], severities: Mapping[str, str]) -> Iterator[Finding]:

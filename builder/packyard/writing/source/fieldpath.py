@@ -1,7 +1,7 @@
-"""Paths of fields in objects, as tests of packages name them: what users of helm-unittest and JSONPath write.
+"""Paths of fields in objects, as tests of packages name them.
 
 spec.template.spec.containers[0].args      an index
-spec.template.spec.containers[name=main]   the items of that name, also written [?(@.name == "main")]
+spec.template.spec.containers[name=main]   the items of that name
 spec.template.spec.containers[*].image     every item
 metadata.annotations['example.com/a']      a key with dots in it, in quotes of either kind
 """
@@ -17,8 +17,7 @@ _Step = str | int | tuple[str, str]
 _ALL = ("", "")
 _STEP = re.compile(
     r"""(?:\A|\.)(?P<key>[^.\[\]'"]+) | \[(?P<index>[0-9]{1,9})\] | \[(?P<all>\*)\] | \[(['"])(?P<quoted>.+?)\4\]
-      | \[(?P<field>[\w-]+)=(?P<value>[^\]]*)\]
-      | \[\?\(\s*@\.(?P<of>[\w-]+)\s*==\s*(['"])(?P<is>.*?)\9\s*\)\]""",
+      | \[(?P<field>[\w-]+)=(?P<value>[^\]]*)\]""",
     re.VERBOSE,
 )
 
@@ -29,7 +28,7 @@ class AbsentError(Exception):
 
 def parse(text: str) -> Sequence[_Step] | None:
     """Read a path; None where it is none. The root is an empty text."""
-    rest = text.removeprefix("$").removeprefix(".")
+    rest = text
     steps: list[_Step] = []
     while rest:
         match = _STEP.match(rest)
@@ -47,8 +46,7 @@ def _step(match: re.Match[str]) -> _Step:
         return int(match["index"])
     if match["all"]:
         return _ALL
-    key = match["key"] or match["quoted"]
-    return key or (match["field"] or match["of"], match["value"] if match["field"] else match["is"])
+    return match["key"] or match["quoted"] or (match["field"], match["value"])
 
 
 def find(steps: Sequence[_Step], value: object, above: str = "it") -> Iterator[object]:

@@ -30,7 +30,6 @@ from packyard.core.yaml.values import double_quoted, is_plain_text, quoted, type
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part
 from packyard.using.kustomize.patch import MisfitError
-from packyard.using.kustomize.selector import selects
 from packyard.writing.source import parts, pod_operations
 from packyard.writing.source.pod_operations import Operation, Operations, PodPatch, is_bound
 from packyard.writing.source.pod_values import OPTION, Brought, is_brought
@@ -79,11 +78,10 @@ def write(part: Part, use_cases: Mapping[str, Sequence[SourceObject]], fitting: 
     lines: list[str] = []
     values: list[Node] = []
     kinds: set[str] = set()
-    stopped: set[int] = set()
     brought = Brought(part.folder)
     for patch in part.pods:
         assert isinstance(patch, PodPatch)
-        steps = _steps(patch, states, frozenset(fitting), stopped)
+        steps = _steps(patch, states, frozenset(fitting))
         if steps:
             lines += [each.text for each in patch.head] if patch.head != part.head else []
             listed = [each for step in steps for each in step.made.listed]
@@ -119,12 +117,10 @@ class _Group:
     items: list[SourceObject]
 
 
-def _steps(
-    patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fitting: frozenset[str], stopped: set[int]
-) -> list[_Step]:
+def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fitting: frozenset[str]) -> list[_Step]:
     """Return what a patch does to the objects of use cases, and do it.
 
-    A build of a use case that the option does not fit is ``stopped`` by what does not apply to its objects.
+    Objects of a use case that the option does not fit may be selected, too, where the operations stop its build.
     """
     inside = {id(item) for path in fitting for item in states[path]}
     named = any(_value(item, "labels", _COMPONENT) for items in states.values() for item in items)
@@ -135,13 +131,9 @@ def _steps(
         if operations is None or not any(id(item) in inside for item in group.items):
             continue
         alike = [each for other, each in groups if each.kind == group.kind and (other, each) != (text, group)]
-        others = [item for each in alike for item in each.items if id(item) not in stopped]
-        refusing = {id(item) for item in others if id(item) not in inside and _is_refused(item, operations)}
-        selector = _selector(patch, group, [item for item in others if id(item) not in refusing], named=named)
-        stopped |= {
-            id(item) for item in others
-            if id(item) in refusing and selects(dict(selector), item.root, item.identity)
-        }  # fmt: skip
+        others = [item for each in alike for item in each.items
+                  if id(item) in inside or not _is_refused(item, operations)]  # fmt: skip
+        selector = _selector(patch, group, others, named=named)
         by_target.setdefault((text, selector), ([], operations))[0].append(group.kind[1])
         for item in group.items:
             if id(item) in inside:

@@ -264,14 +264,11 @@ class _Made:
                 self._note(Operation("remove", place.pointer))
             return
         if entry.name in self.patch.absent:
-            if isinstance(old, Collection) and not old.children:
-                self._test((place.pointer, old))
-            elif old is not None:
+            if old is not None:
                 there = old.problem("")
                 message = f"a pod has {entry.name} already, at {there.file}:{there.line}"
                 raise MisfitError(entry.key.problem(message, "take it out there, or do without this patch"))
-            else:
-                self._absent(place.pointer)
+            self._absent(place.pointer)
         if old is None or is_null(old):
             if isinstance(new, MappingNode) or _is_joined(new):
                 self._absent(place.pointer)
@@ -310,7 +307,7 @@ class _Made:
         """Make sure which items the indices in the path of a pod mean."""
         for path, each in pod.chain:
             if path and isinstance(path[-1], int):
-                self._test(next(_names(pod, path, each)))
+                self._test(_name(path, each))
 
     def _add(self, path: str, value: Node, behind: Comment | None, origin: str) -> None:
         self._note(Operation("add", path, without_nulls(value), behind, origin))
@@ -338,16 +335,12 @@ def containers_of(pod: Pod[MappingNode], key: str) -> Iterator[Container]:
             yield Container(path, container, pod.spec.text("name"), (f"{pointer(above)}/name", name))
 
 
-def _names(pod: Pod[MappingNode], path: Path, holder: MappingNode) -> Iterator[tuple[str, Node]]:
-    """Yield what tells an item from others: its name, unless a setter changes it, else that of its first container."""
+def _name(path: Path, holder: MappingNode) -> tuple[str, Node]:
+    """Return what tells an item from others: its name, unless a setter changes it."""
     for key in ("name", "groupName"):
         entry = holder.entry(key)
         if entry and not is_bound(entry):
-            yield f"{pointer(path)}/{key}", entry.value
-    for inner, container in pod.container_places:
-        name = container.entry("name")
-        if "containers" in inner and name:
-            yield f"{pointer(inner)}/name", name.value
+            return f"{pointer(path)}/{key}", entry.value
     raise InputError(holder.problem("has no name by which a patch of pods could tell it from others"))
 
 

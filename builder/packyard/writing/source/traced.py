@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from posixpath import basename, dirname
 
 from packyard.core.kubernetes import kustomization
@@ -20,7 +21,7 @@ from packyard.writing.source.origin import Origins, Place
 from packyard.writing.source.package import Package
 from packyard.writing.source.words import MARKER, Words
 from packyard.writing.source.workspace import OPTIONS as KIND
-from packyard.writing.source.workspace import PODS, Workspace
+from packyard.writing.source.workspace import Workspace
 
 
 class Traced:
@@ -30,7 +31,6 @@ class Traced:
         self._workspace = workspace
         self._package = package
         self._made: dict[str, Unfolded] = {}
-        self._composed: ComposedPackage | None = None
         self._origins: dict[str, Origins] = {}
 
     def at(self, path: str, line: int, column: int = 0) -> Place | None:
@@ -39,22 +39,11 @@ class Traced:
             self._origins[path] = self._find(path)
         return self._origins[path].at(line, column)
 
-    def text(self, path: str) -> str | None:
-        """Return a composed file, or None."""
-        if path.startswith(f"{OPTIONS}/"):
-            data = self._files_of_options().get(path.removeprefix(f"{OPTIONS}/"))
-        elif path.startswith(f"{PROGRAMS}/"):
-            data = self._whole().programs.get(path.removeprefix(f"{PROGRAMS}/"))
-        else:
-            unfolded, name = self._use_case(path)
-            data = unfolded.composed.files.get(name) if unfolded else None
-        return None if data is None else data.decode()
-
     def value_place(self, path: str, line: int) -> Place | None:
         """Return where package.yaml gives the value that a line has from its setters, if it gives one alone."""
-        unfolded, _ = self._use_case(path)
-        text = self.text(path)
-        reference = comments.parse("#" + text.split("\n")[line - 1].rpartition(" #")[2]) if text else None
+        unfolded, name = self._use_case(path)
+        data = unfolded.composed.files.get(name) if unfolded else None
+        reference = comments.parse("#" + data.decode().split("\n")[line - 1].rpartition(" #")[2]) if data else None
         if unfolded is None or reference is None:
             return None
         places = {_value(unfolded.words, name) for name in _reached(unfolded.words, reference.name)} - {None}
@@ -68,29 +57,24 @@ class Traced:
             self._made[use_case.path] = make(self._workspace, self._package, use_case)
         return self._made[use_case.path], path.removeprefix(f"{use_case.path}/")
 
+    @cached_property
     def _whole(self) -> ComposedPackage:
-        if self._composed is None:
-            self._composed = compose(self._workspace, self._package)
-        return self._composed
-
-    def _files_of_options(self) -> Mapping[str, bytes]:
-        return self._whole().options.files
+        return compose(self._workspace, self._package)
 
     def _find(self, path: str) -> Origins:
-        origins, text = Origins(), self.text(path)
-        if text is None:
-            return origins
-        if path.startswith(f"{PROGRAMS}/"):
-            return self._of_program(path.removeprefix(f"{PROGRAMS}/"), text)
-        root = parse_one(text.encode(), path).root
-        if not isinstance(root, MappingNode):
-            return origins
-        if path.startswith(f"{OPTIONS}/"):
-            return self._of_option(path.removeprefix(f"{OPTIONS}/"), text, root)
+        top, _, below = path.partition("/")
+        if top == OPTIONS:
+            return self._of_definitions() if below == KRMFILE else self._of_copy(path, self._option(dirname(below)))
+        if top == PROGRAMS:
+            return self._of_copy(path, self._program(dirname(below)))
         unfolded, name = self._use_case(path)
-        assert unfolded is not None
+        data = unfolded.composed.files.get(name) if unfolded else None
+        root = parse_one(data, path).root if data else None
+        origins = Origins()
+        if unfolded is None or not isinstance(root, MappingNode):
+            return origins
         if name == KRMFILE:
-            _of_definitions(origins, root, [unfolded.words])
+            _add_definitions(origins, root, [unfolded.words])
             origin.follow_items(origins, root.get("rules"), [rule.item for rule in unfolded.composed.rules])
         elif name == kustomization.FILE:
             self._of_kustomization(origins, root, unfolded)
@@ -102,38 +86,31 @@ class Traced:
             origin.follow(origins, root, unfolded.named[name].root)
         return origins
 
-    def _of_program(self, path: str, text: str) -> Origins:
-        """Return the origins of a program, which is its source, or of the files that are made of those beside it."""
-        sources, (name, _, file) = self._workspace.sources, path.partition("/")
+    def _option(self, name: str) -> str:
+        return self._workspace.overlay_dir(KIND, name)
+
+    def _program(self, name: str) -> str:
+        """Return the folder of the sources that a program is from."""
         used = (self._use_case(f"{each.path}/")[0] for each in self._package.use_cases)
-        part = next(each.part for made in used if made for each in program.find(made.objects) if each.name == name)
-        source = f"{part.folder}/{file}"
-        if file == kustomization.FILE:
-            source = parts.file_of(sources, part.folder)
-        elif file == program.REFERENCES:
-            source = part.configurations[0]
-        return origin.of_text(text, sources.text(source).text, sources.shown(source))
+        return next(each.folder for made in used if made for each in program.find(made.objects) if each.name == name)
 
-    def _of_option(self, path: str, text: str, root: MappingNode) -> Origins:
-        """Return the origins of an option's file, which is its source without some patches, or of their Krmfile."""
-        sources = self._workspace.sources
-        folder = self._workspace.overlay_dir(KIND, dirname(path))
-        if path != KRMFILE:
-            return self._of_file(folder, basename(path), text)
-        origins = Origins()
-        folders = {dirname(name) for name in self._files_of_options()} - {""}
-        krmfiles = [parts.read_krmfile(sources, self._workspace.overlay_dir(KIND, name)) for name in sorted(folders)]
-        shared = parts.read_shared(sources, self._workspace.libraries)
-        _of_definitions(origins, root, [Words(shared, [[each]], {}, sources.memo) for each in krmfiles if each])
-        return origins
-
-    def _of_file(self, folder: str, name: str, text: str) -> Origins:
-        """Return the origins of a file of an option: what patches of pods come to is in no other file than theirs."""
-        sources, file = self._workspace.sources, f"{folder}/{name}"
-        if name == kustomization.FILE and parts.has_kustomization(sources, folder):
+    def _of_copy(self, path: str, folder: str) -> Origins:
+        """Return the origins of a file that is shipped as a folder has it, or that is made of its kustomization."""
+        sources, file = self._workspace.sources, f"{folder}/{basename(path)}"
+        if basename(path) == kustomization.FILE or not sources.is_file(file):
             file = parts.file_of(sources, folder)
-        file = file if sources.is_file(file) else f"{folder}/{PODS}"
+        text = self._whole.files[path].decode()
         return origin.of_text(text, sources.text(file).text, sources.shown(file))
+
+    def _of_definitions(self) -> Origins:
+        """Return the origins of the Krmfile of the options."""
+        sources, origins, options = self._workspace.sources, Origins(), self._whole.options
+        shared = parts.read_shared(sources, self._workspace.libraries)
+        krmfiles = (parts.read_krmfile(sources, self._option(each.name)) for each in options.all)
+        root = parse_one(options.files[KRMFILE], KRMFILE).root
+        assert isinstance(root, MappingNode)
+        _add_definitions(origins, root, [Words(shared, [[each]], {}, sources.memo) for each in krmfiles if each])
+        return origins
 
     def _of_kustomization(self, origins: Origins, root: MappingNode, unfolded: Unfolded) -> None:
         """Note for each file of a use case what its object came from, and for the rest the use case."""
@@ -144,7 +121,7 @@ class Traced:
                 origins.add(root.source, item.start, origin.place_of(unfolded.named[item.value.value].root))
 
 
-def _of_definitions(origins: Origins, root: MappingNode, words: Sequence[Words]) -> None:
+def _add_definitions(origins: Origins, root: MappingNode, words: Sequence[Words]) -> None:
     """Note for each definition of a Krmfile where it was written, and who gave it its value."""
     for entry in entries(root.find("openAPI", "definitions")):
         name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)

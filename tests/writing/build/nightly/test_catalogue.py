@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import real
 import tiny
-from catalogue import workspaces
 from packyard.core.digest import Digest
 from packyard.writing.build import catalogue
 from packyard.writing.source import workspace
@@ -27,7 +27,17 @@ VERSION = "1.0"
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return workspaces.multiply(tmp_path_factory.mktemp("many") / "sources", 3, [NAME])
+    """A workspace of three packages, each with a name of its own for its objects, on the parts of the catalogue."""
+    root = tmp_path_factory.mktemp("many") / "sources"
+    root.mkdir()
+    shutil.copy(real.REPOSITORY / "LICENSE", root)
+    shared = (real.REPOSITORY / "packyard.yaml").read_text()
+    (root / "packyard.yaml").write_text(f"{shared}libraries: [builtin]\n")
+    for number in range(3):
+        folder = root / "packages" / f"{NAME}-00{number}"
+        shutil.copytree(real.REPOSITORY / "packages" / NAME, folder)
+        tiny.replace(folder / "package.yaml", "\nsetters:\n", f"\nsetters:\n  MODEL_NAME: resnet50-00{number}\n")
+    return root
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
-from packyard.core.errors import ConflictError
 from packyard.writing.build import tree
 from packyard.writing.build.tree import staging
 
@@ -34,17 +33,6 @@ def build(out_dir: Path, item: Bundle) -> None:
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def test_a_build_refuses_to_write_where_another_one_does(tmp_path: Path) -> None:
-    with staging(tmp_path) as stage_dir:
-        tree.stage(packed("1.0"), tmp_path, stage_dir)
-        before = content(stage_dir)
-        with pytest.raises(ConflictError, match="another build writes here"), staging(tmp_path):
-            pass
-        assert content(stage_dir) == before
-        tree.settle(tmp_path, stage_dir)
-    assert names(tmp_path) == [NAME, f"{NAME}.tar.gz"]
 
 
 LOOP = """

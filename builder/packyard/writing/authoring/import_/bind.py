@@ -34,6 +34,7 @@ _UNFILLED = (
     "${NAME} in texts of one line, which stay as they are",
     "where envsubst or Flux filled it in, write a value, and bind it to a setter",
 )
+_UNUSED = ("definitions that no field uses", "bind the fields that they were meant for")
 _TORN = (
     "setter comments that yield another text than their field has: setting them changed more than a value",
     "decide which of the two is right, and bind the field again",
@@ -49,7 +50,6 @@ class Binder:
     """Binds the fields of documents to words; what it meets is noted."""
 
     notes: list[Note] = field(default_factory=list)
-    _defined: dict[str, bool] = field(default_factory=dict)  # whether a field needs what a file defines, by its place
 
     def bind(self, documents: Sequence[Document], krmfile: Krmfile | None) -> tuple[list[list[Edit]], dict[str, Word]]:
         """Return the edits of each document, and the words that its comments reach."""
@@ -67,15 +67,12 @@ class Binder:
             self.notes += _placeholders(document)
         needed = meaning.reached(bound, known)
         if krmfile:
-            places = {name: f"{krmfile.source.name}: {name}" for name in meaning.read(krmfile, [])}
-            self._defined |= {at: self._defined.get(at, False) or name in needed for name, at in places.items()}
+            unused = tuple(
+                f"{krmfile.source.name}: {name}" for name in sorted(meaning.read(krmfile, [])) if name not in needed
+            )
+            self.notes += [Note(LOST, *_UNUSED, unused)] if unused else []
             self.notes += _rules(krmfile)
         return edits, needed
-
-    def review(self) -> Iterator[Note]:
-        """Say what no field needs, once all is bound."""
-        for at in sorted(at for at, is_needed in self._defined.items() if not is_needed):
-            yield Note(LOST, "definitions that no field uses", "bind the fields that they were meant for", (at,))
 
     def _of_krmfile(
         self, documents: Sequence[Document], definitions: Definitions, known: dict[str, Word], edits: list[list[Edit]]

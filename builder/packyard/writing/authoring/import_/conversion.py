@@ -80,7 +80,7 @@ def of_folder(
     problems = [problem for some in faults.values() for problem in some]
     refuse(problem._replace(hint=problem.hint or "leave out what is wrong: --only PATH") for problem in problems)
     _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
-    notes = [*source.notes, *source.left(), *binder.notes, *binder.review()]
+    notes = [*source.notes, *source.left(), *binder.notes]
     notes += [
         Note(DOUBTFUL, "what the model is", "say it in package.yaml, for lists and the README", (", ".join(_UNKNOWN),))
     ]

@@ -14,24 +14,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from packyard.core.kubernetes.fieldtypes import Step
-from packyard.core.yaml import layout, make
-from packyard.core.yaml import node as yaml
+from packyard.core.yaml.content import Text, Tree, block, double, in_brackets
 from packyard.core.yaml.edit import PLAIN_TYPES
-from packyard.core.yaml.node import Entry, Item, MappingNode, Node
-from packyard.core.yaml.values import double_quoted
+from packyard.core.yaml.node import Entry, MappingNode
+from packyard.core.yaml.values import to_value
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.definition import Setter, Substitution
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.refusal import faults_of_keywords
+from packyard.writing.authoring import schemafile
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 from packyard.writing.source.words import MARKER
 
 #: What package.yaml gives each package a value of, unless it says another.
 GIVEN = ("MODEL_NAME", "RUN_NAME")
-_INDENT = "    "  # below `definitions`
 _KRMFILE = ["apiVersion: config.k8s.io/v1alpha1", "kind: Krmfile", "openAPI:", "  definitions:"]
 _SMALL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ORDER = ("description", "type")
@@ -46,7 +45,7 @@ class Word:
     value: str
     is_setter: bool
     values: tuple[str, ...] | None = None
-    schema: tuple[Entry, ...] = ()
+    schema: Mapping[str, object] = field(default_factory=dict)
     required: bool = False
     enum: tuple[tuple[str, str], ...] = ()
 
@@ -61,22 +60,19 @@ class Word:
 
     def text(self) -> str:
         """Write the definition."""
-        body: dict[str, Node | str] = {"name": self.name}
+        body: dict[str, Tree] = {"name": Text(self.name)}
         if self.values is not None:
-            items = [Item(make.scalar(text, "", double_quoted(text)), 0) for text in self.values]
-            body["listValues"] = _flow(make.sequence("", items))
+            body["listValues"] = [double(text) for text in self.values]
         else:
-            body["value" if self.is_setter else "pattern"] = make.scalar(self.value, "", double_quoted(self.value))
+            body["value" if self.is_setter else "pattern"] = double(self.value)
         if self.enum:
-            pairs = {key: make.scalar(text, "", double_quoted(text)) for key, text in self.enum}
-            body["enumValues"] = _flow(make.mapping("", pairs))
+            body["enumValues"] = {key: double(text) for key, text in self.enum}
         if self.required:
-            body["required"] = make.scalar("true", "", "true")
+            body["required"] = "true"
         kind, prefix = ("setter", SETTER_PREFIX) if self.is_setter else ("substitution", SUBSTITUTION_PREFIX)
-        definition = make.mapping("", {})
-        inner = _flow(make.mapping("", {kind: _flow(make.mapping("", body))}))
-        definition.children = [*self.schema, make.entry("x-k8s-cli", inner)]
-        return "\n".join(layout.lines([make.entry(prefix + self.name, definition)], _INDENT))
+        keywords = {key: schemafile.to_tree(value) for key, value in self.schema.items()}
+        definition = {**keywords, "x-k8s-cli": in_brackets({kind: body})}
+        return "\n".join(f"    {line}" for line in block({prefix + self.name: definition}))
 
 
 def krmfile(words: Iterable[Word]) -> bytes:
@@ -135,10 +131,10 @@ def expand(name: str, words: Mapping[str, Word]) -> list[str]:
     return [MARKER.sub(lambda match: values.get(match[1], match[0]), flat(name, words))]
 
 
-def typed(types: Collection[str]) -> tuple[Entry, ...]:
+def typed(types: Collection[str]) -> dict[str, str]:
     """Return the schema of a setter whose fields all have one type that is not text."""
     kind = next(iter(types)) if len(types) == 1 else ""
-    return (make.entry("type", make.scalar(kind, "")),) if kind in (*PLAIN_TYPES, "array") else ()
+    return {"type": kind} if kind in (*PLAIN_TYPES, "array") else {}
 
 
 def named_for(path: Sequence[Step], taken: Collection[str]) -> str:
@@ -175,18 +171,17 @@ def _setter(setter: Setter, entry: Entry, notes: list[Note]) -> Word:
         notes.append(Note(DOUBTFUL, what, f"write what each user has to set with {_REQUIRED}", (_at(setter),)))
     definition = entry.value
     assert isinstance(definition, MappingNode)
-    keywords = [make.like(each, make.clone) for each in definition.entries if each.name not in {"x-k8s-cli", *broken}]
-    keywords.sort(key=lambda each: _ORDER.index(each.name) if each.name in _ORDER else len(_ORDER))
-    for each in keywords:
-        each.head, each.foot = [], []
-    if setter.description and definition.get("description") is None:
-        keywords.insert(0, make.entry("description", make.scalar(setter.description, "")))
+    value = to_value(definition)
+    assert isinstance(value, dict)
+    keywords = {key: value[key] for key in (*_ORDER, *value) if key in value and key not in {"x-k8s-cli", *broken}}
+    if setter.description:
+        keywords = {"description": setter.description, **keywords}
     return Word(
         setter.name,
         setter.value,
         is_setter=True,
         values=setter.values or () if setter.is_list else None,
-        schema=tuple(keywords),
+        schema=keywords,
         required=setter.required and not setter.has_value and is_explained,
         enum=tuple(setter.enum_values.items()),
     )
@@ -194,8 +189,3 @@ def _setter(setter: Setter, entry: Entry, notes: list[Note]) -> Word:
 
 def _at(definition: Setter | Substitution) -> str:
     return f"{definition.file}:{definition.line}: {definition.name}"
-
-
-def _flow(node: yaml.Collection) -> Node:
-    node.flow = True
-    return node

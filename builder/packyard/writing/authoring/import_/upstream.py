@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from posixpath import dirname, join, normpath, relpath
+from posixpath import join, normpath, relpath
 
 from packyard.core.errors import InputError, Problem, every, refuse
 from packyard.core.kubernetes import kustomization
@@ -30,8 +30,6 @@ from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import double_quoted, to_value
 from packyard.using.kustomize import selector
-from packyard.using.setters import comment
-from packyard.using.setters.kpt.tagged import MARK
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
@@ -236,12 +234,7 @@ class Tree:
 
     def _of_text(self, folder: str, text: bytes, reason: str) -> Part:
         """Take what kustomize builds of a folder, which keeps no comments."""
-        files = [
-            path for place in self._folders(folder) for path in self._wide.list(place) if _is_file(self._wide, path)
-        ]
-        has_setters = any(comment.is_marked(data) or MARK in data for data in map(self._wide.read, files))
-        lost = "comments and setters" if has_setters else "comments"
-        what = f"kustomizations taken as kustomize builds them, without their {lost}"
+        what = "kustomizations taken as kustomize builds them, without their comments and setters"
         todo = "write as patches what should go on, and bind the fields again that users set"
         self.notes.append(Note(LOST, what, todo, (f"{self._wide.shown(folder)}: {reason}",)))
         shown = f"{self._wide.shown(folder)} as built"
@@ -252,20 +245,6 @@ class Tree:
             documents={_BUILT: _documents(source_of(text, shown))},
             listed=[_listing(_BUILT)] if text.strip() else [],
         )
-
-    def _folders(self, folder: str) -> Iterator[str]:
-        """Yield the folder of a kustomization, and those of all that it builds on, single files as well."""
-        todo, seen = [folder], set[str]()
-        while todo:
-            place = todo.pop()
-            if place in seen or place.startswith("..") or not self._wide.is_folder(place):
-                continue
-            seen.add(place)
-            yield place
-            for file in kustomizations(self._wide, place):
-                named = kustomization.referred(use_cases.root(self._wide, file))
-                paths = [normpath(join(place, text)) for text in named if "://" not in text]
-                todo += [dirname(path) if _is_file(self._wide, path) else path for path in paths]
 
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> Part:
         file = self._file(folder)
