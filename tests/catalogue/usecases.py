@@ -28,7 +28,8 @@ from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles, read_krmfile
-from packyard.using.setters.plan import Assignment, PackageSetters, Plan
+from packyard.using.setters.plan import Assignment, Plan
+from packyard.using.setting import PackageSetters
 from packyard.writing.source import package as packages
 from packyard.writing.source import parts, workspace
 from packyard.writing.source.compose import Composed, ComposedPackage, compose

@@ -21,12 +21,46 @@ from packyard.core.work.memo import Memo
 from packyard.using.options import folder
 from packyard.using.setters.change import check_rules, join, read_changed, unbound
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.packages import PackageFiles, find_packages
-from packyard.using.setters.plan import Assignment, PackageSetters, Plan, Shipped, placed
+from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile
+from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, placed, plan, unknown
 
 if TYPE_CHECKING:
     from packyard.using.options.option_setters import Beside
     from packyard.using.options.switch import Switched
+    from packyard.using.setters.kpt.kptpackage import KptPackage
+
+_NOT_SHIPPED: Shipped = {}
+
+
+class PackageSetters:
+    """All setters of a package, each file parsed once for their names and for planning."""
+
+    def __init__(self, package: PackageFiles, memo: Memo | None = None) -> None:
+        self._package = package
+        self._memo = Memo() if memo is None else memo
+        self.krmfile = read_krmfile(package, self._memo)
+        self._kpt = None if package.is_of_kustomize else _read_kpt(package)
+        self.names = self._kpt.names() if self._kpt else {*self.krmfile.definitions.setters}
+
+    def plan(self, assignment: Assignment, shipped: Shipped = _NOT_SHIPPED) -> Plan:
+        """Plan to give setters values, and to take others back, as `plan` does."""
+        package = self._package
+        if self._kpt is None:
+            return plan(package, assignment, shipped=shipped, memo=self._memo)
+        definitions = self.krmfile.definitions
+        refuse(
+            unknown(name, self.names, package, definitions, assignment.command)
+            for name in assignment.names
+            if name not in self.names
+        )
+        refuse(no_default(Setter(name, file=package.where + package.name)) for name in assignment.unset)
+        return self._kpt.set(assignment.values, as_kustomize=assignment.as_kustomize)
+
+
+def _read_kpt(package: PackageFiles) -> KptPackage:
+    from packyard.using.setters.kpt.kptpackage import KptPackage  # most packages have no Kptfile
+
+    return KptPackage(package)
 
 
 class Place(NamedTuple):
@@ -116,18 +150,18 @@ def set_values(
                 if keep:
                     defined = setters.krmfile.definitions.setters
                     here = here.among([name for name, each in defined.items() if _is_as_shipped(each, shipped)])
-                plan = setters.plan(here, shipped) if here.names else Plan()
-                check_rules(setters.krmfile, plan)
+                planned = setters.plan(here, shipped) if here.names else Plan()
+                check_rules(setters.krmfile, planned)
             except InputError as error:
                 problems += error.problems
                 continue
-            plan = plan._replace(files={**edited, **plan.files})
-            for name, data in plan.files.items():
+            planned = planned._replace(files={**edited, **planned.files})
+            for name, data in planned.files.items():
                 whole = join(place.path, name)
                 files[whole] = (files[whole][0] if whole in files else before.files[name], data)
                 after[whole] = data
             if here.names or edited:
-                changes.append(_change(beside, place, before, plan, switched))
+                changes.append(_change(beside, place, before, planned, switched))
         _refuse(directory, problems)
         reached = {name for change in changes for name in change.plan.counts}
         kept = sorted({*assignment.names}.difference(reached))
@@ -207,13 +241,15 @@ def _is_as_shipped(setter: Setter, shipped: Shipped) -> bool:
     return setter.with_value([default] if isinstance(default, str) else default).texts == setter.texts
 
 
-def _change(beside: Beside | None, place: Place, before: PackageFiles, plan: Plan, switched: Switched | None) -> Change:
+def _change(
+    beside: Beside | None, place: Place, before: PackageFiles, planned: Plan, switched: Switched | None
+) -> Change:
     shown = os.path.normpath(place.where or ".")
     return Change(
         package=os.path.relpath(place.path or ".", beside.directory or ".") if beside else place.path or ".",
         place=shown,
         before=before,
-        plan=plan,
+        plan=planned,
         kustomization=os.path.normpath(f"{shown}/{switched.file}") if switched and switched.changed else "",
         enabled=switched.changed if switched else (),
         shared=place.names or {},

@@ -12,12 +12,10 @@ from packyard.core.files.tree import Tree
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.packages import PackageFiles, find_packages, read_package
-from packyard.using.setters.plan import Plan, Shipped
+from packyard.using.setters.plan import Plan
 
 if TYPE_CHECKING:
     pass
-
-_NOT_SHIPPED: Shipped = {}
 
 
 def change_packages(

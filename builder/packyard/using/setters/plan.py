@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from packyard.core.errors import InputError, Problem, refuse, shown, suggest
 from packyard.core.work.memo import Memo, once
@@ -20,9 +20,6 @@ from packyard.using.setters import check, comment
 from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.fields import FieldChange, FieldEdits
 from packyard.using.setters.packages import PackageFiles, read_krmfile
-
-if TYPE_CHECKING:
-    from packyard.using.setters.kpt.kptpackage import KptPackage
 
 _NOTHING: Mapping[str, Any] = {}
 _NO_DEFINITIONS = Definitions()
@@ -87,37 +84,6 @@ class Plan(NamedTuple):
     counts: Mapping[str, int] = {}
     definitions: Definitions = _NO_DEFINITIONS
     former: Definitions = _NO_DEFINITIONS
-
-
-class PackageSetters:
-    """All setters of a package, each file parsed once for their names and for planning."""
-
-    def __init__(self, package: PackageFiles, memo: Memo | None = None) -> None:
-        self._package = package
-        self._memo = Memo() if memo is None else memo
-        self.krmfile = read_krmfile(package, self._memo)
-        self._kpt = None if package.is_of_kustomize else _read_kpt(package)
-        self.names = self._kpt.names() if self._kpt else {*self.krmfile.definitions.setters}
-
-    def plan(self, assignment: Assignment, shipped: Shipped = _NOTHING) -> Plan:
-        """Plan to give setters values, and to take others back, as `plan` does."""
-        package = self._package
-        if self._kpt is None:
-            return plan(package, assignment, shipped=shipped, memo=self._memo)
-        definitions = self.krmfile.definitions
-        refuse(
-            unknown(name, self.names, package, definitions, assignment.command)
-            for name in assignment.names
-            if name not in self.names
-        )
-        refuse(no_default(Setter(name, file=package.where + package.name)) for name in assignment.unset)
-        return self._kpt.set(assignment.values, as_kustomize=assignment.as_kustomize)
-
-
-def _read_kpt(package: PackageFiles) -> KptPackage:
-    from packyard.using.setters.kpt.kptpackage import KptPackage  # most packages have no Kptfile
-
-    return KptPackage(package)
 
 
 def plan(
