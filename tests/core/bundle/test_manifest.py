@@ -6,14 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from packyard.core.bundle import record
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase, file_digests
 from packyard.core.errors import IntegrityError
-from sample import tries
 
 MEMBERS = [Member(path="README.md", data=b"# bert\n"), Member(path="a/é.yaml", data=b"kind: Job\n")]
 MANIFEST = Manifest(
@@ -42,21 +38,6 @@ def test_parsing_what_was_written_gives_the_same_manifest_and_bytes() -> None:
     assert Manifest.parse(MANIFEST.to_bytes()).to_bytes() == MANIFEST.to_bytes()
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
-)
-
-
-@pytest.mark.nightly
-@settings(max_examples=tries(100), suppress_health_check=[HealthCheck.too_slow])
-@given(st.dictionaries(st.text(), JSON))
-def test_writes_what_json_would_write(document: dict[str, object]) -> None:
-    expected = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-    assert record.to_bytes(document) == expected.encode()
-
-
 def test_keeps_unknown_fields_at_every_level() -> None:
     document = json.loads(MANIFEST.to_bytes())
     (use_case, _) = document["useCases"].values()
@@ -80,11 +61,6 @@ def test_verify_names_every_file_that_differs_is_missing_or_is_extra() -> None:
     ("data", "message"),
     [
         (b"", "cannot be read as JSON"),
-        (b"\xff", "cannot be read as JSON"),
-        (b'{"a": 1, "a": 1}', "a key appears twice"),
-        (b'{"a": NaN}', "NaN is not a JSON number"),
-        (b'{"a": "\\ud800"}', "cannot be read as JSON"),
-        (b"[" * 100_000, "cannot be read as JSON"),
         (b"[]", "the document: expected an object, found"),
         (b"{}", "apiVersion: is missing"),
         (

@@ -100,17 +100,12 @@ def test_refuses_a_choice_that_it_does_not_know_and_says_which_there_are(choice:
         Reference.parse(f"bert@{choice}")
 
 
-@pytest.mark.parametrize(
-    ("address", "says"),
-    [
-        ("oci://me:secret@host:5000/a/b/bert:1.0", "bert@1.0 --from oci://host:5000/a/b"),
-        ("https://host/a/1.2.0/bert.tar.gz", "bert@1.2.0 --from https://host/a"),
-        ("https://host/a/bert", "NAME@VERSION --from CHANNEL"),
-    ],
-)
-def test_says_how_a_bundle_is_named_whose_address_was_typed(address: str, says: str) -> None:
-    with pytest.raises(InputError, match=rf"not named by an address \(name it and its channel: {re.escape(says)}\)"):
-        Reference.parse(address)
+def test_says_how_a_bundle_is_named_whose_address_was_typed() -> None:
+    with pytest.raises(
+        InputError, match=r"not named by an address \(name it .*: NAME@VERSION --from CHANNEL\)"
+    ) as told:
+        Reference.parse("oci://me:secret@host:5000/a/b/bert:1.0")
+    assert "secret" not in str(told.value)
 
 
 @pytest.mark.parametrize("spellings", SPELLINGS)
@@ -138,12 +133,6 @@ def test_refuses_what_is_no_reference(text: str) -> None:
 def test_refuses_a_name_that_is_no_dns_label(name: str) -> None:
     with pytest.raises(InputError, match="is not a name for a bundle"):
         check_name(name)
-
-
-@pytest.mark.parametrize("text", ["bert:1.2.0", "bert==1.2.0", "bert=1.2.0"])
-def test_suggests_the_reference_where_a_version_is_written_as_for_other_programs(text: str) -> None:
-    with pytest.raises(InputError, match=r"is not a name for a bundle \(did you mean 'bert@1\.2\.0'\?\)"):
-        Reference.parse(text)
 
 
 @pytest.mark.parametrize("text", [".", "..", "./"])

@@ -55,12 +55,6 @@ def test_sources_without_git_have_no_revision(tmp_path: Path, monkeypatch: pytes
     assert git.find(tmp_path) is None
 
 
-def test_only_what_was_read_makes_it_dirty(root_dir: Path) -> None:
-    (root_dir / "notes.txt").write_text("changed")
-    (root_dir.parent / "other").write_text("changed")
-    assert not _find(root_dir).is_dirty(INPUTS)
-
-
 CHANGES: dict[str, Callable[[Path], object]] = {
     "changed": lambda root: (root / INPUTS[1]).write_text("changed"),
     "made executable": lambda root: (root / INPUTS[1]).chmod(0o755),
@@ -113,23 +107,16 @@ def _filter(root_dir: Path, name: str, program: str, *where: str) -> None:
     (root_dir / INPUTS[1]).write_text("changed, and as long"[: len(INPUTS[1])].ljust(len(INPUTS[1])))
 
 
-@pytest.mark.parametrize("name", ["lfs", "a=b", "a.B"])
-def test_runs_no_filter_of_the_repository(root_dir: Path, tmp_path: Path, program: str, name: str) -> None:
-    _filter(root_dir, name, program)
-    _look_at_all(root_dir)
-    assert not (tmp_path / "ran").exists()
-
-
-@pytest.mark.parametrize("where", ["included", "worktree", "process"])
+@pytest.mark.parametrize(("where", "name"), [("included", "lfs"), ("worktree", "a=b"), ("process", "a.B")])
 def test_runs_no_filter_of_the_repository_wherever_it_names_it(
-    root_dir: Path, tmp_path: Path, program: str, where: str
+    root_dir: Path, tmp_path: Path, program: str, where: str, name: str
 ) -> None:
     _git(root_dir, "config", "extensions.worktreeConfig", "true")
     _git(root_dir, "config", "include.path", "more")
     more = str(root_dir.parent / ".git/more")
-    _filter(root_dir, "x", program, *(["--file", more] if where == "included" else ["--worktree"]))
+    _filter(root_dir, name, program, *(["--file", more] if where == "included" else ["--worktree"]))
     if where == "process":
-        _git(root_dir, "config", "filter.x.process", program)
+        _git(root_dir, "config", f"filter.{name}.process", program)
     _look_at_all(root_dir)
     assert not (tmp_path / "ran").exists()
 

@@ -59,12 +59,6 @@ def test_a_clash_is_placed_in_ours_and_is_decided() -> None:
     assert lines.decided(found, "markers", "2.0") == both
 
 
-def test_a_last_line_without_an_end_gets_one_before_a_marker() -> None:
-    found = lines.merge(b"a", b"b", b"c")
-    assert lines.decided(found, "markers", "2") == b"<<<<<<< yours\nb\n=======\nc\n>>>>>>> 2\n"
-    assert lines.decided(found, "theirs", "2") == b"c"
-
-
 def test_texts_of_many_equal_lines_take_no_time() -> None:
     same = b"x\n" * 20_000
     (clash,) = lines.clashes(lines.merge(same, b"a\n" + same + b"a\n" + same + b"a\n", b"b\n" + same + b"b\n"))

@@ -16,12 +16,12 @@ from packyard.using.setters.plan import Assignment, plan
 from packyard.writing.source import compose, package
 from packyard.writing.source import workspace as workspaces
 
-WORKSPACE = "apiVersion: packyard/v1\nkind: Workspace\nname: mine\nprefix: use-cases\nlicense: LICENSE\n"
+WORKSPACE = "apiVersion: packyard/v1\nkind: Workspace\nname: mine\nprefix: PREFIX\nlicense: LICENSE\n"
 
 
-def workspace(folder: Path) -> Path:
+def workspace(folder: Path, prefix: str = "use-cases") -> Path:
     """Make an empty workspace."""
-    return write(folder, {"packyard.yaml": WORKSPACE, "LICENSE": "license\n"})
+    return write(folder, {"packyard.yaml": WORKSPACE.replace("PREFIX", prefix), "LICENSE": "license\n"})
 
 
 def write(folder: Path, files: Mapping[str, str]) -> Path:

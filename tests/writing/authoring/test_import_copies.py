@@ -6,17 +6,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 import reading
 import tiny
 from real import Served
-from writing.authoring import imported
-from writing.authoring.imported import Imported
+from writing.authoring import importing
+from writing.authoring.importing import manifests, set_values
 
 LOST = Path(__file__).with_name("lost.txt")
+PREFIX = "quickstart/mlops"
 NAMES = ("unet", "ranker", "detector")
 USE_CASES = [
     (name, file.parent.relative_to(tiny.TREES / "copies" / name).as_posix())
@@ -37,14 +40,36 @@ TORN = {("ranker", "one-node/claim"): {"HOME_DIR"}, ("ranker", "one-node/nfs"): 
 each_use_case = pytest.mark.parametrize("use_case", USE_CASES, ids="/".join)
 
 
+class Copies(NamedTuple):
+    """What was imported into a workspace: the folders of use cases before and after, by package and path."""
+
+    here: Path
+    before: dict[tuple[str, str], Path]
+    composed: dict[tuple[str, str], Path]
+
+
 @pytest.fixture(scope="module")
-def copies(tmp_path_factory: pytest.TempPathFactory) -> Imported:
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Copies:
     """Import them all into one workspace."""
-    files = {
-        name: {path: imported.texts(tiny.TREES / "copies" / name / path) for of, path in USE_CASES if of == name}
-        for name in NAMES
+    root = tmp_path_factory.mktemp("copies")
+    copied = Copies(importing.workspace(root / "ws", PREFIX), {}, {})
+    for name in NAMES:
+        for path in (path for of, path in USE_CASES if of == name):
+            folder = root / "zoo" / name / PREFIX / path
+            copied.before[name, path] = Path(shutil.copytree(tiny.TREES / "copies" / name / path, folder))
+        importing.run(copied.here, root / "zoo" / name)
+        folders = importing.composed(copied.here, name, root / "composed" / name)
+        copied.composed.update({(name, path): folder for path, folder in folders.items()})
+    return copied
+
+
+def setters(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Return description, type and value of each setter of a use case."""
+    return {
+        name.rpartition(".")[2]: (each.get("description"), each.get("type"), each["x-k8s-cli"]["setter"]["value"])
+        for name, each in reading.definitions(folder).items()
+        if ".setters." in name
     }
-    return imported.import_all(tmp_path_factory.mktemp("copies"), files)
 
 
 def changed(use_case: tuple[str, str], setters: dict[str, tuple[object, ...]]) -> list[tuple[str, str]]:
@@ -58,36 +83,34 @@ def changed(use_case: tuple[str, str], setters: dict[str, tuple[object, ...]]) -
 
 
 @each_use_case
-def test_a_use_case_composes_to_the_objects_that_were_there(copies: Imported, use_case: tuple[str, str]) -> None:
-    before, after = (imported.texts(each[use_case]) for each in (copies.before, copies.composed))
-    assert imported.objects(after) == imported.objects(before)
-
-
-@each_use_case
-def test_setters_stay_with_description_type_and_value(copies: Imported, use_case: tuple[str, str]) -> None:
-    before, after = (imported.setters(each[use_case]) for each in (copies.before, copies.composed))
-    assert after == {name: facts for name, facts in before.items() if name not in DEAD.get(use_case, ())}
-
-
-@each_use_case
-def test_setting_a_value_has_the_effect_that_it_had(copies: Imported, use_case: tuple[str, str]) -> None:
-    setters = imported.setters(copies.composed[use_case])
-    for name, value in changed(use_case, setters):
-        before, after = (imported.set_value(each[use_case], name, value) for each in (copies.before, copies.composed))
-        assert before == after, f"{name} {value}"
-        assert before != imported.objects(imported.texts(copies.before[use_case])), name
+def test_a_use_case_keeps_its_objects_its_setters_and_what_they_change(
+    copies: Copies, use_case: tuple[str, str]
+) -> None:
+    before, after = copies.before[use_case], copies.composed[use_case]
+    objects = manifests(before)
+    assert manifests(after) == objects
+    kept = {name: facts for name, facts in setters(before).items() if name not in DEAD.get(use_case, ())}
+    assert setters(after) == kept
+    for name, value in changed(use_case, kept):
+        results = [set_values(folder, {name: [value]}) for folder in (before, after)]
+        assert results[0] == results[1], f"{name} {value}"
+        assert results[0] != objects, name
 
 
 @each_use_case
 def test_kustomize_builds_what_is_composed_as_it_built_what_was_imported(
-    copies: Imported, served5: Served, use_case: tuple[str, str]
+    copies: Copies, served5: Served, use_case: tuple[str, str]
 ) -> None:
     assert reading.built(served5, copies.composed[use_case]) == reading.built(served5, copies.before[use_case])
 
 
-def test_what_was_lost_or_is_doubtful_is_listed_by_its_place(copies: Imported) -> None:
-    lines = [line for name in NAMES for line in copies.list_lost(name).splitlines()]
-    found = "".join(f"{line}\n" for line in lines if line.startswith(("#", "- [ ] "))).replace(f"{copies.root}/", "")
+def test_what_was_lost_or_is_doubtful_is_listed_by_its_place(copies: Copies) -> None:
+    lines = [
+        line for name in NAMES for line in (copies.here / "packages" / name / "import.md").read_text().splitlines()
+    ]
+    found = "".join(f"{line}\n" for line in lines if line.startswith(("#", "- [ ] "))).replace(
+        f"{copies.here.parent}/", ""
+    )
     if os.environ.get("PACKYARD_WRITE"):
         LOST.write_text(found)
     assert found == LOST.read_text()

@@ -74,18 +74,6 @@ def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: 
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("only", ["", *_PARTS_OF_STAGING])
-def test_a_package_of_every_base_lints_without_an_edit(catalogue: Path, only: str) -> None:
-    parts = [part.name for part in offered.find(workspace.read(real.REPOSITORY)) if part.kind == BASE]
-    chosen = [only, "single-node"] if only else [name for name in parts if name not in _NOT_BESIDE_OTHERS]
-    assert only in parts or len(chosen) >= 20
-    words = [*CLAIM, "--workspace", catalogue]
-    words += ["--set", "PREPROCESS_IMAGE=${REGISTRY}/preprocess:1"] if "preprocess-and-test" in chosen else []
-    code, _, said = tiny.run("new", "hello", *bases(chosen), *words)
-    assert (code, [line for line in said.splitlines() if ": error: " in line]) == (0, [])
-
-
-@pytest.mark.nightly
 def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> None:
     package = new(catalogue, "--base", "single-node", "--base", "many=mpi-job", *CLAIM)
     assert (package / "package.yaml").read_text() == (

@@ -38,10 +38,6 @@ def test_an_exception_is_for_its_line_or_for_the_next_one_that_is_no_comment(tex
     assert f"{line + 1}:1 no-labels" in left(text, found(line + 1), *more)
 
 
-def test_an_exception_is_for_one_rule() -> None:
-    assert left(f"a: 1 {ALLOW}\n", found(1), found(1, "sidecar")) == ["1:1 sidecar"]
-
-
 @pytest.mark.parametrize(
     ("comment", "expected"),
     [
@@ -55,10 +51,6 @@ def test_an_exception_is_for_one_rule() -> None:
 )
 def test_what_is_wrong_with_an_exception_is_an_error(comment: str, expected: list[str]) -> None:
     assert left(f"a: 1 {comment}\n") == expected
-
-
-def test_an_exception_without_a_reason_takes_nothing_away() -> None:
-    assert left("a: 1 # packyard: allow no-labels\n", found(1)) == ["1:1 no-labels", "1:6 exception-without-reason"]
 
 
 def test_an_exception_to_a_rule_for_authors_need_not_be_needed_by_users() -> None:

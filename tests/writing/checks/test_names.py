@@ -95,24 +95,6 @@ def test_a_name_may_be_as_long_as_what_is_derived_from_it_admits(kind: str, spec
     assert re.search(r"may have \d+ characters, and this may make it \d+$", fault)
 
 
-@pytest.mark.parametrize(
-    ("limit", "most"),
-    [
-        ("maxLength: 20", 20),
-        ("format: dns-label", 63),
-        ("enum: [run, longest-of-all]", 14),
-        ("pattern: '^[a-z]+$'", None),
-    ],
-)
-def test_the_longest_value_follows_from_what_a_definition_admits(limit: str, most: int | None) -> None:
-    job = named("batch/v1 CronJob")
-    found = messages(job, krmfile(limit))
-    if most is None:
-        assert found == ["4:9 warning a Job of it NAME-9999999999 may have 63 characters, and nothing limits RUN"]
-    else:
-        assert bool(found) == (most + 6 > 52)
-
-
 @pytest.mark.parametrize("rule", ["size(RUN) <= 46", "RUN.size() <= 46"])
 def test_a_rule_on_its_size_limits_a_value_as_maxlength_does(rule: str) -> None:
     definitions = f"rules:\n- rule: {rule}\n  message: No room.\n" + krmfile("maxLength: 60")

@@ -79,16 +79,6 @@ def test_finds_a_claim_that_no_setter_names(found: Found, volume: str) -> None:
     assert [line.rpartition(" ")[2] for line in lines] == ["fixed-requirement"] * ("claimName" in volume)
 
 
-@pytest.mark.parametrize("kind", ["Secret", "PersistentVolumeClaim"])
-def test_a_claim_or_secret_of_the_package_changes_with_its_references(found: Found, kind: str) -> None:
-    holder = "secret:\n      secretName: run" if kind == "Secret" else "persistentVolumeClaim:\n      claimName: run"
-    pod = f"{POD}    volumeMounts: [{{name: v, mountPath: /v}}]\n  volumes:\n  - name: v\n    {holder}\n"
-    brought = CONFIG + f"---\n{CONFIG.replace('ConfigMap', kind)}"
-    assert found(KRMFILE, a_yaml=brought, b_yaml=pod.replace(f"{holder}", f"{holder}{COMMENT}")) == []
-    (finding,) = found(KRMFILE, a_yaml=brought, b_yaml=pod)
-    assert finding.endswith("error reference-left-behind")
-
-
 def test_a_subdomain_needs_its_service(found: Found) -> None:
     pod = POD.replace("spec:\n", f"spec:\n  subdomain: run{COMMENT}\n")
     service = f"apiVersion: v1\nkind: Service\nmetadata:\n  name: run{COMMENT}\nspec: {{clusterIP: None}}\n"
@@ -127,47 +117,6 @@ def test_a_train_job_needs_its_runtime_and_makes_the_service_of_its_pods(found: 
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=none) == []  # which means that of the cluster
 
 
-def test_a_binding_needs_its_role_and_account(found: Found) -> None:
-    binding = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: x}\n"
-    binding += (
-        "roleRef: {kind: Role, name: run}\nsubjects: [{kind: ServiceAccount, name: run}, {kind: User, name: me}]\n"
-    )
-    own = "".join(
-        f"---\nkind: {kind}\napiVersion: {version}\nmetadata: {{name: run}}\n"
-        for kind, version in (("Role", "rbac.authorization.k8s.io/v1"), ("ServiceAccount", "v1"))
-    )
-    assert found(a_yaml=own, b_yaml=binding) == []
-    assert found(a_yaml=own.replace("run", "ran"), b_yaml=binding) == [
-        "b.yaml:4:29 warning dangling-reference",
-        "b.yaml:5:41 warning dangling-reference",
-    ]
-    assert found(b_yaml=binding.replace("Role, name", "ClusterRole, name")) == [
-        "b.yaml:5:41 warning dangling-reference"
-    ]
-
-
-WITHOUT_PORTS = f"""\
-apiVersion: v1
-kind: Service
-metadata: {{name: x}}
-spec:
-  selector:
-    also: run{ALSO}
-"""
-
-
-PORT = WITHOUT_PORTS + "  ports:\n  - port: 80\n    targetPort: TARGET\n"
-OPEN = "  - name: web\n    ports:\n    - {name: http, containerPort: 8080}\n"
-
-
-@pytest.mark.parametrize(("target", "sound"), [("8080", True), ("http", True), ("8081", False), ("grpc", False)])
-def test_a_port_of_a_service_leads_to_one_of_a_container(found: Found, target: str, sound: bool) -> None:
-    service = PORT.replace("TARGET", target)
-    expected = [] if sound else ["c.yaml:9:17 warning no-such-port"]
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD + OPEN, c_yaml=service) == expected
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=service) == []  # nothing is declared
-
-
 @pytest.mark.parametrize(
     "kustomization", ["resources: [b.yaml, ../base]\n", "resources: [b.yaml]\nvars: [{name: A}]\n"]
 )
@@ -195,15 +144,6 @@ def test_config_maps_of_programs_are_known_and_hide_no_other_reference() -> None
     assert rules("others") == [DANGLING]
     assert rules("others", patched="others") == [DANGLING, UNREACHED]  # which kustomize does not patch either
     assert rules("programs", kind="ConfigMapx") == [UNREACHED]
-
-
-def test_an_instance_that_is_selected_changes_with_its_pods(found: Found) -> None:
-    pod = POD.replace("labels:\n", f"labels:\n    app.kubernetes.io/instance: run{COMMENT}\n")
-    chooser = f"apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: run{COMMENT}\nspec:\n  selector:\n"
-    chooser += f"    matchLabels:\n      app.kubernetes.io/instance: run{COMMENT}\n"
-    assert "reference-left-behind" not in "".join(found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=chooser))
-    left_behind = chooser.removesuffix(f"{COMMENT}\n") + "\n"
-    assert "c.yaml:8:35 error reference-left-behind" in found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=left_behind)
 
 
 CLUSTER_ROLE = """\

@@ -45,12 +45,6 @@ def test_an_exception_is_not_called_needless_where_another_file_cannot_be_read(f
     assert found(krmfile(TAG), a_yaml=sound, b_yaml="b: [\n") == ["b.yaml:2:1 error unreadable"]
 
 
-@pytest.mark.parametrize(("field", "faulty"), [('"1"', False), ("1", False), ("'1'", False), ("2", True), ('""', True)])
-def test_finds_a_field_that_disagrees_with_its_setter(found: Found, field: str, faulty: bool) -> None:
-    expected = ["a.yaml:1:4 error value-disagrees"] if faulty else []
-    assert found(krmfile(TAG), a_yaml=f'a: {field} # {{"$openapi":"TAG"}}\n') == expected
-
-
 LISTED = """\
 openAPI:
   definitions:
@@ -83,24 +77,3 @@ def test_a_required_setter_ships_empty(found: Found, definition: str, field: str
     explained = krmfile(definition).replace("}}}\n", "}}, description: What it is.}\n")
     assert found(explained, a_yaml=text) == expected
     assert found(explained, shipped=False, a_yaml=text) == []
-
-
-TYPED = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.TAG:
-      type: integer
-      maximum: 9
-      x-k8s-cli: {setter: {name: TAG, value: "1"}}
-      default: "1"
-      example: "1"
-"""
-
-
-@pytest.mark.parametrize(("what", "place"), [("value: ", "6:46"), ("default: ", "7:16"), ("example: ", "8:16")])
-def test_finds_a_value_that_its_own_definition_refuses(found: Found, what: str, place: str) -> None:
-    text = 'a: 1 # {"$openapi":"TAG"}\n'
-    assert found(TYPED, a_yaml=text) == []
-    for bad in ('"10"', '"x"'):
-        findings = found(TYPED.replace(what + '"1"', what + bad), a_yaml=text)
-        assert f"Krmfile:{place} error refused-value" in findings

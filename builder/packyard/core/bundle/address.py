@@ -6,6 +6,7 @@ llm-serving/quickstart/mlops/several-nodes/user-allocated-pvc    llm-serving/sev
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
@@ -40,13 +41,15 @@ def only(known: Sequence[str], wanted: str, name: str, typed: str) -> str:
 
 def shortened(known: Sequence[str]) -> list[str]:
     """Return the shortest names of the use cases of a package: without folders that tell them not apart."""
-    prefix = os.path.commonpath(known) if len(known) > 1 else ""
+    if len(known) == 1:
+        return [posixpath.basename(known[0].removesuffix("/none"))]
+    prefix = os.path.commonpath(known) if known else ""
     return [_shortest(os.path.relpath(path, prefix) if prefix else path, known) for path in known]
 
 
 def _shortest(name: str, known: Sequence[str]) -> str:
     above = name.rpartition("/")[0]
-    return _shortest(above, known) if above and len(known) > 1 and len(fits(known, above)) == 1 else name
+    return _shortest(above, known) if above and len(fits(known, above)) == 1 else name
 
 
 def of(directory: Path) -> str:

@@ -38,8 +38,9 @@ class Reference:
     @classmethod
     def parse(cls, text: str) -> Reference:
         """Read ``NAME``, ``NAME@VERSION``, ``NAME@^1.2``, ``NAME@~1.2.0`` or ``NAME@latest``."""
-        if "://" in text:
-            raise _addressed(text)
+        if "://" in text:  # which may hold a password
+            hint = "name it and its channel: NAME@VERSION --from CHANNEL"
+            raise InputError(Problem("a bundle is not named by an address", hint=hint))
         name, at, version = text.partition("@")
         check_name(name)
         if not at:
@@ -81,19 +82,6 @@ def is_version(text: str) -> bool:
     return _VERSION.fullmatch(text) is not None
 
 
-def _addressed(text: str) -> InputError:
-    """Say how to name a bundle whose address was typed; a password in it is not repeated."""
-    place, _, file = re.sub("//[^/@]*@", "//", text).rpartition("/")
-    name, _, version = file.partition(":")  # as registries have it
-    if file.endswith(".tar.gz"):
-        name = file.removesuffix(".tar.gz")
-        place, _, version = place.rpartition("/")
-    hint = (
-        f"{name}@{version} --from {place}" if is_name(name) and is_version(version) else "NAME@VERSION --from CHANNEL"
-    )
-    return InputError(Problem("a bundle is not named by an address", hint=f"name it and its channel: {hint}"))
-
-
 def _end(choice: str) -> tuple[int, ...]:
     """Return the first numbers that are no longer in a range: 1.3 for ~1.2 and ~1.2.5, 2 for ^1.2, 0.3 for ^0.2.1."""
     match = _PARTS.match(choice[1:])
@@ -110,10 +98,7 @@ def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         corrected = name.removeprefix("./").rstrip("/").lower().replace("_", "-")
         hint = "use up to 63 lower case letters, digits and '-', with a letter or digit at both ends"
-        other, separator, version = (name.replace("==", ":").replace("=", ":")).partition(":")
-        if separator and _NAME.fullmatch(other) and is_version(version):  # as other programs write it
-            corrected = f"{other}@{version}"
-        elif not _NAME.fullmatch(corrected):
+        if not _NAME.fullmatch(corrected):
             corrected = ""
         if not name.strip("./"):
             hint = "name a package, NAME or NAME@VERSION; packyard verify reads a file or a folder"

@@ -84,6 +84,15 @@ class Release:
 _OPEN = Release()
 
 
+def _releases(value: object) -> dict[str, Release]:
+    return map_of(lambda release: Record(release).take_all(Release))(value)
+
+
+def _check_id(channel: str) -> None:
+    if not _ID.fullmatch(channel):
+        raise InputError(f"{channel[:80]!r} is not the id of a channel")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
     """What a channel lists. Below 256 packages there are no ``shards``, by their prefixes, but ``listed`` packages.
@@ -92,12 +101,12 @@ class Index:
     new shards and records, which are written before the index that names them.
     """
 
-    channel: str = ""
-    number: int = 0
+    channel: str = field(default="", metadata=in_json(record.checked(_check_id)))
+    number: int = field(default=0, metadata=in_json(size))
     listed: Mapping[str, Summary] = field(default_factory=dict)
-    shards: Mapping[str, Digest] = field(default_factory=dict)
-    releases: Mapping[str, Release] = field(default_factory=dict)
-    writers: str = MANY
+    shards: Mapping[str, Digest] = field(default_factory=dict, metadata=in_json(map_of(record.digest), {}))
+    releases: Mapping[str, Release] = field(default_factory=dict, metadata=in_json(_releases, {}, always=True))
+    writers: str = field(default=MANY, metadata=in_json(text))
     extra: Mapping[str, object] = field(default_factory=dict)
     store: Store | None = field(default=None, compare=False)
     data: bytes = field(default=b"", compare=False)
@@ -116,15 +125,8 @@ class Index:
 
     @classmethod
     def _read(cls, fields: Record) -> Index:
-        index = cls(
-            channel=fields.take("channel", record.checked(_check_id)),
-            number=fields.take("number", size),
-            listed=fields.take("packages", _summaries, {}),
-            shards=fields.take("shards", map_of(record.digest), {}),
-            releases=fields.take("releases", map_of(lambda value: Record(value).take_all(Release)), {}),
-            writers=fields.take("writers", text),
-            extra=fields.rest(),
-        )
+        listed: Mapping[str, Summary] = fields.take("packages", _summaries, {})
+        index = replace(fields.take_all(cls), listed=listed)
         if not index.number:
             raise FaultError("expected 1 or more", "number")
         if not all(map(_PREFIX.fullmatch, index.shards)) or (index.shards and index.listed):
@@ -133,17 +135,8 @@ class Index:
 
     def payload(self) -> bytes:
         """Return what is signed of index.json."""
-        parts: dict[str, object] = {"shards": self.shards} if self.shards else {"packages": _documents(self.listed)}
-        fields = {
-            "apiVersion": record.API_VERSION,
-            "kind": _KIND,
-            "channel": self.channel,
-            "number": self.number,
-            **parts,
-            "releases": {version: record.document(release) for version, release in self.releases.items()},
-            "writers": self.writers,
-        }
-        return record.to_line({**fields, **self.extra})
+        packages = {} if self.shards else {"packages": _documents(self.listed)}
+        return record.to_line({"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(self), **packages})
 
     @property
     def is_signed(self) -> bool:
@@ -351,11 +344,6 @@ def shard_key(digest: Digest) -> str:
 def record_key(name: str, digest: Digest) -> str:
     """Return the key of the record of a package."""
     return f"{FOLDER}p/{name}/{digest.hex}.json"
-
-
-def _check_id(channel: str) -> None:
-    if not _ID.fullmatch(channel):
-        raise InputError(f"{channel[:80]!r} is not the id of a channel")
 
 
 def _digits(name: str) -> str:

@@ -90,23 +90,18 @@ class Package:
         """The version that says what the package is: the latest, or the last one where none is offered."""
         return self.latest or self.every[-1]
 
-    def find(self, version: str) -> IndexEntry | None:
-        """Return the entry of a version, in any spelling; build metadata (``+…``) must match if it is given."""
-        for same in (str.__eq__, reference.same):
-            for spelled in sorted(self.versions, key=reference.order):
-                entry = self.versions.get(spelled) if same(version, spelled) else None
-                if entry and not entry.removed:
-                    return entry
-        return None
-
     def get(self, version: str) -> IndexEntry:
-        """Return what `find` finds, or raise `InputError` with the versions that are there."""
-        entry = self.find(version)
-        if entry is None:
-            gone = (why_gone(each) for each in self.removed if reference.same(version, each.version))
+        """Return the entry of a version in any spelling, or raise `InputError` with the versions that are there.
+
+        Build metadata (``+…``) must match if it is given.
+        """
+        every = self._spellings(version)
+        there = [each for each in every if not each.removed and reference.same(version, each.version)]
+        if not there:
+            gone = (why_gone(each) for each in every if each.removed)
             problem = next(gone, f"the channel has no version {version!r} of {self.name}")
             raise InputError(Problem(problem, hint=f"it has {self.last_versions()}"))
-        return entry
+        return min(there, key=lambda each: each.version != version)
 
     def last_versions(self) -> str:
         """Return the last few versions, the newest first, for a message."""

@@ -49,9 +49,6 @@ class HTTPStore(ReadOnly):
             raise InputError(Problem("a user and password need TLS, or a server on this machine", hint=hint))
         self._client = Client(patience)
 
-    def __repr__(self) -> str:
-        return f"HTTPStore({self.address!r})"
-
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
         request = self._request(key, limit)

@@ -33,7 +33,6 @@ from packyard.sharing.stores.oci.address import Address
 
 _LARGEST_FILE, _LARGEST_ANSWER, _LONGEST_HEADER = 4 * 1024 * 1024, 1024 * 1024, 64 * 1024
 _HELPER_SECONDS = 60  # it may ask the user
-_HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _UNKNOWN = "credentials not found"  # what helpers say, with more words behind
 _TOKEN_USER = "<token>"
 # RFC 9110, section 11: a parameter, and the schemes that we know, each with its parameters.
@@ -193,8 +192,6 @@ def _of_entry(entry: Mapping[str, Any], name: str, file: Path) -> Iterator[Accou
 def _by_helper(helper: str, server: str, file: Path) -> Iterator[Account]:
     """Ask a helper, by the protocol of docker-credential-helpers: a registry on stdin, JSON on stdout."""
     program = f"docker-credential-{helper}"
-    if not _HELPER.fullmatch(helper):
-        raise InputError(Problem(f"{helper[:80]!r} is not the name of a credential helper", file=str(file)))
     try:
         done = subprocess.run([program, "get"], input=server.encode(), capture_output=True, timeout=_HELPER_SECONDS)
         if done.returncode and done.stdout.decode(errors="replace").strip().startswith(_UNKNOWN):
