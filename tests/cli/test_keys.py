@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import pty
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import tiny
-from tiny import COMMAND, done, environment, packyard
+from cli.terminal import on_terminal
+from tiny import done, packyard
 
 UNSET = ("PACKYARD_KEY_PASSPHRASE", "PACKYARD_SIGNING_KEY", "PACKYARD_CHANNEL")
 
@@ -125,23 +123,15 @@ def test_an_unencrypted_key_takes_an_explicit_choice(home: Path) -> None:
 def test_the_passphrase_is_asked_twice_on_a_terminal_and_not_shown(
     home: Path, typed: tuple[str, ...], code: int, said: str
 ) -> None:
-    ours, theirs = pty.openpty()
-    words = [*COMMAND, "keys", "new", "release"]
-    pipes = {"stdin": theirs, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen(words, **pipes, env=environment(), start_new_session=True)
-    told = b""
-    for line in typed:
-        while not told.endswith(b": "):  # what is typed before the prompt is thrown away
-            told += os.read(process.stderr.fileno(), 1000)
-        os.write(ours, line.encode() + b"\n")
-        told += b"\n"
-    out, rest = process.communicate(timeout=300)
-    os.close(theirs)
-    os.close(ours)
-    story = (told + out + rest).decode()
-    assert process.returncode == code, story
-    assert said in story
-    assert "secret" not in story
+    with on_terminal("keys", "new", "release", cwd=home.parents[1]) as terminal:
+        told = ""
+        for line in typed:
+            told += terminal.until(": ")
+            terminal.type(line)
+        told += terminal.whole()
+    assert terminal.process.wait() == code, told
+    assert said in told
+    assert "secret" not in told
     assert (home / "keys" / "release.key.pem").exists() == (code == 0)
 
 

@@ -67,21 +67,15 @@ def test_a_library_is_published_like_a_package_and_says_what_its_parts_define(pa
     tiny.write(parts / "bases/below/Krmfile", libraries.KRMFILE + libraries.define("B", "2"))
     (row,) = json.loads(publish(parts, "1.0.0"))
     assert (row["name"], row["version"], row["status"], row["kind"]) == ("parts", "1.0.0", "published", "Library")
-    done("get", "parts", "--from", tmp_path / "channel", "--to", tmp_path / "got")
+    said = tiny.run("get", "parts", "--from", tmp_path / "channel", "--to", tmp_path / "got")[2]
+    example = "libraries: [{name: parts, version: 1.0.0, digest: sha256:"
+    assert f"parts@1.0.0 is a library, to build packages on: name it in packyard.yaml, {example}" in said
     described = Manifest.parse((tmp_path / "got/parts/packyard.json").read_bytes())
     assert described.kind == "Library"
     assert {path: dict(part.setters) for path, part in described.use_cases.items()} == {
         ".": {"A": "1"},
         "bases/below": {"B": "2"},
     }
-
-
-def test_get_of_a_library_says_what_it_is(parts: Path, tmp_path: Path) -> None:
-    publish(parts, "1.0.0")
-    code, out, err = tiny.run("get", "parts", "--from", tmp_path / "channel", "--to", tmp_path / "got")
-    assert (code, out) == (0, f"{tmp_path}/got/parts\n")
-    example = "libraries: [{name: parts, version: 1.0.0, digest: sha256:"
-    assert f"parts@1.0.0 is a library, to build packages on: name it in packyard.yaml, {example}" in err
 
 
 def test_refuses_to_publish_a_library_that_its_users_could_not_use(parts: Path, tmp_path: Path) -> None:
@@ -149,6 +143,3 @@ def test_a_library_that_was_fetched_cannot_lead_into_other_folders_of_its_user(p
     with pytest.raises(PackyardError, match="the library private is a folder outside of the library parts, which was"):
         library.find(tmp_path / "ws", obtain=lambda _: folder)
     assert entry.version == "1.0.0"
-
-
-# What is said of packages.

@@ -50,14 +50,13 @@ def test_annotations_of_github_escape_what_is_special_there(folder: Path) -> Non
     assert named.startswith(f"::error file={file},line=4,col=9,title=no-name::'a, b:c%25' is not")
 
 
-def test_warnings_fail_where_they_are_to_fail(folder: Path) -> None:
+def test_warnings_fail_where_they_are_to_fail_and_taste_is_of_workspaces(folder: Path, tmp_path: Path) -> None:
     tiny.write(folder / "a.yaml", TEXT.replace("a, b:c%", "a").replace("a: 1", 'a: "1"'))
-    code, out, said = tiny.run("lint", folder)
-    assert (code, out) == (0, "")
-    assert "of taste left out in" in said
-    assert "warning" in tiny.run("lint", folder, "--all")[1]
-    assert tiny.run("lint", folder, "--strict")[0] == 0
-    assert tiny.run("lint", folder, "--strict", "--all")[0] == 1
+    assert tiny.run("lint", folder, "--strict")[:2] == (0, "")
+    root = tiny.workspace(tmp_path / "ws")
+    tiny.replace(root / "bases/one/cm.yaml", "  labels: {app.kubernetes.io/name: x}\n", "")
+    assert "[no-labels]" in tiny.run("lint", "--workspace", root)[1]
+    assert [tiny.run("lint", "--workspace", root, *words)[0] for words in ((), ("--strict",))] == [0, 1]
 
 
 def test_a_folder_without_definitions_and_without_a_kustomization_is_checked(folder: Path) -> None:

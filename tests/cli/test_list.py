@@ -80,14 +80,6 @@ def test_a_word_finds_kinds_and_images_of_the_catalogue(word: str, name: str) ->
     assert name in [each["name"] for each in json.loads(done("list", word, "-o", "json"))]
 
 
-@pytest.mark.parametrize("words", ["nothing", "nothing at all"])
-def test_words_that_no_package_has_print_a_sentence_instead_of_a_table(words: str, channel: Path) -> None:
-    for source in ((), ("--from", channel)):
-        found = packyard("list", *words.split(), *source)
-        assert (found.returncode, found.stdout) == (1, "")
-        assert found.stderr.startswith("no package has all of these words in ")
-
-
 def test_all_verbs_look_in_one_order_and_say_where(
     channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,15 +68,6 @@ def test_a_package_in_the_working_directory_wins_unless_a_version_or_a_channel_i
         assert 'one: "11"' in done("render", *words, "--built-in")
 
 
-def test_all_use_cases_of_a_package_are_written_to_a_new_folder(here: Path) -> None:
-    done("render", "p@1.0", "--to", "out", "--built-in", "WORKERS=3")
-    assert sorted(path.relative_to(here / "out").as_posix() for path in (here / "out").rglob("*.yaml")) == [
-        "run/nfs.yaml",
-        "run/pvc.yaml",
-    ]
-    assert 'workers: "3"' in (here / "out/run/nfs.yaml").read_text()
-
-
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("word", "says"),

@@ -14,7 +14,6 @@ from packyard.core.files.git import Revision
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import large_bundle
 from tiny import done, packyard
 
 KEY = SigningKey.new()
@@ -101,27 +100,6 @@ def test_a_key_for_one_channel_does_not_vouch_for_another(
     line = done("verify", file, "--from", channel)
     assert "listed by the channel" in line
     assert "signed by release" not in line
-
-
-@pytest.mark.nightly
-def test_what_is_published_is_signed_and_verified_with_what_is_beside_it_in_the_channel(
-    signed: Path, config: Path, tmp_path: Path
-) -> None:
-    there = signed / "1.0/p.tar.gz"
-    assert "SBOM" not in done("verify", there)  # nobody is trusted yet
-    done("keys", "trust", config, signed)
-    alone = tmp_path / "p.tar.gz"
-    alone.write_bytes(there.read_bytes())
-    said = done("verify", alone, "--from", signed)
-    assert said.count("signed by release") == 2  # the index and the provenance
-    assert "Not proved" not in said
-    assert "the SBOM belongs to it" in done("verify", there)
-
-
-@pytest.mark.nightly
-def test_a_package_that_is_larger_than_what_is_read_into_memory_is_verified(tmp_path: Path) -> None:
-    (tmp_path / "large.tar.gz").write_bytes(large_bundle().data)
-    assert done("verify", tmp_path / "large.tar.gz").startswith("large 1.0: files are intact")
 
 
 def test_a_changed_directory_names_its_files_and_exits_with_1(channel: Path, tmp_path: Path) -> None:

@@ -4,8 +4,7 @@
     after/NAME.jsonl     as `status` asked about a run
     cluster.jsonl        what the server says of its API, where a fault changes nothing about it
 
-`test_fault_set` writes the first three where PACKYARD_RECORD=1. Names that change are replaced: of namespaces, of pods,
-uids, times but for their order, and ports.
+`test_fault_set` writes them where PACKYARD_RECORD=1, with one name for all namespaces.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -44,15 +42,7 @@ IS_RECORDING = os.environ.get("PACKYARD_RECORD") == "1"
 #: The namespace in files, and the run.
 NAMESPACE, RUN = "test-0", "run"
 _COMMAND = "make nightly-clusters"
-_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 _TEST = re.compile(r"\btest-[0-9a-f]{8}")
-_TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
-#: Uids, what Kubernetes and Kueue append to the names of objects that they make, and ports.
-_CHANGING = re.compile(
-    r"\b(?P<uid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b"
-    r"|(?<=-)(?P<x>[bcdfghjklmnpqrstvwxz2456789]{5}|[bcdfghjklmnpqrstvwxz2456789]{8,10}|(?<=job-run-)[0-9a-f]{5})\b"
-    r"|(?<=\.)(?P<event>[0-9a-f]{16})\b|(?:(?<=127\.0\.0\.1:)|(?<=\"Port\": ))(?P<port>\d+)"
-)
 #: What is large in the answers of `get --raw`, and asked for by nobody.
 _SPARE = {"verbs", "shortNames", "categories", "singularName", "storageVersionHash", "preferredVersion", "groupVersion"}
 
@@ -245,17 +235,8 @@ def _without(value: Any, keys: set[str]) -> Any:
 
 
 def _settled(calls: Sequence[Mapping[str, Any]], namespace: str) -> list[dict[str, Any]]:
-    """Return calls with the same names in every recording, and digests for what was typed."""
+    """Return calls with the same name of the namespace in every recording, and digests for what was typed."""
     text = json.dumps([*map(_opened, calls)]).replace(namespace, NAMESPACE)
-    others: dict[str, str] = {}
-
-    def named(match: re.Match[str]) -> str:
-        number = "1" if match["port"] else f"{match.lastgroup}{len(others) + 1:04}"
-        return others.setdefault(match[0], number)
-
-    text = _CHANGING.sub(named, text)
-    times = {time: _BEGIN + timedelta(seconds=place) for place, time in enumerate(sorted({*_TIME.findall(text)}))}
-    text = _TIME.sub(lambda match: f"{times[match[0]]:%Y-%m-%dT%H:%M:%SZ}", text)
     return [_closed(each) for each in json.loads(text)]
 
 

@@ -13,7 +13,6 @@ import pytest
 from controlplane.api import Api, Object, await_quota, wait
 from packyard.core.bundle.record import FaultError
 from packyard.core.errors import PackyardError
-from packyard.running.runs import apply as applying
 from packyard.running.runs import plan as deploying
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
@@ -249,22 +248,6 @@ def test_the_difference_is_what_would_change(client: Kubectl, cluster: Api, name
     assert {'-  a: "1"', '+  a: "2"', "+  name: more"} <= set(shown.splitlines())
     assert cluster.read(config_map(), namespace).body == before
     assert deploying.difference(client, planned(client, config_map(a="1"))) == b""
-
-
-def test_an_account_comes_before_its_pod_and_a_role_before_its_binding() -> None:
-    """For users who may only give rights that they have: the server compares, and so looks for the role."""
-    pod, account, binding, role = (
-        Reference(version, kind, "", "a")
-        for version, kind in (
-            ("v1", "Pod"),
-            ("v1", "ServiceAccount"),
-            ("rbac.authorization.k8s.io/v1", "RoleBinding"),
-            ("rbac.authorization.k8s.io/v1", "Role"),
-        )
-    )
-    assert [applying.waits_for(each, [account, role]) for each in (pod, account, binding, role)] == [
-        True, False, True, False
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ import pytest
 
 from packyard.core.kubernetes.lenient import kind_of, name_of
 from packyard.running.runs import status
+from packyard.running.runs.kubectl import Done
 from packyard.running.runs.status import RunStatus
 from running import made
+from running.recordings import Answered
 
 Object = dict[str, Any]
 
@@ -100,6 +102,21 @@ def test_what_a_container_left_stands_behind_how_many_failed_alike() -> None:
     found = judged(job("Failed", completionMode="Indexed", completions=2, parallelism=2), *workers)
     assert found.reason == "training 0: exit code 1 (and 1 more like it): rank a"
     assert [each.reason for each in found.pods] == ["exit code 1: rank a", "exit code 1: rank b"]
+
+
+def test_many_runs_take_as_many_calls_as_one() -> None:
+    asked: list[str] = []
+
+    def answer(words: Sequence[str], _: bytes) -> Done:
+        asked.append(words[0])
+        return Done(0, b'{"kind": "List", "items": []}', "")
+
+    client = Answered(program="kubectl", flags=(), context="test", namespace="ns", by=answer)
+    for number in (1, 20):
+        names = [f"run-{each}" for each in range(number)]
+        found = status.read(client, {name: [made.record(name, [job()], "ns")] for name in names})
+        assert [each.state for each in found] == ["incomplete"] * number
+    assert asked == ["get", "get"]
 
 
 UNTOUCHED = "nothing has taken up RayJob run yet; packyard doctor says which operators are there"

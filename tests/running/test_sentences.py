@@ -78,16 +78,6 @@ SENTENCES = {
     "no namespace": Sentence(
         call=_CREATE, objects=[config_map()], namespace="none", pattern=kubectl.NO_NAMESPACE, gives=["none"]
     ),
-    "there already": Sentence(
-        call=_CREATE, there=[config_map()], objects=[config_map()], pattern=kubectl._CONFLICTS[0]
-    ),
-    "a field of somebody else": Sentence(
-        call=[*_APPLY, "--field-manager=b"], there=[config_map(x="1")], objects=[config_map(x="2")],
-        pattern=f"^(error: )?{kubectl._CONFLICTS[1]}",
-    ),
-    "another type": Sentence(
-        call=_APPLY, objects=[config_map(x=1)], pattern=kubectl._OTHER_TYPE, gives=[("string", "")]
-    ),
     "a pod": changing(bare_pod(), bare_pod(restartPolicy="Never")),
     "a Job": changing(job(), job(cpu="2")),
     "a StatefulSet": changing(set_of(), set_of(serviceName="b")),

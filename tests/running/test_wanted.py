@@ -45,16 +45,6 @@ spec:
             [1, 7],
         ),
         (
-            "jobset.x-k8s.io/v1alpha2 JobSet",
-            f"{{replicatedJobs: [{{name: a, replicas: 2, template: {{spec: {{parallelism: 3, template: {POD}}}}}}}]}}",
-            [6],
-        ),
-        (
-            "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet",
-            f"{{replicas: 2, leaderWorkerTemplate: {{size: 4, leaderTemplate: {POD}, workerTemplate: {POD}}}}}",
-            [2, 6],
-        ),
-        (
             "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet",
             f"{{replicas: 2, leaderWorkerTemplate: {{size: 4, workerTemplate: {POD}}}}}",
             [8],

@@ -10,7 +10,6 @@ from pathlib import Path
 from packyard.cli import bundles, fanout, libraries, preferences, progress, untarred
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS
-from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, PackyardError, Problem
 from packyard.core.files.paths import RECEIPT, WORKSPACE, is_rendered
@@ -33,7 +32,10 @@ def read(word: str, arguments: argparse.Namespace) -> Packages:
         return _folder(path, arguments)
     if not path.exists() and "/" in word:
         raise InputError(Problem("no such file or folder", file=word))
-    bundle = bundles.read(path) if path.exists() else _bundle(word, arguments.channel)
+    is_file = path.exists()
+    bundle = (
+        bundles.read(path) if is_file else bundles.find(Reference.parse(word), preferences.source(arguments.channel))
+    )
     return {bundle.name: files_of(bundle.members)}
 
 
@@ -89,16 +91,6 @@ def _listed(folder: Path) -> Collection[str]:
 
 def _is_ours(name: str) -> bool:
     return name.startswith(".packyard-") or name == RECEIPT
-
-
-def _bundle(word: str, flag: str | None) -> Bundle:
-    """Fetch a bundle by its name; a word that names none may have been meant as a folder."""
-    try:
-        return bundles.find(Reference.parse(word), preferences.source(flag))
-    except InputError as error:
-        if "@" in word or "://" in word:  # no folder
-            raise
-        raise InputError(Problem("no such file or folder", file=word), *error.problems) from error
 
 
 def files_of(members: Sequence[archive.Member]) -> Files:

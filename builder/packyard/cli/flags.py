@@ -29,8 +29,6 @@ _FOREIGN = {
 
 def unknown(flag: str, flags: Collection[str], usage: str) -> str:
     """Say that a verb with these flags and this usage has no such flag, and what was probably meant."""
-    if flag == "--versions":
-        return f"unknown flag {flag!r} (packyard show NAME lists the versions)"
     for form in _FOREIGN.get(flag, ()):
         if form in flags:
             return f"unknown flag {flag!r} (did you mean {form!r}?)"

@@ -41,7 +41,9 @@ def _fetch(entry: Entry) -> Path:
 
     is_relative = bool(entry.channel) and "://" not in entry.channel and not entry.channel.startswith("/")
     named = str(Path(entry.file).parent / entry.channel) if is_relative else entry.channel
-    source = preferences.required_channel(named or None)
+    source = preferences.channel(named or None)
+    if source is None:
+        raise InputError(entry.problem("has no channel", "name it: from: CHANNEL"))
     channel = normal(source.value)
     bundle = bundles.find(Reference(name=entry.name, version=entry.version), Setting(channel, source.origin))
     folder, tar = shelf().put(entry.name, bundle.members)

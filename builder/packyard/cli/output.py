@@ -8,7 +8,7 @@ what `unified` prints.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from packyard.cli import colors, streams
@@ -194,18 +194,9 @@ def json(value: object) -> None:
     """Print a value as JSON; characters that act on a terminal are escaped, which means the same."""
     from json import dumps
 
-    text = dumps(value, indent=2, ensure_ascii=False, default=_in_words)
+    text = dumps(value, indent=2, ensure_ascii=False, default=str)
     safe = (sign if sign == "\n" or on_one_line(sign) == sign else dumps(sign)[1:-1] for sign in text)
     drawn(text if text.replace("\n", "").isprintable() else "".join(safe))
-
-
-def _in_words(value: object) -> object:
-    """Return what JSON has for a value that it does not know: a path, or what else is written as a text."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    if not any("__str__" in vars(each) for each in type(value).__mro__[:-1]):
-        raise TypeError(f"{value!r} has no JSON")
-    return str(value)
 
 
 def _cleaned(text: str) -> str:

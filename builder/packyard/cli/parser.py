@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from textwrap import fill
 from typing import Any, NoReturn
@@ -14,7 +13,6 @@ from packyard.core import ending
 from packyard.core.errors import UsageError, suggest
 
 _COLUMNS = 80
-_WRONG_CHOICE = re.compile(r"(\S+): invalid choice: '(.*?)'.*")
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -51,14 +49,15 @@ class Parser(argparse.ArgumentParser):
             missing = message.partition(": ")[2].split(", ")
             message = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
             command = self.example or (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
-        message = message.removeprefix("argument ")
-        if match := _WRONG_CHOICE.fullmatch(message):
-            name = match[1].rpartition("/")[2]
-            choices = next(each.choices for each in self._actions if name in (each.metavar, *each.option_strings))
-            listed = [str(choice) for choice in choices or ()]
-            hint = f" ({hint})" if (hint := suggest(match[2], listed)) else ""
-            message = f"{name} is {', '.join(listed[:-1])} or {listed[-1]}, not {match[2]!r}{hint}"
-        raise UsageError(f"{self.prog}: {message}; type {command}")
+        raise UsageError(f"{self.prog}: {message.removeprefix('argument ')}; type {command}")
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse what is none of the choices with these."""
+        listed = [str(choice) for choice in action.choices or ()]
+        if listed and str(value) not in listed:
+            hint = f" ({hint})" if (hint := suggest(str(value), listed)) else ""
+            name = action.option_strings[-1] if action.option_strings else action.metavar
+            self.error(f"{name} is {', '.join(listed[:-1])} or {listed[-1]}, not {value!r}{hint}")
 
     def refuse_rest(self, words: Sequence[str]) -> None:
         """Refuse words that the verb does not take."""

@@ -15,7 +15,7 @@ from packyard.cli import state
 from packyard.cli.output import masked
 from packyard.core.bundle.receipt import CARRIED
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.errors import UnavailableError
 from packyard.sharing import configuration
 from packyard.sharing.configuration import Configuration
 from packyard.sharing.index.memory import Memory
@@ -70,14 +70,6 @@ def channel(flag: str | None = None) -> Setting | None:
         return Setting(os.environ[CHANNEL], CHANNEL)
     configured = configured_values()
     return Setting(configured.channel, configured.place) if configured.channel else None
-
-
-def required_channel(flag: str | None = None) -> Setting:
-    """Return what `channel` does, or say how to name a channel."""
-    setting = channel(flag)
-    if setting is None:
-        raise InputError(Problem("no channel is named", hint=f"name one by --from CHANNEL, or set {CHANNEL}"))
-    return setting
 
 
 def is_used(address: str) -> bool:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from controlplane import people
-from controlplane.api import Api, wait
+from controlplane.api import wait
 from packyard.cli import complete
-from packyard.running.runs import kubectl, status
 from packyard.running.runs import record as records
+from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import Object
 from packyard.running.runs.status import RunStatus
 from running import made
 
-RBAC = "rbac.authorization.k8s.io/v1"
 IMAGE = "image cannot be pulled: the registry does not have registry.example/training:1"
 #: Runs by what they are called: their objects, the state and the reason, and of each role how many pods are wanted,
 #: ready, done and failed.
@@ -114,33 +109,8 @@ def look(client: Kubectl) -> list[RunStatus]:
     return status.read(client, records.read_all(client))
 
 
-def test_many_runs_take_as_many_requests_as_one(client: Kubectl, cluster: Api, namespace: str, tmp_path: Path) -> None:
-    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}
-    bind(cluster, namespace, reference, namespace)
-    config = str(people.kubeconfig(cluster, namespace, namespace, tmp_path))
-    user = kubectl.find(os.environ["PATH"], kubeconfig=config)
-    people.await_right(cluster, namespace, namespace, verb="list", resource="configmaps", group="")
-
-    def asked() -> Counter[str]:
-        before = len([*people.requests(cluster, namespace)])
-        status.read(user, records.read_all(user))
-        return Counter(each["objectRef"]["resource"] for each in [*people.requests(cluster, namespace)][before:])
-
-    for number in (1, 20):
-        names = [f"stuck-{number}-{each}" for each in range(number)]
-        made.put(client, {name: [made.pod(name, "never-ready")] for name in names})
-        wait(lambda: [each.run for each in look(client) if not each.reason])
-        assert asked() == {"configmaps": 1, "pods": 1, "events": 1}
-
-
 def test_an_object_of_a_kind_that_is_not_served_is_missing(client: Kubectl) -> None:
     found = made.put(client, {"one": [made.job("one", "run")]})["one"]
     foreign = replace(found.objects[0], api_version="ray.example/v1", kind="RayThing")
     (one,) = status.read(client, {"one": [replace(found, objects=(*found.objects, foreign))]})
     assert ([each.kind for each in one.missing], one.state) == (["RayThing"], "incomplete")
-
-
-def bind(api: Api, namespace: str, role: Object, user: str) -> None:
-    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}
-    binding = {"apiVersion": RBAC, "kind": "RoleBinding", "metadata": {"name": "of-user"}}
-    api.create({**binding, "roleRef": role, "subjects": [subject]}, namespace).expect_done()

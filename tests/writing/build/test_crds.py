@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 import tiny
 
@@ -17,39 +16,27 @@ spec:
   runtimeRef: {name: r}
   FIELD: {}
 """
-DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "trainjobs.trainer.kubeflow.org"},
-    "spec": {
-        "group": "trainer.kubeflow.org",
-        "names": {"kind": "TrainJob", "plural": "trainjobs"},
-        "versions": [
-            {
-                "name": "v1alpha1",
-                "served": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "properties": {
-                            "apiVersion": {"type": "string"},
-                            "kind": {"type": "string"},
-                            "metadata": {"type": "object"},
-                            "spec": {
-                                "type": "object",
-                                "required": ["runtimeRef"],
-                                "properties": {
-                                    "runtimeRef": {"type": "object", "properties": {"name": {"type": "string"}}},
-                                    "futureField": {"type": "object"},
-                                },
-                            },
-                        },
-                    }
-                },
-            }
-        ],
-    },
-}
+DEFINITION = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: trainjobs.trainer.kubeflow.org}
+spec:
+  group: trainer.kubeflow.org
+  names: {kind: TrainJob, plural: trainjobs}
+  versions:
+  - name: v1alpha1
+    served: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          apiVersion: {type: string}
+          kind: {type: string}
+          metadata: {type: object}
+          spec:
+            type: object
+            properties: {runtimeRef: {type: object, properties: {name: {type: string}}}, futureField: {type: object}}
+"""
 
 
 @pytest.fixture
@@ -66,7 +53,7 @@ def said(workspace: Path, field: str) -> list[str]:
     return [line for line in (out + err).splitlines() if "[unknown-field]" in line or "crds/" in line]
 
 
-@pytest.mark.parametrize("field", ["suspendd", "Suspend", "suspned", "suspen", "suspenb"])
+@pytest.mark.parametrize("field", ["suspendd", "Suspend", "suspned"])
 def test_where_a_known_field_is_a_letter_away_it_stays_an_error(field: str, workspace: Path) -> None:
     (line,) = said(workspace, field)
     assert (
@@ -76,12 +63,12 @@ def test_where_a_known_field_is_a_letter_away_it_stays_an_error(field: str, work
 
 def test_definitions_of_the_workspace_win_and_are_strict(workspace: Path) -> None:
     file = workspace / "crds/trainer.yaml"
-    tiny.write(file, yaml.safe_dump(DEFINITION))
+    tiny.write(file, DEFINITION)
     assert said(workspace, "futureField") == []
     (line,) = said(workspace, "suspend")
     assert ": error: spec has no field 'suspend' in " in line
     assert "crds/trainer.yaml [unknown-field]" in line
-    tiny.write(file, yaml.safe_dump(DEFINITION).replace("futureField", "suspend"))
+    tiny.write(file, DEFINITION.replace("futureField", "suspend"))
     assert said(workspace, "suspend") == [], "a changed definition is not judged from the cache"
 
 
@@ -89,9 +76,9 @@ def test_definitions_of_a_library_count_and_those_of_the_workspace_before_them(w
     library = tiny.workspace(tmp_path / "parts")
     tiny.replace(library / "packyard.yaml", "kind: Workspace", "kind: Library")
     tiny.replace(library / "packyard.yaml", "name: w", "name: parts")
-    tiny.write(library / "crds/trainer.yaml", yaml.safe_dump(DEFINITION))
+    tiny.write(library / "crds/trainer.yaml", DEFINITION)
     file = workspace / "packyard.yaml"
     file.write_text(file.read_text() + "libraries: [{path: ../parts}]\n")
     assert said(workspace, "futureField") == []
-    tiny.write(workspace / "crds/own.yaml", yaml.safe_dump(DEFINITION).replace("futureField", "other"))
+    tiny.write(workspace / "crds/own.yaml", DEFINITION.replace("futureField", "other"))
     assert ": error: spec has no field 'futureField' in " in said(workspace, "futureField")[0]

@@ -37,7 +37,7 @@ from packyard.writing.source.workspace import Workspace, built_in, find_root
 ROWS = findings.ROWS
 EXAMPLE = "packyard lint my-model --strict"
 _ARCHIVES = (".tar.gz", ".tgz")
-_CHECKS = ("strict", "all", "fix")
+_CHECKS = ("strict", "fix")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     explain = "only say why a rule is there, or list all"
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     declare.switch(parser, "--strict", "exit with 1 for warnings, too")
-    text = "also what is taste, in folders not of packyard"
-    declare.switch(parser, "--all", text)
     declare.switch(parser, "--fix", "correct what is certain, in your sources or files")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
@@ -145,7 +143,7 @@ def _find(
     found, count = _in_workspace(arguments, here, names) if here and (names or not folders) else ([], 0)
     for target in map(Path, folders):
         linted = _in_folder(target, judging)
-        found += linted.findings if arguments.all else _without_taste(target, linted.findings)
+        found += _without_taste(target, linted.findings)
         count += len(linted.use_cases)
     return found, count
 
@@ -162,14 +160,11 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
 
 
 def _without_taste(directory: Path, found: list[Finding]) -> list[Finding]:
-    """Return what is more than taste, in a folder that was not made with packyard, and say how much is left out."""
+    """Return what is more than taste, in a folder that was not made with packyard."""
     if find_root(directory) or any(directory.rglob(MANIFEST)) or os.path.lexists(f"{root_of(directory)}/{MANIFEST}"):
         return found
     taste = {name for name, rule in explanation.table().items() if rule.taste}
-    left = [each for each in found if each.severity == "error" or each.rule not in taste]
-    if number := len(found) - len(left):
-        output.note(f"{output.counted(number, 'matter')} of taste left out in {directory}: --all shows them")
-    return left
+    return [each for each in found if each.severity == "error" or each.rule not in taste]
 
 
 def _in_folder(directory: Path, judging: list[Judge]) -> Linted:

@@ -41,35 +41,26 @@ def apply(
     objects: Sequence[Object],
     *,
     force: bool = False,
+    is_trial: bool = False,
     done: Done = lambda _: None,
 ) -> list[str]:
-    """Apply objects, in their order, by one call; tell ``done`` each, and return the warnings of the server."""
+    """Apply objects, in their order, by one call; tell ``done`` each, and return the warnings of the server.
+
+    In a trial the server judges them and stores nothing. What it refuses is told of all of them.
+    """
     if not objects:
         return []
     left = {_printed(each): each for each in (Reference.of(item, kubectl.namespace) for item in objects)}
-    answer = kubectl.call(*_words(run, force=force), "--output=name", data=listed(objects))
+    # What the server applies it checks, field by field; kubectl would download all schemas to do so first.
+    words = ["apply", "--server-side", "--validate=false", manager(run), "--filename=-"]
+    words += [*["--force-conflicts"] * force, *["--dry-run=server"] * is_trial]
+    answer = kubectl.call(*words, "--output=name", data=listed(objects))
     for line in answer.output.decode().splitlines():
         if line in left:
             done(left.pop(line))
     if answer.code:
-        raise _advised(kubectl.refusal(answer.errors, [str(item) for item in left.values()]))
+        raise _advised(kubectl.refusal(answer.errors, list(map(str, left.values()))))
     return list(answer.warnings)
-
-
-def attempt(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool = False) -> None:
-    """Have the server judge objects and store nothing, or raise what it refuses, of all of them."""
-    answer = kubectl.call(*_words(run, force=force), "--dry-run=server", "--output=name", data=listed(objects))
-    admitted = answer.output.decode().split()
-    named = (Reference.of(item, kubectl.namespace) for item in objects)
-    if answer.code:
-        left = [str(each) for each in named if _printed(each) not in admitted]
-        raise _advised(kubectl.refusal(answer.errors, left))
-
-
-def _words(run: str, *, force: bool) -> list[str]:
-    # What the server applies it checks, field by field; kubectl would download all schemas to do so first.
-    words = ["apply", "--server-side", "--validate=false", manager(run), "--filename=-"]
-    return [*words, *(["--force-conflicts"] * force)]
 
 
 def apply_late(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool, done: Done) -> list[str]:

@@ -108,7 +108,7 @@ def _plan(
     record = replace(drafted, number=number, objects=tuple(recorded)).of(list(recorded.values()))
     try:
         asked = [item for each, item in applied.items() if each not in unseen]
-        applying.attempt(kubectl, drafted.run, [*asked, record.to_object()], force=force)
+        applying.apply(kubectl, drafted.run, [*asked, record.to_object()], force=force, is_trial=True)
     except InputError as error:
         if any(_FIXED.search(each.message) for each in error.problems):
             last = Problem(error.problems[-1].message, hint=f"what is there stays as it is; {anew}")

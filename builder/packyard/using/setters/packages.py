@@ -1,14 +1,15 @@
 """Packages: which directories are one, which files belong to it, and these files in memory.
 
 A directory that holds a ``Krmfile`` is a package; its resources are the ``*.yaml`` and ``*.yml`` files below it,
-without those of packages further down. So is one that holds a Kptfile and no Krmfile. kustomize knows no Kptfile, so
-that below a Krmfile only one with definitions of its own ends a package.
+without those of packages further down and without what its ``.krmignore`` names. So is one that holds a Kptfile and no
+Krmfile. kustomize knows no Kptfile, so that below a Krmfile only one with definitions of its own ends a package.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from packyard.core.errors import InputError, Problem
@@ -128,13 +129,19 @@ def read_resources(
 ) -> dict[str, bytes]:
     """Read the resource files of a directory, which need not be a package; ``below_too`` those of packages below it."""
     prefix = f"{package}/" if package else ""
+    ignored = _Ignore(tree, prefix)
     kpt = tree.has(prefix + KPTFILE) and not tree.has(prefix + NAME)
     resources: dict[str, bytes] = {}
     for folder, folders, files in tree.walk(package):
         below = "" if folder == package else folder.removeprefix(prefix) + "/"
-        folders[:] = [name for name in folders if below_too or not _is_package(tree, f"{prefix}{below}{name}/", kpt)]
+        folders[:] = [
+            name
+            for name in folders
+            if (below_too or not _is_package(tree, f"{prefix}{below}{name}/", kpt))
+            and not ignored(below + name, folder=True)
+        ]
         for name in files:
-            if name.endswith(suffixes):
+            if name.endswith(suffixes) and not ignored(below + name, folder=False):
                 resources[below + name] = tree.read(prefix + below + name)
     return resources
 
@@ -146,3 +153,33 @@ def _is_package(tree: Tree, prefix: str, kpt: bool) -> bool:
     if kpt:
         return tree.has(prefix + KPTFILE)
     return tree.has_file(prefix + KPTFILE) and DEFINITIONS in tree.read(prefix + KPTFILE)
+
+
+class _Ignore:
+    """The patterns of ``.krmignore``: no ``**``; a leading ``/`` anchors, a trailing one means folders only."""
+
+    def __init__(self, tree: Tree, prefix: str) -> None:
+        path = prefix + ".krmignore"
+        text = tree.read(path).decode("utf-8", "replace") if tree.has_file(path) else ""
+        lines = [line.strip() for line in text.splitlines()]
+        patterns = [line.removeprefix("\\") for line in lines if line and not line.startswith("#")]
+        self.exempt = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+        self.patterns = [pattern for pattern in patterns if not pattern.startswith("!")]
+
+    def __call__(self, path: str, *, folder: bool) -> bool:
+        if not self.patterns:
+            return False
+        matches = any(_matches(path, pattern, folder) for pattern in self.patterns)
+        return matches and not any(_matches(path, pattern, folder) for pattern in self.exempt)
+
+
+def _matches(path: str, pattern: str, folder: bool) -> bool:
+    if pattern.endswith("/"):
+        if not folder:
+            return False
+        pattern = pattern[:-1]
+    parts = path.split("/")
+    pattern_parts = pattern.removeprefix("/").split("/")
+    if not pattern.startswith("/"):
+        parts = parts[-len(pattern_parts) :]
+    return len(parts) == len(pattern_parts) and all(map(fnmatchcase, parts, pattern_parts))

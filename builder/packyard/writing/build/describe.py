@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
 from packyard.core.kubernetes import requirements
 from packyard.core.kubernetes.images import find as find_images
+from packyard.core.kubernetes.lenient import texts_under
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.plan import set_fields
@@ -41,8 +42,7 @@ def manifest(
 def _images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]]) -> tuple[str, ...]:
     """Return the images that a package pulls, sorted."""
     images = {image for each in objects.values() for image in find_images(each)}
-    for option in composed.options.all:
-        images.update(_images_in(option.values))
+    images |= texts_under([option.values for option in composed.options.all], "image")
     return tuple(sorted(images))
 
 
@@ -53,20 +53,6 @@ def _moved(workspace: Workspace, composed: ComposedPackage) -> dict[str, str]:
     names.update(composed.options.definitions.setters)
     moved = {**workspace.moved, **composed.package.moved}
     return {name: sentence for name, sentence in sorted(moved.items()) if name not in names}
-
-
-def _images_in(values: Sequence[object]) -> Iterator[str]:
-    """Yield what stands below a key ``image``, wherever it is."""
-    ahead = [*values]
-    while ahead:
-        value = ahead.pop()
-        if isinstance(value, dict):
-            image = value.get("image")
-            if isinstance(image, str) and image:
-                yield image
-            ahead += value.values()
-        elif isinstance(value, list):
-            ahead += value
 
 
 def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:

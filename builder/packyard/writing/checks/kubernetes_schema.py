@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from packyard.core.errors import suggest
+from packyard.core.errors import is_a_letter_away, suggest
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.pods import Path
@@ -34,8 +34,6 @@ _FILLED_IN = (("jobset.x-k8s.io JobSet", "rules", "name"),)
 _ARGO_FIELDS = ("source", "mirrorVolumeMounts", "dependencies", "name")
 #: What the rules of definitions say.
 _BY_RULES = ("server-refuses", "rule-without-answer")
-#: How alike names are that differ by a letter or two.
-_ALIKE = 0.87
 
 
 def check(parsed: Parsed, applied: Applied, judges: Sequence[Judge], *, newest: bool = False) -> Iterator[Finding]:
@@ -135,14 +133,10 @@ def _unserved(
 
 
 def _is_meant(name: str, group: str, version: str, kind: str) -> bool:
-    """Say whether a kind that is served is the one of another version, or is one letter or two from it."""
-    from difflib import SequenceMatcher  # slow to import
-
+    """Say whether a kind that is served is the one of another version, or is one letter from it."""
     served, _, served_kind = name.partition(" ")
-    if (served.rpartition("/")[0], served_kind) == (group, kind):
-        return True
-    is_near = served == version and bool(suggest(kind, [served_kind]))  # a ServiceMonitor is not a PodMonitor, though
-    return is_near and SequenceMatcher(None, kind.casefold(), served_kind.casefold()).ratio() > _ALIKE
+    is_other_version = (served.rpartition("/")[0], served_kind) == (group, kind)
+    return is_other_version or (served == version and is_a_letter_away(kind, served_kind))
 
 
 def _no_such_kind(item: AppliedObject, hint: str) -> Fault:

@@ -16,9 +16,8 @@ from packyard.core.yaml.node import MappingNode
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import comment
-from packyard.using.setters.definition import Substitution
 from packyard.writing.source import parts, words
-from packyard.writing.source.words import MARKER, Word
+from packyard.writing.source.words import Word
 from packyard.writing.source.workspace import OVERLAYS, PODS, STORAGE, Workspace
 
 BASE = "base"
@@ -61,7 +60,8 @@ def find(workspace: Workspace) -> list[Offered]:
 def _describe(sources: Sources, kind: str, name: str, folder: str, shared: Mapping[str, Word]) -> Offered:
     part = parts.read(sources, folder, "Kustomization" if kind == BASE else "Component")
     defined = {key: word for krmfile in part.krmfiles() for key, word in words.read(krmfile, sources.memo).items()}
-    names = _reached({*_asked(sources, part), *defined}, {**shared, **defined})
+    known = {**shared, **defined}
+    names = words.named({*_asked(sources, part), *defined}, lambda name: known[name].pattern if name in known else "")
     files = [path for each in (kustomization.FILE, PODS) if sources.is_file(path := f"{folder}/{each}")]
     roots = list(_objects(part))
     installed = (operators.of(groups.definition(root.text("apiVersion"), root.text("kind"))) for root in roots)
@@ -77,17 +77,6 @@ def _describe(sources: Sources, kind: str, name: str, folder: str, shared: Mappi
         volume=kind == BASE and any(_has_volume(root) for root in roots),
         operators=tuple(sorted({each.name for each in installed if each})),
     )
-
-
-def _reached(names: set[str], defined: Mapping[str, Word]) -> set[str]:
-    """Return names, and those in the patterns that they stand for."""
-    reached, todo = set[str](), names
-    while todo:
-        reached |= todo
-        patterns = (each.definition for name in todo if (each := defined.get(name)))
-        texts = [each.pattern for each in patterns if isinstance(each, Substitution)]
-        todo = {name for text in texts for name in MARKER.findall(text)} - reached
-    return reached
 
 
 def _asked(sources: Sources, part: Part) -> Iterator[str]:

@@ -13,13 +13,12 @@ from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters import comment as comments
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
-from packyard.using.setters.definition import Substitution
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.source import origin, parts, program
 from packyard.writing.source.compose import ComposedPackage, Unfolded, compose, make
 from packyard.writing.source.origin import Origins, Place
 from packyard.writing.source.package import Package
-from packyard.writing.source.words import MARKER, Words
+from packyard.writing.source.words import Words, named
 from packyard.writing.source.workspace import OPTIONS as KIND
 from packyard.writing.source.workspace import Workspace
 
@@ -46,7 +45,7 @@ class Traced:
         reference = comments.parse("#" + data.decode().split("\n")[line - 1].rpartition(" #")[2]) if data else None
         if unfolded is None or reference is None:
             return None
-        places = {_value(unfolded.words, name) for name in _reached(unfolded.words, reference.name)} - {None}
+        places = {_value(unfolded.words, name) for name in named([reference.name], unfolded.words.pattern)} - {None}
         return places.pop() if len(places) == 1 else None
 
     def _use_case(self, path: str) -> tuple[Unfolded | None, str]:
@@ -143,15 +142,3 @@ def _value(words: Words, name: str) -> Place | None:
     """Return where package.yaml gives a name its value."""
     value = words.values.get(name)
     return Place(value.file, value.line) if value and value.line else None
-
-
-def _reached(words: Words, name: str) -> set[str]:
-    """Return a name, and those that it is made of."""
-    names, todo = set[str](), [name]
-    while todo:
-        if (name := todo.pop()) not in names:
-            names.add(name)
-            word, value = words.defined.get(name), words.values.get(name)
-            own = word.definition.pattern if word and isinstance(word.definition, Substitution) else ""
-            todo += MARKER.findall(value.text if value else own)
-    return names

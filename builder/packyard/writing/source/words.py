@@ -14,7 +14,7 @@ comments reach. Three things are folded away, so that its readers see what they 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
@@ -55,6 +55,11 @@ class Word:
         """File and line."""
         return self.entry.key.place
 
+    @property
+    def pattern(self) -> str:
+        """The pattern of a substitution; of a setter there is none."""
+        return self.definition.pattern if isinstance(self.definition, Substitution) else ""
+
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the definition."""
         return self.entry.key.problem(f"{self.name}: {message}", hint)
@@ -90,6 +95,11 @@ class Words:
     def known(self) -> list[str]:
         """The names that are defined, or given a value."""
         return [*self.defined, *self.values]
+
+    def pattern(self, name: str) -> str:
+        """Return what is written of a name that follows from others: by package.yaml, or by its definition."""
+        word, value = self.defined.get(name), self.values.get(name)
+        return value.text if value else word.pattern if word else ""
 
     def is_used(self, name: str) -> bool:
         """Say whether a name was asked for: by a comment, or by the pattern of one that was."""
@@ -156,6 +166,8 @@ class Words:
         value, word = self.values.get(name), self.defined.get(name)
         if value is not None:
             return Problem(f"setters.{name}: {message}", file=value.file, line=value.line, hint=hint)
+        if word and (pattern := word.entry.value.find("x-k8s-cli", "substitution", "pattern")):
+            return pattern.problem(f"{name}: {message}", hint)
         return word.problem(message, hint) if word else Problem(f"{name}: {message}", hint=hint)
 
     def _bound(self, value: Node, behind: Comment | None) -> tuple[Node, Comment | None]:
@@ -185,6 +197,16 @@ class Words:
         if meaning.name == reference.name:
             return comment
         return Comment(comments.write(meaning.name), comment.start, comment.column, comment.own_line)
+
+
+def named(names: Iterable[str], pattern: Callable[[str], str]) -> set[str]:
+    """Return names, and those in the patterns that they stand for."""
+    found, todo = set[str](), [*names]
+    while todo:
+        if (name := todo.pop()) not in found:
+            found.add(name)
+            todo += MARKER.findall(pattern(name))
+    return found
 
 
 def _constant(text: str, old: Scalar) -> Scalar:

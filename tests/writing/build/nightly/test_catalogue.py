@@ -94,17 +94,6 @@ def test_an_interrupt_leaves_nothing(many: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def test_a_worker_that_is_killed_ends_the_build_and_leaves_nothing(many: Path, tmp_path: Path) -> None:
-    with started(many, tmp_path / "new" / "out") as process:
-        workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        assert workers
-        os.kill(int(workers[0]), signal.SIGKILL)
-        stdout, stderr = process.communicate(timeout=300)
-    assert (process.returncode, stdout) == (1, "")
-    assert "a worker process was killed" in stderr
-    assert not (tmp_path / "new").exists()
-
-
 def started(root: Path, out_dir: Path) -> subprocess.Popen[str]:
     """Start a build, in a group of its own, and return when its workers are at work."""
     command = [*COMMAND, *map(str, build(root, out_dir)), "--jobs", "2"]

@@ -1,22 +1,18 @@
-"""The catalogue's packages, judged by real kustomize: their composition, their layout, every setter."""
+"""The catalogue's packages, judged by real kustomize: their composition, and every setter."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 
 import pytest
-import yaml
 
 import reading
 from catalogue.usecases import (
     CATALOGUE,
-    PACKAGES,
     composed,
     composed_package,
-    each_package,
     each_use_case,
     package_files,
 )
@@ -27,8 +23,7 @@ from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, plan
 from packyard.writing.judging import by_kustomize
 from packyard.writing.source.package import Package, UseCase
-from real import Cfg, Served
-from sample import some
+from real import Served
 
 
 def write(files: Mapping[str, bytes], folder: Path) -> Path:
@@ -53,59 +48,6 @@ def test_builds_alike_with_old_and_new_kustomize(
     built = reading.built(served5, folder)
     assert reading.built(served3, folder) == built
     assert reading.built(served4, folder) == built
-
-
-@each_package
-def test_kustomize_3_sets_each_value_to_the_bytes_that_we_set(package: Package, cfg3: Cfg, tmp_path: Path) -> None:
-    check_setters(package, "3", cfg3, tmp_path)
-
-
-def check_setters(package: Package, judge: str, cfg: Cfg, folder: Path) -> None:
-    """Give setters another value in all directories of a package, by a tool and by us: each in one package at least."""
-    shipped = directories(package)
-    for path, files in shipped.items():
-        write(files.files, folder / path)
-    for name in [name for owner, name in some(named_setters(), tuple, of=judge) if owner == package.name]:
-        having = {path: files for path, files in shipped.items() if name in setters(files)}
-        text = another([setters(files)[name] for files in having.values()])
-        cfg.done("set", ".", name, text, "-R", cwd=folder)
-        for path, files in shipped.items():
-            changed = set_values(files, {name: text}) if path in having else files
-            for file, data in changed.files.items():
-                theirs = (folder / path / file).read_bytes()
-                if theirs != data:
-                    assert without(name, theirs) == without(name, data), f"{name} in {path}/{file}"
-                    assert yaml.safe_load(theirs) == yaml.safe_load(data), f"{name} in {path}/{file}"
-                if theirs != files.files[file]:
-                    (folder / path / file).write_bytes(files.files[file])
-
-
-@cache
-def named_setters() -> list[tuple[str, str]]:
-    """Return the name of each package with that of each of its setters."""
-    found = (
-        (package.name, name) for package in PACKAGES for each in directories(package).values() for name in setters(each)
-    )
-    return sorted({*found})
-
-
-def without(name: str, data: bytes) -> list[bytes]:
-    """Return the lines of a file but for a setter's own definition: 3.8.7 folds the line of a long value."""
-    lines = data.splitlines()
-    start = f"    io.k8s.cli.setters.{name}:".encode()
-    if start not in lines:
-        return lines
-    begin = lines.index(start)
-    deeper = (number for number in range(begin + 1, len(lines)) if not lines[number].startswith(b"      "))
-    return lines[:begin] + lines[next(deeper, len(lines)) :]
-
-
-def directories(package: Package) -> dict[str, PackageFiles]:
-    """Return the directories of a package with setters, by their paths."""
-    made = composed_package(package)
-    found = {item.use_case.path: package_files(item.files) for item in made.use_cases}
-    found["options"] = package_files(made.options.files)
-    return {path: files for path, files in found.items() if files.krmfile}
 
 
 def setters(files: PackageFiles) -> Mapping[str, Setter]:
