@@ -23,12 +23,18 @@ from packyard.running.runs import requests, trouble
 from packyard.running.runs.requests import Amounts, number
 
 _CHECK = "nodes"
-#: What keeps a node from taking a pod, the hardest to change first.
-_ORDER = ("without the labels", "without", "with too little", "not ready", "cordoned", "with the taint")
-_WHY = (
-    "its pods stay Pending, unless nodes are added; a device plugin offers devices, and the option node-pool has pods"
-    " tolerate a taint"
-)
+_COLUMNS = "kubectl get nodes -o custom-columns=NAME:.metadata.name"
+_AMOUNTS, _TAINTS = f"{_COLUMNS},ALLOCATABLE:.status.allocatable", f"{_COLUMNS},TAINTS:.spec.taints"
+#: What keeps a node from taking a pod, the hardest to change first; what helps, and the command that shows it.
+_REASONS = {
+    "without the labels": ("", "kubectl get nodes --show-labels"),
+    "without": ("; a device plugin offers devices", _AMOUNTS),
+    "with too little": ("", _AMOUNTS),
+    "not ready": ("", "kubectl get nodes"),
+    "cordoned": ("", "kubectl get nodes"),
+    "with the taint": ("; the option node-pool has pods tolerate one: its parameter NODE_TAINT", _TAINTS),
+}
+_ORDER = tuple(_REASONS)
 
 
 def ask(objects: Sequence[Object]) -> Questions:
@@ -49,11 +55,12 @@ def take(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 
 
 def _lack(who: str, reasons: Counter[tuple[str, str] | None]) -> Finding:
-    """Return what keeps the pods from all nodes, counted."""
+    """Return what keeps the pods from all nodes, counted, with what to look at first: what is easiest to change."""
     known = sorted(filter(None, reasons), key=lambda each: (_ORDER.index(each[0]), each[1]))
     parts = ", ".join(f"{reasons[each]} {' '.join(each)}".strip() for each in known)
     message = f"none of {reasons.total()} nodes takes its pods: {parts}" if known else "there is no node"
-    return warning(_CHECK, who, message, why=_WHY, fix="kubectl describe nodes")
+    helps, fix = _REASONS[known[-1][0]] if known else ("", "kubectl get nodes")
+    return warning(_CHECK, who, message, why=f"its pods stay Pending, unless nodes are added{helps}", fix=fix)
 
 
 def _reason(pod: Object, asked: Amounts, node: Object) -> tuple[str, str] | None:
