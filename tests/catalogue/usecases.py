@@ -25,11 +25,11 @@ from packyard.core.work.memo import Memo
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.patch import MisfitError
 from packyard.using.options.folder import PROGRAMS
-from packyard.using.setters.change import PackageSetters
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, Plan
+from packyard.using.setting import PackageSetters
 from packyard.writing.source import package as packages
 from packyard.writing.source import parts, workspace
 from packyard.writing.source.compose import Composed, ComposedPackage, compose

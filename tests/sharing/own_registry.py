@@ -40,7 +40,6 @@ class Registry:
     manifests: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
     blobs: dict[tuple[str, str], bytes] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
-    authorizations: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -56,10 +55,6 @@ class Registry:
 
     def manifest(self, repository: str, name: str) -> bytes:
         return self.manifests[f"zoo/models/{repository}", name][1]
-
-    def count(self, *words: str) -> int:
-        """Return how many requests have all these words."""
-        return sum(all(word in request for word in words) for request in self.requests)
 
 
 @contextmanager
@@ -105,7 +100,6 @@ class _Handler(BaseHTTPRequestHandler):
         its, url = self.its, urlsplit(self.path)
         asked, authorization = parse_qs(url.query), self.headers.get("Authorization", "")
         its.requests.append(f"{self.command} {self.path}")
-        its.authorizations.append(authorization)
         if its.busy:
             its.busy -= 1
             return 429, b"", {"Retry-After": "0"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
+from packyard.sharing.index.index import KEY
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import bundle, compressed_otherwise, fetch, lose_index
@@ -183,6 +185,17 @@ def test_a_folder_that_holds_other_things_does_not_become_a_channel(
         publish(store, [bundle()])
     assert str(caught.value).isprintable()
     assert store.list("") == [name]
+
+
+def test_a_channel_that_another_publisher_begins_meanwhile_is_no_place_with_other_content(tmp_path: Path) -> None:
+    class Overtaken(DirectoryStore):
+        def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:
+            if prefix == "" and not (self.root_dir / KEY).exists():
+                publish(DirectoryStore(self.root_dir), [bundle("other")])
+            return super().list(prefix, age=age)
+
+    publish(Overtaken(tmp_path), [bundle("own")])
+    assert [entry.name for entry in access.read(DirectoryStore(tmp_path)).entries] == ["other", "own"]
 
 
 def test_refuses_a_version_that_is_published_in_another_spelling(store: DirectoryStore) -> None:

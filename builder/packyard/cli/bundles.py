@@ -21,37 +21,28 @@ if TYPE_CHECKING:
     from packyard.sharing.entry import IndexEntry
     from packyard.sharing.fetching.verify import Proof
     from packyard.sharing.stores.store import Store
-    from packyard.writing.source.workspace import Workspace
 
 
 def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
     """Build a package of the catalogue that packyard carries; refuse another one than a lock pins."""
+    from packyard.writing.build.packing import compose_draft
     from packyard.writing.source import workspace
 
     if not asked.admits(__version__):
         hint = "name a channel that has it: --from CHANNEL"
         if pin:
-            hint = (
-                f"install packyard {pin.version}, or pin what this one carries: packyard get {asked.name} --lock FILE"
-            )
+            hint = f"install packyard {pin.version}, or pin this one: packyard get {asked.name} --lock FILE"
         problem = f"this packyard carries version {__version__}, not {asked.version or asked.choice}"
         raise InputError(Problem(problem, hint=hint))
     here = workspace.built_in()
     if asked.name not in (names := here.package_names()):
         hint = suggest(asked.name, names) or "packyard list shows what it has"
         raise InputError(Problem(f"packyard's catalogue has no {asked.name!r}", hint=hint))
-    bundle = packed(here, asked.name)
+    bundle = compose_draft(here, __version__, asked.name).bundle()
     if pin and not pin.admits(bundle.tar, bundle.digest):
         problem = f"{bundle.name}@{bundle.version} is not what is pinned: tar {bundle.tar}, not {pin.tar}"
         raise IntegrityError(Problem(problem, hint="another packyard of this version made the pin: install that one"))
     return bundle
-
-
-def packed(here: Workspace, name: str) -> Bundle:
-    """Build a package of a workspace, with the version of this packyard."""
-    from packyard.writing.build.packing import compose_draft
-
-    return compose_draft(here, __version__, name).bundle()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -89,7 +88,7 @@ def bundle_cache() -> Cache | None:
     folder = state.cache_dir()
     if folder is None:
         return None
-    return Cache(folder / "bundles", limit=_BUNDLES_LIMIT, age=math.inf)
+    return Cache(folder / "bundles", limit=_BUNDLES_LIMIT)
 
 
 def row(entry: IndexEntry, status: str) -> dict[str, object]:

@@ -106,12 +106,13 @@ def _packages(words: Sequence[str], start: str, *, with_use_cases: bool) -> Iter
     """Yield the packages of the source that `get` would ask, or the use cases of one, without a long wait."""
     from packyard.cli import channels, preferences, workspaces
     from packyard.core.bundle import address
+    from packyard.writing.source import workspace
 
     named = [each.partition("=")[2] for each in words if each.startswith("--from=")]
     source = preferences.source(words[words.index("--from") + 1] if "--from" in words else named[-1] if named else None)
     package, slash, _ = start.partition("/")
     if not slash or not with_use_cases:
-        yield from workspaces.carried().package_names() if source.is_carried else channels.names(source.value, start)
+        yield from workspace.built_in().package_names() if source.is_carried else channels.names(source.value, start)
     else:
         name = package.partition("@")[0]
         paths = workspaces.paths(name) if source.is_carried else channels.paths(source.value, name)

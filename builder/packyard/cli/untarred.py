@@ -19,7 +19,6 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.receipt import CARRIED, Receipt
 from packyard.core.bundle.reference import Reference, same
-from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, Problem
 from packyard.core.files import paths, regular
 from packyard.sharing.entry import Identified
@@ -73,7 +72,7 @@ class Untarred:
 
         cache = bundle_cache()
         data = cache.get(self.receipt.digest) if cache else None
-        if data is None or Digest.of(data) != self.receipt.digest:
+        if data is None:
             return None
         bundle = Bundle.open(data, what=self.name)
         return bundle if self._is_of(bundle) else None

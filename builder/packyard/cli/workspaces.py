@@ -50,14 +50,9 @@ def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
     return libraries.read(root(arguments, carried=carried))
 
 
-def carried() -> Workspace:
-    """Return the catalogue that packyard carries."""
-    return libraries.read(library.carried_dir())
-
-
 def paths(name: str) -> Sequence[str]:
     """Return the use cases of a package that packyard carries; none if it carries no such package."""
-    here = carried()
+    here = workspace.built_in()
     return [each.path for each in package.read(here, name).use_cases] if name in here.package_names() else []
 
 

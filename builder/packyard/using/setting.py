@@ -1,6 +1,6 @@
 """Setting what a use case has, the setters of its options included; a values file enables options along.
 
-This is the library's way in::
+Everything is checked before anything is written, rules between setters included. This is the library's way in::
 
     for change in set_values(Path("multi-node"), {"NFS_SERVER": ["10.0.0.5"]}, recursive=True).changes:
         print(change.package, change.plan.counts)
@@ -9,30 +9,81 @@ This is the library's way in::
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.errors import ConflictError, InputError, Problem, refuse, suggest
 from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
+from packyard.core.work.memo import Memo
 from packyard.using.options import folder
-from packyard.using.setters.change import Beside, PackageChange, change_setters
-from packyard.using.setters.plan import Plan
+from packyard.using.setters.change import check_rules, join, read_changed, unbound
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile
+from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, placed, plan, unknown
 
 if TYPE_CHECKING:
+    from packyard.using.options.option_setters import Beside
     from packyard.using.options.switch import Switched
+    from packyard.using.setters.kpt.kptpackage import KptPackage
+
+_NOT_SHIPPED: Shipped = {}
+
+
+class PackageSetters:
+    """All setters of a package, each file parsed once for their names and for planning."""
+
+    def __init__(self, package: PackageFiles, memo: Memo | None = None) -> None:
+        self._package = package
+        self._memo = Memo() if memo is None else memo
+        self.krmfile = read_krmfile(package, self._memo)
+        self._kpt = None if package.is_of_kustomize else _read_kpt(package)
+        self.names = self._kpt.names() if self._kpt else {*self.krmfile.definitions.setters}
+
+    def plan(self, assignment: Assignment, shipped: Shipped = _NOT_SHIPPED) -> Plan:
+        """Plan to give setters values, and to take others back, as `plan` does."""
+        package = self._package
+        if self._kpt is None:
+            return plan(package, assignment, shipped=shipped, memo=self._memo)
+        definitions = self.krmfile.definitions
+        refuse(
+            unknown(name, self.names, package, definitions, assignment.command)
+            for name in assignment.names
+            if name not in self.names
+        )
+        refuse(no_default(Setter(name, file=package.where + package.name)) for name in assignment.unset)
+        return self._kpt.set(assignment.values, as_kustomize=assignment.as_kustomize)
+
+
+def _read_kpt(package: PackageFiles) -> KptPackage:
+    from packyard.using.setters.kpt.kptpackage import KptPackage  # most packages have no Kptfile
+
+    return KptPackage(package)
+
+
+class Place(NamedTuple):
+    """A package that is reached, by its path below the tree's root; ``where`` stands before paths in messages.
+
+    Of a package of options ``names`` are the setters that are reached there, each with the options that have it.
+    """
+
+    path: str
+    where: str
+    names: Mapping[str, Sequence[str]] | None = None
 
 
 class Change(NamedTuple):
     """What was done to one package, or would be: its path below the directory, and the same as it is shown to people.
 
-    ``enabled`` are the options that its ``kustomization`` got; ``shared`` are the names that are set in an option for
-    all use cases, each with the options that have it.
+    ``before`` are its files as they were. ``enabled`` are the options that its ``kustomization`` got; ``shared`` are
+    the names that are set in an option for all use cases, each with the options that have it.
     """
 
     package: str
     place: str
+    before: PackageFiles
     plan: Plan
     kustomization: str
     enabled: Sequence[str]
@@ -67,42 +118,72 @@ def set_values(
     log: StepLog | None = None,
     command: str = "",
 ) -> Outcome:
-    """Set and unset values and enable options in a use case, or with ``recursive`` in all below, as `change_setters`.
+    """Set and unset values and enable options in a use case, or with ``recursive`` in all below that have them.
 
-    With ``keep`` what is set stays, and names and options that fit nowhere are passed over.
+    Refused are a name that no package has, one that no field has, and what is to be unset and has no value to go back
+    to. With ``keep`` what is set stays, and names and options that fit nowhere are passed over. With ``dry_run``
+    nothing is written; a change goes into ``log``. ``command`` is that of `Assignment`.
     """
-    names = [*values, *unset]
-    planned, misfits = _enabled(directory, options, recursive=recursive) if options else ({}, [])
+    assignment = Assignment(values, unset, set_by, command=command)
+    enabled, misfits = _enabled(directory, options, recursive=recursive) if options else ({}, [])
     refuse([] if keep else misfits)
-    enabled = {path: each for path, each in planned.items() if each.changed}
-    try:
-        beside = _beside(directory, names, options, recursive=recursive)
-        changes = change_setters(
-            directory,
-            values,
-            unset=unset,
-            recursive=recursive,
-            set_by=set_by,
-            dry_run=dry_run,
-            log=log,
-            beside=beside,
-            shipped=_shipped,
-            replaced=partial(_replaced, enabled),
-            yields=keep,
-            command=command,
+    beside = _beside(directory, assignment.names, options, recursive=recursive)
+    tree = Tree(beside.root_dir if beside else directory)
+    memo, known = Memo(), set[str]()
+    changes: list[Change] = []
+    problems: list[Problem] = []
+    files: dict[str, tuple[bytes | None, bytes | None]] = {}
+    after: dict[str, bytes] = {}
+    with nullcontext() if dry_run else tree.locked(log):
+        for place in _places(tree, directory, beside, recursive=recursive):
+            real = tree.root_dir / place.path
+            switched = enabled.get(os.path.realpath(real)) if enabled else None
+            try:
+                before = read_changed(tree, place.path, after, place.where)
+                edited = _edited(before, switched)
+                setters = PackageSetters(before.with_files(edited), memo)
+                known |= setters.names
+                here = assignment
+                if recursive or beside or keep:
+                    here = here.among(setters.names if place.names is None else setters.names & place.names.keys())
+                shipped = _shipped(real) if unset or keep else {}
+                if keep:
+                    defined = setters.krmfile.definitions.setters
+                    here = here.among([name for name, each in defined.items() if _is_as_shipped(each, shipped)])
+                planned = setters.plan(here, shipped) if here.names else Plan()
+                check_rules(setters.krmfile, planned)
+            except InputError as error:
+                problems += error.problems
+                continue
+            planned = planned._replace(files={**edited, **planned.files})
+            for name, data in planned.files.items():
+                whole = join(place.path, name)
+                files[whole] = (files[whole][0] if whole in files else before.files[name], data)
+                after[whole] = data
+            if here.names or edited:
+                changes.append(_change(beside, place, before, planned, switched))
+        _refuse(directory, problems)
+        reached = {name for change in changes for name in change.plan.counts}
+        kept = sorted({*assignment.names}.difference(reached))
+        where = f"is in no package below {tree.root_dir}"
+        missing = (
+            Problem(f"setter {name!r} {where}", hint=suggest(name, known), missing=name)
+            for name in ([] if keep else kept)
         )
-    except InputError as error:
+        _refuse(directory, (placed(each, values.get(each.missing, ())) for each in missing))
+        refuse(_without_fields(changes))
+        if not dry_run:
+            tree.write(after)
+    unsure = [each.unsure for each in enabled.values() if each.unsure]
+    return Outcome(changes, tree.root_dir, files, kept, [str(each) for each in misfits], unsure)
+
+
+def _refuse(directory: Path, problems: Iterable[Problem]) -> None:
+    """Refuse what is wrong, each once, and say of a name that is missing where it is."""
+    if distinct := dict.fromkeys(problems):
         from packyard.using.options.option_setters import elsewhere
 
-        raise error.mapped(partial(elsewhere, directory)) from error
-    return Outcome(
-        changes=[_change(each, beside, enabled) for each in changes],
-        root_dir=beside.root_dir if beside else directory,
-        files=dict(_files(changes)),
-        kept=sorted({*names}.difference(*(each.plan.counts for each in changes))),
-        misfits=[str(each) for each in misfits],
-        unsure=[each.unsure for each in planned.values() if each.unsure],
-    )
+        raise InputError(*(elsewhere(directory, problem) for problem in distinct))
 
 
 def _enabled(directory: Path, options: Sequence[str], *, recursive: bool) -> tuple[dict[str, Switched], list[Problem]]:
@@ -123,36 +204,61 @@ def _beside(directory: Path, names: Sequence[str], options: Sequence[str], *, re
     return reach(directory, names, recursive=recursive, options=options)
 
 
-def _shipped(directory: Path) -> Mapping[str, str | Sequence[str] | None]:
-    """Return the values that the package of a directory was shipped with."""
+def _places(tree: Tree, directory: Path, beside: Beside | None, *, recursive: bool) -> Iterator[Place]:
+    """Yield the packages of a directory, which is the tree's root if there are none beside it, and those beside it."""
+    own = Tree(directory) if beside else tree
+    base = beside.directory if beside else ""
+    for path in find_packages(own, recursive=recursive, kpt=True):
+        yield Place(join(base, path).rstrip("/"), own.prefix + join(path, ""))
+    for path, names in beside.packages.items() if beside else ():
+        yield Place(path, tree.prefix + join(path, ""), names)
+
+
+def _shipped(directory: Path) -> Shipped:
     from packyard.core.bundle import shipped  # most sets take nothing back
 
     return shipped.values(directory)
 
 
-def _replaced(enabled: Mapping[str, Switched], package: Path) -> dict[str, tuple[bytes, bytes]]:
-    """Return the kustomization of a package in which options are enabled, with its bytes before and after."""
-    switched = enabled.get(os.path.realpath(package)) if enabled else None
-    return {switched.file: (switched.before, switched.after)} if switched else {}
+def _edited(package: PackageFiles, switched: Switched | None) -> dict[str, bytes]:
+    """Return the kustomization in which options are enabled; refuse one that was changed since it was read."""
+    if switched is None or not switched.changed:
+        return {}
+    file = package.where + switched.file
+    if switched.file not in package.files:
+        message = "is not among the files that setters reach"
+        raise InputError(Problem(message, file=file, hint="name it kustomization.yaml"))
+    if package.files[switched.file] != switched.before:
+        raise ConflictError(Problem("was changed meanwhile", file=file, hint="run again"))
+    return {switched.file: switched.after}
 
 
-def _change(change: PackageChange, beside: Beside | None, enabled: Mapping[str, Switched]) -> Change:
-    place = os.path.normpath(change.before.where or ".")
-    switched = enabled.get(os.path.realpath(place)) if enabled else None
+def _is_as_shipped(setter: Setter, shipped: Shipped) -> bool:
+    """Say whether nobody has set or edited a setter."""
+    if setter.is_set or setter.name not in shipped:
+        return not setter.is_set
+    default = shipped[setter.name] or ()
+    return setter.with_value([default] if isinstance(default, str) else default).texts == setter.texts
+
+
+def _change(
+    beside: Beside | None, place: Place, before: PackageFiles, planned: Plan, switched: Switched | None
+) -> Change:
+    shown = os.path.normpath(place.where or ".")
     return Change(
-        package=os.path.relpath(change.package or ".", beside.directory or ".") if beside else change.package or ".",
-        place=place,
-        plan=change.plan,
-        kustomization=os.path.normpath(f"{place}/{switched.file}") if switched else "",
+        package=os.path.relpath(place.path or ".", beside.directory or ".") if beside else place.path or ".",
+        place=shown,
+        before=before,
+        plan=planned,
+        kustomization=os.path.normpath(f"{shown}/{switched.file}") if switched and switched.changed else "",
         enabled=switched.changed if switched else (),
-        shared=beside.packages.get(change.package, {}) if beside else {},
+        shared=place.names or {},
     )
 
 
-def _files(changes: Sequence[PackageChange]) -> Iterator[tuple[str, tuple[bytes | None, bytes | None]]]:
-    """Yield every file with its bytes before and after; two packages may reach one, and the first saw it as it was."""
-    before: dict[str, bytes | None] = {}
+def _without_fields(changes: Sequence[Change]) -> Iterator[Problem]:
+    """Yield what is wrong with setters that no package has a field for: a set would change nothing."""
+    used = {name for change in changes for name, count in change.plan.counts.items() if count}
     for change in changes:
-        for path, data in change.plan.files.items():
-            whole = f"{change.package}/{path}" if change.package else path
-            yield whole, (before.setdefault(whole, change.before.files[path]), data)
+        for name in change.plan.counts.keys() - used:
+            yield unbound(change.before, change.plan.definitions.setters[name])

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import tiny
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 from real import Served
 from tiny import inside
 
@@ -89,5 +89,5 @@ def test_reads_the_names_that_the_real_program_writes(served3: Served, tmp_path:
         sides.append((done.returncode, re.findall("# {.*", (root / "r.yaml").read_text("utf-8"))))
     assert sides[0] == sides[1]
     assert sides[0][0] == 0
-    changed = change_setters(tmp_path / "0", {name: ["4"]})
-    assert changed[0].plan.counts == {name: 1}
+    changed = set_values(tmp_path / "0", {name: ["4"]})
+    assert changed.changes[0].plan.counts == {name: 1}

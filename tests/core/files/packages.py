@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 
 
 def set_to(root: Path, value: str) -> None:
-    change_setters(root, {"V": [value]})
+    set_values(root, {"V": [value]})
 
 
 def edit(file: Path) -> None:

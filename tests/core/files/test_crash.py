@@ -11,7 +11,7 @@ from faults import at_once, failures, leftovers
 from packyard.core.errors import ConflictError, UnavailableError
 from packyard.core.files import atomic
 from packyard.core.files.tree import Tree
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 
 
 @pytest.mark.parametrize("many", [32, 1], ids=["few files", "many files"])
@@ -24,7 +24,7 @@ def test_a_disk_that_is_full_at_any_moment_leaves_old_files_or_a_change_that_the
     def command(at: int) -> None:
         make_package(tmp_path / str(at))
         try:
-            change_setters(tmp_path / str(at), {"V": ["b"]})
+            set_values(tmp_path / str(at), {"V": ["b"]})
         except UnavailableError:
             refused.add(at)
 
@@ -32,7 +32,7 @@ def test_a_disk_that_is_full_at_any_moment_leaves_old_files_or_a_change_that_the
         root = tmp_path / str(at)
         assert field_values(root) == ({"a"} if at in refused else {"b"}), at
         outcomes |= field_values(root)
-        change_setters(root, {"V": ["c"]})
+        set_values(root, {"V": ["c"]})
         assert field_values(root) == {"c"}
         assert not leftovers(root)
     assert outcomes == {"a", "b"}
@@ -41,9 +41,9 @@ def test_a_disk_that_is_full_at_any_moment_leaves_old_files_or_a_change_that_the
 SETS = """
 import sys
 from pathlib import Path
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 for number in range(25):
-    change_setters(Path(sys.argv[1]), {sys.argv[2]: [f"v{number}"]})
+    set_values(Path(sys.argv[1]), {sys.argv[2]: [f"v{number}"]})
 """
 
 

@@ -23,7 +23,7 @@ from faults import SOMEBODY, WRITING, Faulty, Outcome, become, forked, leftovers
 from packyard.core.files import undo as undoing
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 
 WHOLE = bool(os.environ.get("PACKYARD_FUZZ"))
 PLACES = 2  # of each kind, command and way, where not all are tried
@@ -140,7 +140,7 @@ KINDS = {"plain": Case, "linked": Linked, "noted": Noted, "mounted": Mounted, "f
 
 def set_to(value: str) -> Callable[[Case], object]:
     def command(case: Case) -> None:
-        change_setters(case.root, {"V": [value]}, log=case.log(value))
+        set_values(case.root, {"V": [value]}, log=case.log(value))
 
     return command
 
@@ -221,7 +221,7 @@ def complete(case: Case, told: str, states: Sequence[dict[str, bytes]], *, edite
 
 def go_on(case: Case, states: Sequence[dict[str, bytes]], edited: str) -> None:
     looks = case.content()
-    change_setters(case.root, {"V": ["c"]}, dry_run=True)
+    set_values(case.root, {"V": ["c"]}, dry_run=True)
     assert case.content() == looks
     recover(case.root, case.log())
     assert edited or case.content() in states

@@ -16,7 +16,7 @@ from core.files.packages import edit, set_to
 from faults import Faulty, content, forked, leftovers, recover
 from packyard.cli import state
 from packyard.core.files.steps import StepLog
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 from reading import files
 from tiny import packyard
 
@@ -54,7 +54,7 @@ def test_what_was_interrupted_is_taken_back_by_undo_but_for_an_edit_by_hand(tmp_
     root, log = make_package(tmp_path / "package"), state.log("V=b")
     (root / "one.yaml").write_text(FIELD + "# text\n# text\n", "utf-8")
     before = content(root)
-    killed = forked(lambda: change_setters(root, {"V": ["b"]}, log=log), Faulty(3, None, names=("rename",)))
+    killed = forked(lambda: set_values(root, {"V": ["b"]}, log=log), Faulty(3, None, names=("rename",)))
     assert killed.code == -9
     edit(root / "one.yaml")
     undone = packyard("undo", root)
@@ -78,7 +78,7 @@ def test_a_change_of_a_folder_above_is_finished_by_a_command_on_a_folder_below(t
     (root / "sub/w.yaml").write_text(FIELD.replace("V", "W"), "utf-8")
     (root / "sub/three.yaml").write_text(FIELD.replace(" a ", " b "), "utf-8")
     interrupt(root, at=2)
-    change_setters(root / "sub", {"W": ["z"]})
+    set_values(root / "sub", {"W": ["z"]})
     assert field_values(root) == {"b"}
     assert not leftovers(root)
 

@@ -13,7 +13,7 @@ from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files import undo
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 
 
 def test_a_tree_is_walked_in_byte_order_and_linked_folders_are_not_entered(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_link_is_edited_where_it_leads_and_only_inside_the_folder(tmp_path: Pa
     (root / "link.yaml").symlink_to("sub/three.yaml")
     (root / "one.yaml").unlink()
     (root / "one.yaml").symlink_to("two.yaml")
-    change_setters(root, {"V": ["b"]})
+    set_values(root, {"V": ["b"]})
     assert (root / "link.yaml").is_symlink()
     assert field_values(root) == {"b"}
 
@@ -46,7 +46,7 @@ def test_a_link_is_edited_where_it_leads_and_only_inside_the_folder(tmp_path: Pa
     outside.write_text('x: a # {"$openapi":"V"}\n', "utf-8")
     (root / "out.yaml").symlink_to(outside)
     with pytest.raises(InputError, match="outside of"):
-        change_setters(root, {"V": ["c"]})
+        set_values(root, {"V": ["c"]})
     assert field_values(root) == {"b"}
 
 
@@ -74,21 +74,21 @@ def test_links_may_lead_to_other_files_of_the_bundle_that_a_folder_is_of(tmp_pat
     (root / "one.yaml").unlink()
     (root / "one.yaml").symlink_to("../../shared.yaml")
     with pytest.raises(InputError, match="outside of"):
-        change_setters(root, {"V": ["b"]})
+        set_values(root, {"V": ["b"]})
     (tmp_path / "bundle/packyard.json").touch()
-    change_setters(root, {"V": ["b"]})
+    set_values(root, {"V": ["b"]})
     assert field_values(root) == {"b"}
     assert (root / "one.yaml").is_symlink()
     (tmp_path / "bundle").chmod(0o777)  # who could have put that file there?
     (tmp_path / "bundle/a").chmod(0o777)
     with pytest.raises(InputError, match="outside of"):
-        change_setters(root, {"V": ["c"]})
+        set_values(root, {"V": ["c"]})
 
 
 def test_names_that_are_no_text_are_set_and_taken_back(tmp_path: Path) -> None:
     root = make_package(tmp_path / "top" / os.fsdecode(b"\xff"))
     log = StepLog(tmp_path / "steps", "set")
-    change_setters(
+    set_values(
         tmp_path / "top",
         {"V": ["b"]},
         recursive=True,
@@ -97,7 +97,7 @@ def test_names_that_are_no_text_are_set_and_taken_back(tmp_path: Path) -> None:
     assert field_values(root) == {"b"}
     undo.undo(log, tmp_path / "top")
     assert field_values(root) == {"a"}
-    interrupted = forked(lambda: change_setters(root, {"V": ["c"]}), Faulty(3, None, names=("rename",)))
+    interrupted = forked(lambda: set_values(root, {"V": ["c"]}), Faulty(3, None, names=("rename",)))
     assert interrupted.code == -9
     recover(root)
     assert field_values(root) == {"c"}

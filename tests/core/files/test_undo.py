@@ -13,7 +13,7 @@ from faults import Faulty, forked, recover
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files import undo
 from packyard.core.files.steps import StepLog
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 
 KRMFILE = one_setter(value="a")
 
@@ -26,7 +26,7 @@ def make(root: Path) -> Path:
 
 
 def set_value(log: StepLog, root: Path, value: str) -> None:
-    change_setters(root, {"V": [value]}, log=log._replace(title=f"V={value}"))
+    set_values(root, {"V": [value]}, log=log._replace(title=f"V={value}"))
 
 
 def undone(log: StepLog, root: Path) -> str:

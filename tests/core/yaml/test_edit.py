@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from core.files.krmfiles import one_setter
-from packyard.using.setters.change import change_setters
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
+from packyard.using.setting import set_values
 from real import Served
 
 KRMFILE = one_setter()
@@ -63,6 +63,6 @@ def test_the_real_program_sets_the_same_text(served4: Served, tmp_path: Path, va
     (theirs / "r.yaml").write_text(text, "utf-8")
     shutil.copytree(theirs, ours)
     served4.done("cfg", "set", ".", "V", value, cwd=theirs)
-    change_setters(ours, {"V": [value]})
+    set_values(ours, {"V": [value]})
     found = [yaml.safe_load((side / "r.yaml").read_text("utf-8")) for side in (ours, theirs)]
     assert found[0] == found[1] == {"a": value, "b": value, "l": [value]}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from controlplane.api import wait
@@ -107,10 +105,3 @@ def said(each: RunStatus) -> object:
 
 def look(client: Kubectl) -> list[RunStatus]:
     return status.read(client, records.read_all(client))
-
-
-def test_an_object_of_a_kind_that_is_not_served_is_missing(client: Kubectl) -> None:
-    found = made.put(client, {"one": [made.job("one", "run")]})["one"]
-    foreign = replace(found.objects[0], api_version="ray.example/v1", kind="RayThing")
-    (one,) = status.read(client, {"one": [replace(found, objects=(*found.objects, foreign))]})
-    assert ([each.kind for each in one.missing], one.state) == (["RayThing"], "incomplete")

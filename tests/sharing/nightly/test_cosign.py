@@ -15,7 +15,6 @@ import pytest
 import real
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.stores.oci.channel import OCIStore
-from packyard.sharing.stores.store import Store
 from sharing.examples import bundle
 from sharing.registries import anywhere, ask
 from sharing.test_sigstore import BERT, ENTRY, KEY, OTHER, attest
@@ -53,9 +52,9 @@ def store(request: pytest.FixtureRequest) -> OCIStore:
     return OCIStore(anywhere(request.getfixturevalue(request.param)))
 
 
-def put(store: Store, objects: Mapping[str, bytes], *, of: str = ENTRY.key) -> None:
+def put(store: OCIStore, objects: Mapping[str, bytes], *, of: str = ENTRY.key) -> None:
     """Put a bundle into a registry, with what is said to be about it."""
-    store.push(ENTRY.key, BERT.data, ENTRY.facts())
+    store.push(ENTRY, BERT.data)
     store.tag(ENTRY.key)
     for key, data in objects.items():
         store.put(key.replace(of, ENTRY.key), data)

@@ -38,19 +38,15 @@ def store(address: str, monkeypatch: pytest.MonkeyPatch) -> Store:
     return open_store(f"{address}/zoo")
 
 
-def test_gets_what_a_directory_store_wrote(store: Store) -> None:
+def test_gets_what_a_directory_store_wrote_and_says_what_is_not_there_is_denied_or_busy(
+    store: Store, address: str
+) -> None:
     assert store.get("v1.0+x/a_b-c.tar.gz") == DATA
     assert store.get("v1.0+x/a_b-c.tar.gz.sha256") == b""
     assert store.get("index/index.json") == b"{}"
-
-
-@pytest.mark.parametrize("key", ["missing", "v1.0+x/missing", "index/index.json/x"])
-def test_says_that_an_object_is_not_there(store: Store, key: str) -> None:
-    with pytest.raises(NotFoundError):
-        store.get(key)
-
-
-def test_a_denied_folder_and_a_busy_server_are_not_taken_for_absence(store: Store, address: str) -> None:
+    for key in ("missing", "v1.0+x/missing", "index/index.json/x"):
+        with pytest.raises(NotFoundError):
+            store.get(key)
     with pytest.raises(UnavailableError, match="access denied") as caught:
         store.get("private/a")
     assert not isinstance(caught.value, NotFoundError)

@@ -45,39 +45,6 @@ def test_what_is_missing_or_null_is_empty(rest: str) -> None:
     assert outcome.failed
 
 
-KPTFILE = "- apiVersion: kpt.dev/v1\n  kind: Kptfile\n  metadata: {annotations: {config.kubernetes.io/path: Kptfile}}\n"
-FIELDS = "- a: my-app # kpt-set: ${app}\n  b: my-app # kpt-set: ${app}\n"
-
-
-def listed(mutators: str) -> list[str]:
-    pipeline = f"  pipeline: {{mutators: [{mutators}]}}\n" if mutators else ""
-    outcome = function.run("list-setters", f"{HEAD}items:\n{KPTFILE}{pipeline}{FIELDS}".encode())
-    assert not outcome.failed
-    return [result.message for result in outcome.results]
-
-
-@pytest.mark.parametrize(
-    "mutators",
-    [
-        "",
-        "{image: set-labels}",
-        "{image: apply-setters}",
-        "{image: 'apply-setters:v0.2', configPath: setters.yaml}",
-        "{image: apply-setters, configMap: {foo: bar}}, {image: apply-setters, configPath: setters.yaml}",
-        "{image: apply-setters, configMap: {foo: bar}}, {image: apply-setters}",
-    ],
-)
-def test_a_setter_without_a_given_value_is_listed_from_its_fields_and_nothing_is_said_of_it(mutators: str) -> None:
-    assert listed(mutators) == ["Name: app, Value: my-app, Type: str, Count: 2"]
-
-
-def test_a_functions_own_values_go_before_those_of_its_file() -> None:
-    assert listed("{image: apply-setters, configMap: {foo: bar}, configPath: setters.yaml}") == [
-        "Name: app, Value: my-app, Type: str, Count: 2",
-        "Name: foo, Value: bar, Type: str, Count: 0",
-    ]
-
-
 def test_a_key_without_a_value_and_an_item_without_one_are_left_alone() -> None:
     items = "items:\n- a: # kpt-set: ${app}\n  l:\n  - # kpt-set: a-${app}\n  b: c\n"
     text = f"{HEAD}functionConfig:\n  data: {{app: new}}\n{items}"

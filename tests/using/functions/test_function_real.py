@@ -201,27 +201,3 @@ def test_list_setters_reads_what_the_newest_kpt_writes_into_a_kptfile(list_sette
     data = resource_list(package)
     assert "not found in type v1." in str(theirs(list_setters, data).results)
     assert ours("list-setters", data).results[0] == ("Name: a, Value: b, Type: str, Count: 1", "", "")
-
-
-@pytest.mark.parametrize(
-    ("value", "theirs_says", "ours_says"),
-    [("- k: v\n  l: w\n- x\n", "[k: vl: w, x]", "[{k: v, l: w}, x]"), ("-", "[]", "[null]")],
-)
-def test_list_setters_writes_items_as_yaml_does(
-    list_setters: Path, value: str, theirs_says: str, ours_says: str
-) -> None:
-    pipeline = f"pipeline:\n  mutators:\n  - image: apply-setters\n    configMap: {{a: {json.dumps(value)}}}\n"
-    data = resource_list({"Kptfile": "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: p\n" + pipeline})
-    for found, says in ((theirs(list_setters, data), theirs_says), (ours("list-setters", data), ours_says)):
-        assert found.results == [(f"Name: a, Value: {says}, Type: array, Count: 0", "", "")]
-
-
-def test_create_setters_names_the_items_of_a_list_where_they_stand() -> None:
-    """The lists of a mapping first, then what is below each field, in the order of the fields."""
-    text = FIELD + "env: [dev]\nimage: nginx\nspec:\n  env: [dev, test]\n  stage: dev\nlast: dev\n"
-    outcome = function.run("create-setters", resource_list({"f.yaml": text}, config(all="'[dev]'", s="dev", i="nginx")))
-    paths = [result.field_path for result in outcome.results]
-    assert paths == ["env", "env[0]", "image", "spec.env[0]", "spec.stage", "last"]
-    text = FIELD + "a: dev\nenv: [dev]\nlist: [dev]\n"
-    outcome = function.run("create-setters", resource_list({"f.yaml": text}, config(all="'[dev]'", s="dev")))
-    assert [result.field_path for result in outcome.results] == ["env", "list", "a", "env[0]", "list[0]"]

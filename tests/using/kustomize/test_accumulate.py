@@ -9,7 +9,6 @@ from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.node import Child, Comment, Document, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.using.kustomize.accumulate import SourceObject
 from packyard.writing.source import package, workspace
 from packyard.writing.source.compose import compose
 
@@ -45,38 +44,3 @@ def test_composing_changes_no_text_that_is_shared(name: str) -> None:
     for (kind, source, text), made in documents.items():
         read = aliases.read if kind == "aliases" else parse_text
         assert drawn(made) == drawn(read(Source(source, text))), source
-
-
-SECRET = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n  labels: {}\ndata:\n- k: v\n"
-CHANGES = {
-    "operate": "- {op: replace, path: /metadata/name, value: b}\n- {op: add, path: /data/0/l, value: w}\n",
-    "merge": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: b\n",
-}
-
-
-@pytest.mark.parametrize("how", CHANGES)
-@pytest.mark.parametrize("changed", [0, 1])
-@pytest.mark.parametrize("before", [False, True])
-def test_an_object_and_its_copy_are_changed_apart(how: str, changed: int, before: bool) -> None:
-    """They share what neither of them has changed; also where the first was changed before it was copied."""
-    (document,), (change,) = parse_text(Source("a.yaml", SECRET)), parse_text(Source("b.yaml", CHANGES[how]))
-    assert isinstance(document.root, MappingNode)
-    drawn_before = drawn(document)
-    first = SourceObject(document.root, "a")
-    if before:
-        (early,) = parse_text(Source("c.yaml", "- {op: add, path: /metadata/labels/early, value: x}\n"))
-        assert isinstance(early.root, SequenceNode)
-        first.operate(early.root)
-    both = [first, first.copy()]
-    kept = both[1 - changed]
-    texts = [item.write() for item in both]
-    assert texts[0] == texts[1]
-    assert (b"early" in texts[0]) is before
-    for _ in range(2):
-        getattr(both[changed], how)(change.root)
-        assert both[changed].identity[3] == "b"
-        assert (kept.identity[3], kept.write()) == ("a", texts[0])
-        assert SourceObject(kept.root, "").write() == texts[0], "not only what it remembers"
-        assert b"name: b" in both[changed].write()
-    if not before:
-        assert drawn(document) == drawn_before

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import yaml
 
 import tiny
@@ -37,13 +36,6 @@ def test_what_one_place_got_writes_that_place_out_and_shares_what_is_inside(tmp_
     assert text == BASE.replace("&volumes ", "").replace("    volumes: *volumes\n", written)
 
 
-def test_where_the_first_holder_was_changed_the_anchor_moves_on_with_its_comment(tmp_path: Path) -> None:
-    base = BASE.replace("    image: *image\n", "    image: *image\n  server: {image: *image}\n")
-    text = composed(tmp_path, "{op: replace, path: /spec/launcher/image, value: other}", base=base)
-    assert "    image: other\n  worker:\n" in text
-    assert '    image: &image "" # {"$openapi":"IMAGE"}\n  server: {image: *image}\n' in text
-
-
 def test_a_second_value_under_one_name_has_a_number(tmp_path: Path) -> None:
     base = BASE + "  server:\n    volumes: *volumes\n  other:\n    volumes: *volumes\n"
     add = "{{op: add, path: /spec/{}/volumes/-, value: {{name: data, emptyDir: {{}}}}}}"
@@ -61,17 +53,3 @@ def test_anchors_of_a_patch_count(tmp_path: Path) -> None:
     )
     assert "    args: &args [--steps=1]\n" in text
     assert text.endswith("    args: *args\n")
-
-
-@pytest.mark.parametrize(
-    "base",
-    [
-        BASE.replace("volumes: *volumes", "volumes: *volume"),
-        BASE.replace("labels: {app: *run}", "labels: &labels {app: *labels}"),
-    ],
-)
-def test_an_alias_of_nothing_or_of_itself_is_refused(base: str, tmp_path: Path) -> None:
-    from packyard.core.errors import InputError
-
-    with pytest.raises(InputError, match=r"run\.yaml:\d+:\d+: \*\w+ "):
-        composed(tmp_path, base=base)

@@ -43,26 +43,7 @@ OPERATIONS = {
         "- op: add\n  path: /spec/selector\n  value: {}\n"
         "- op: add\n  path: /spec/selector/matchLabels\n  value: {a: b}",
     ),
-    "a target that matches nothing": ("target: {kind: StatefulSet}", "- op: remove\n  path: /nowhere"),
-    "a target by patterns": ("target: {kind: D.*|Custom, name: .*}", "- op: add\n  path: /metadata/x\n  value: z"),
     "test of what is not there": (DEPLOYMENT, "- op: test\n  path: /spec/paused\n  value: null"),
-    "a target by a label": ("target: {labelSelector: role=web}", "- op: remove\n  path: /spec/replicas"),
-    "a target by labels": (
-        "target: {labelSelector: 'role in (web, api),!gone,tier notin (x),tier!=y'}",
-        "- op: remove\n  path: /spec/replicas",
-    ),
-    "a target by a label that is not there": (
-        "target: {labelSelector: 'role,!role'}",
-        "- op: remove\n  path: /spec/replicas",
-    ),
-    "a target by an annotation": (
-        "target: {kind: Deployment, annotationSelector: note=x}",
-        "- op: remove\n  path: /spec/replicas",
-    ),
-    "a target by group and version": (
-        "target: {group: example.com, version: v1}",
-        "- op: replace\n  path: /spec/items/0/value\n  value: 09",
-    ),
 }
 HEAD = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n"
 CUSTOM = "apiVersion: example.com/v1\nkind: Custom\nmetadata:\n  name: custom\n"

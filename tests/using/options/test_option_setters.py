@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -59,36 +58,6 @@ def test_a_set_of_an_option_is_that_of_kustomize(root: Path, tmp_path: Path, cfg
     for name, text in (("QUEUE_NAME", "team-b"), ("SPREAD_ELSE", "ScheduleAnyway")):
         cfg3.done("set", "../../options", name, text, cwd=theirs / optioned.MULTI)
     assert reading.files(root) == reading.files(theirs)
-
-
-def test_undo_takes_back_what_was_set_in_the_options_of_a_use_case(root: Path) -> None:
-    directory = root / optioned.SINGLE
-    before = reading.files(root)
-    done("enable", ".", "queue", cwd=directory)
-    enabled = reading.files(root)
-    done("set", ".", "QUEUE_NAME=team-a", cwd=directory)
-    done("set", ".", "QUEUE_NAME=team-b", "RUN_NAME=x", cwd=directory)
-    done("undo", cwd=directory)
-    assert value(root, "QUEUE_NAME") == "team-a"
-    done("undo", cwd=directory)
-    assert reading.files(root) == enabled
-    done("undo", cwd=directory)
-    assert reading.files(root) == before
-
-
-def test_a_dry_run_is_a_patch_for_both(root: Path) -> None:
-    directory = root / optioned.SINGLE
-    done("enable", ".", "queue", cwd=directory)
-    before = reading.files(root)
-    diff, err = done("set", ".", "QUEUE_NAME=team-a", "RUN_NAME=x", "--dry-run", cwd=directory)
-    assert reading.files(root) == before
-    (base,) = re.findall(r"patch -p1 -d (\S+)", err)
-    subprocess.run(["git", "apply", "-p1"], cwd=base, input=diff, text=True, check=True)
-    patched = reading.files(root)
-    for path, data in before.items():
-        (root / path).write_bytes(data)
-    done("set", ".", "QUEUE_NAME=team-a", "RUN_NAME=x", cwd=directory)
-    assert reading.files(root) == patched
 
 
 def test_without_a_default_the_value_that_was_shipped_comes_back(root: Path) -> None:

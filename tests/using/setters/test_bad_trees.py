@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.files.krmfiles import one_setter
-from tiny import COMMAND, packyard
+from tiny import packyard
 
 KRMFILE = one_setter()
 BOUND = 'x: old # {"$openapi":"V"}\n'
@@ -110,21 +110,6 @@ def test_very_long_lines_and_strange_names_do_no_harm(tmp_path: Path) -> None:
     set_all_the_same(root)
     for name in ("line\nbreak.yaml", "a..b.yaml"):
         assert (root / name).read_text("utf-8") == BOUND.replace("old", "new")
-
-
-@pytest.mark.nightly
-def test_a_name_that_is_no_text_is_printed_escaped_but_in_a_diff(tmp_path: Path) -> None:
-    root = make(tmp_path / "package")
-    (root / os.fsdecode(b"\xff.yaml")).write_text(BOUND, "utf-8")
-    for escaped, *words in (
-        *([False, "set", "V=new", "--dry-run"], [True, "set", "V=newer", "--output", "json"]),
-        *([True, "explain", "V"], [False, "undo", "--dry-run"], [True, "undo"]),
-    ):
-        command = [*COMMAND, words[0], "package", *words[1:]]
-        strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}  # as in most locales
-        done = subprocess.run(command, cwd=root.parent, capture_output=True, check=False, env=strict)
-        assert done.returncode == 0, done.stderr
-        assert (b"\\udcff.yaml" if escaped else b"/\xff.yaml") in done.stdout
 
 
 def test_a_diff_of_a_file_whose_name_has_a_line_break_can_be_applied(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from packyard.core.errors import InputError
 from packyard.using.setters import formats
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 from real import Cfg
 from tiny import done, packyard
 from using.setters import judged
@@ -36,7 +36,7 @@ def test_a_keyword_admits_and_refuses_what_the_real_program_does(
 
     assert cfg3("set", ".", "V", bad, cwd=theirs).returncode == 1
     with pytest.raises(InputError, match="V takes "):
-        change_setters(ours, {"V": [bad]})
+        set_values(ours, {"V": [bad]})
     before = (ours / "Krmfile").read_bytes()
     refused = packyard("cfg", "set", ours, "V", bad)
     assert (refused.returncode, (ours / "Krmfile").read_bytes()) == (1, before)
@@ -48,7 +48,7 @@ def test_a_keyword_admits_and_refuses_what_the_real_program_does(
 def test_all_faults_are_told_at_once_each_by_its_definition(tmp_path: Path) -> None:
     package = make(tmp_path / "package", "type: string\nmaxLength: 1\npattern: ^a+$")
     with pytest.raises(InputError) as error:
-        change_setters(package, {"V": ["bcd"], "VV": ["x"]})
+        set_values(package, {"V": ["bcd"], "VV": ["x"]})
     takes = "V takes a text of at most 1 character that has the form that its definition asks for, not 'bcd'"
     assert [str(problem) for problem in error.value.problems] == [
         f"{package}/Krmfile:3: {takes} (packyard explain {package} V shows its definition)",

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import random
-import resource
-import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +10,6 @@ from packyard.core.errors import InputError
 from packyard.using.setters.comment import DefinitionRef
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from sample import tries
-from tiny import COMMAND, environment
 
 EXAMPLES = tries(2000)
 
@@ -125,48 +121,3 @@ def test_many_fields_with_long_texts_are_refused_together() -> None:
     found = [outcome(definitions.expand, substitution)[:60] for substitution in long.values()]
     assert found[0] == "2" * 60
     assert found[-1] == "refused: fields have more than 16777216 characters by substitutions"[:60]
-
-
-def write(folder: Path, definitions: Definitions) -> None:
-    lines = ["openAPI:", "  definitions:", '    io.k8s.cli.setters.A: {x-k8s-cli: {setter: {name: A, value: "1"}}}']
-    for name, item in definitions.substitutions.items():
-        refs = [f"{reference.kind}s.{reference.name}" for _, reference in item.markers if reference]
-        values = ", ".join(
-            f"{{marker: '{marker}', ref: '#/definitions/io.k8s.cli.{ref}'}}"
-            for (marker, _), ref in zip(item.markers, refs, strict=True)
-        )
-        body = f"{{name: {name}, pattern: '{item.pattern}', values: [{values}]}}"
-        lines.append(f"    io.k8s.cli.substitutions.{name}: {{x-k8s-cli: {{substitution: {body}}}}}")
-    (folder / "Krmfile").write_text("\n".join(lines) + "\n")
-    last = list(definitions.substitutions)[-1]
-    head = "apiVersion: v1\nkind: Service\nmetadata:\n"
-    (folder / "s.yaml").write_text(f'{head}  name: x # {{"$openapi":"{last}"}}\nspec: {{clusterIP: None}}\n')
-    (folder / "kustomization.yaml").write_text("resources: [s.yaml]\n")
-
-
-def limited() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
-    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("verb", ["set", "setters", "lint", "explain", "render", "cfg"])
-@pytest.mark.parametrize(
-    "bomb",
-    [(40, "${x}${x}", ("${x}",)), (40, "x", ("a", "b")), (1000, "${x}", ("${x}",))],
-    ids=["doubling", "two ways", "deep"],
-)
-def test_no_verb_is_kept_busy_by_substitutions(
-    tmp_path: Path, verb: str, bomb: tuple[int, str, tuple[str, ...]]
-) -> None:
-    write(tmp_path, chain(*bomb))
-    words = {"set": ["set", ".", "A=2"], "explain": ["explain", ".", "A"], "cfg": ["cfg", "list-setters", "."]}
-    command = [*COMMAND, *words.get(verb, [verb, "."])]
-    process = subprocess.run(
-        command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300, preexec_fn=limited
-    )
-    assert process.returncode in (0, 1), process.stderr
-    if verb in ("set", "lint") and bomb[1] != "x":
-        assert process.returncode == 1
-        said = process.stderr + process.stdout
-        assert "substitution S20 yields more than" in said or "holds more than 99 others" in said

@@ -11,7 +11,7 @@ import yaml
 
 import tiny
 from packyard.core.errors import InputError
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 from real import Cfg, Served
 from tiny import done
 
@@ -122,7 +122,7 @@ def test_text_fields_read_as_after_the_real_set(
         values[name] = value
         if real_set(cfg3, make(tmp_path / "theirs" / name, kind), value) == 0:
             accepted.append(name)
-        change_setters(make(tmp_path / "ours" / name, kind), {"V": [value]})
+        set_values(make(tmp_path / "ours" / name, kind), {"V": [value]})
     ours = build_all(served5, tmp_path / "ours", values)
     theirs = build_all(served5, tmp_path / "theirs", accepted)
     assert accepted
@@ -201,7 +201,7 @@ def test_a_value_of_another_type_is_refused_by_both_and_nothing_is_written(
     assert real_set(cfg3, theirs, value) != 0  # of a date it panics
     before = {file.name: file.read_bytes() for file in ours.iterdir()}
     with pytest.raises(InputError, match=r"V (takes (a whole number|a number|true or false), not |needs a value: )"):
-        change_setters(ours, {"V": [value]})
+        set_values(ours, {"V": [value]})
     assert {file.name: file.read_bytes() for file in ours.iterdir()} == before
 
 
@@ -214,6 +214,6 @@ data:
   USER_ID: "0" # {"$openapi":"V"}
 """
     package = make(tmp_path / "package", "integer", resource)
-    change_setters(package, {"V": ["1000"]})
+    set_values(package, {"V": ["1000"]})
     assert 'USER_ID: "1000" #' in (package / "r.yaml").read_text("utf-8")
     assert build(served5, package)[0]["data"] == {"USER_ID": "1000"}  # type: ignore[index]

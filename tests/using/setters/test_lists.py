@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,10 +15,7 @@ from hypothesis import strategies as st
 
 import reading
 import tiny
-from packyard.core.bundle.manifest import Manifest
-from packyard.using.upgrade.merge import Versions, merge
 from sample import tries
-from using.functions import resourcelists
 
 KPT, KRM = "# kpt-set: ${L}", '# {"$openapi":"L"}'
 HEAD = "apiVersion: example.org/v1\nkind: Example\nmetadata:\n  name: e\nspec:\n"
@@ -154,32 +150,3 @@ def test_a_list_of_a_krmfile_is_whole_by_every_way(form: str, data: st.DataObjec
         for each in ([*holds(folder), "n", "o", "p"], listed or ["q"]):
             is_set(folder, each, way, kpt=False)
         is_set(folder, [], "values", kpt=False)
-
-
-@pytest.mark.parametrize("kpt", [True, False])
-@pytest.mark.parametrize("listed", [[], ["b"], ["x", "a", "y", "z", "b", "c"]])
-def test_an_upgrade_carries_a_list(listed: list[object], kpt: bool) -> None:
-    described = Manifest(name="p", version="1", model={}, moved={}, use_cases={}).to_bytes()
-    base = {**(kpt_files if kpt else krm_files)("comments"), "packyard.json": described}
-    base["e.yaml"] += b"  one: 1\n  two: 1\n  three: 1\n"
-    theirs = {**base, "e.yaml": base["e.yaml"].replace(b"three: 1", b"three: 2")}
-    with written(base) as folder:
-        assert tiny.run(*words("values", folder, listed, kpt=kpt))[0] == 0
-        versions = Versions(base=base, ours=reading.files(folder), theirs=theirs, root_dir=folder, new="2")
-        merged = merge(versions, "")
-        assert not merged.conflicts
-        (folder / "e.yaml").write_bytes(merged.files["e.yaml"] or b"")
-        assert holds(folder) == listed
-        assert b"three: 2" in (folder / "e.yaml").read_bytes()
-
-
-@pytest.mark.parametrize("form", [*FORMS, *MORE])
-@pytest.mark.parametrize("listed", [["a"], ["a", "x", "y", "b"], ["p", 1, "1", None, {"uri": "u", "name": "n"}]])
-def test_a_list_is_what_the_real_function_makes_of_it(form: str, listed: list[object], apply_setters: Path) -> None:
-    files, text = kpt_files(form, given_as=""), json.dumps(listed)
-    config = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  L: {json.dumps(text)}\n"
-    data = resourcelists.resource_list({"e.yaml": files["e.yaml"].decode()}, config)
-    done = subprocess.run([apply_setters], input=data, capture_output=True, check=True)
-    with written(files) as folder:
-        assert tiny.run("set", folder, f"L={text}")[0] == 0
-        assert holds(folder) == (yaml.safe_load(done.stdout)["items"][0]["spec"]["l"] or [])

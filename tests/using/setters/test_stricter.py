@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from packyard.using.setters.check import breaches, is_refused
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.numbers import whole_number
 from tiny import packyard
 from using.setters import judged
 
@@ -107,19 +104,6 @@ def test_what_was_emptied_can_be_taken_back(package: Path) -> None:
 def test_whole_numbers_are_decimal_and_the_one_that_was_meant_is_named(package: Path, text: str, meant: str) -> None:
     said = refused(package, "set", f"WORKERS={text}")
     assert f"not '{text}' (did you mean: packyard set . WORKERS={meant})" in said
-
-
-def test_no_number_is_named_that_nobody_meant(package: Path) -> None:
-    for text in ("two", ".5", "2.5", "1:30", "99999999999999999999", "1e99999999", "0x"):
-        assert "did you mean" not in refused(package, "set", f"WORKERS={text}")
-    assert "a whole number from 1 to 2147483647, not '99999999999'" in refused(package, "set", "WORKERS=99999999999")
-    assert "of at least 1, not '0'" in refused(package, "set", "WORKERS=0")
-
-
-@given(st.integers(-(10**18), 10**18), st.sampled_from(["{}", "+{}", "{}.0", "{:_}", " {} ", "{:,}", "{}e0"]))
-def test_a_number_in_any_form_is_found(number: int, form: str) -> None:
-    written = form.format(number)
-    assert whole_number(written.replace("+-", "-")) == str(number)
 
 
 def test_cfg_set_takes_what_kustomize_takes_and_render_refuses_it(package: Path) -> None:

@@ -160,7 +160,7 @@ FAULTS = {
     ),
     "a pattern with an unknown name": (
         lambda root: define(root, "overlays/storage/s", substitution("PATH", "/${BB}")),
-        "overlays/storage/s/Krmfile:5:5: PATH: its pattern names BB, which no part defines (did you mean 'B'?)",
+        "overlays/storage/s/Krmfile:6:55: PATH: its pattern names BB, which no part defines (did you mean 'B'?)",
     ),
     "a circle": (
         lambda root: define(root, "packages/p", substitution("BOTH", "x${PATH}") + substitution("PATH", "${BOTH}/y")),

@@ -9,9 +9,10 @@ from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.core.errors import InputError, NotHereError, UsageError, refuse
 from packyard.core.work.memo import Memo
-from packyard.using.setters.change import PackageSetters, unbound
+from packyard.using.setters.change import unbound
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, Plan
+from packyard.using.setting import PackageSetters
 
 FLAGS = Declared({"recurse-subpackages": False}, {"values": (), "set-by": (), "description": (), "version": ("v2",)})
 

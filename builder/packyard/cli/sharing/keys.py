@@ -114,8 +114,9 @@ def _check_signed(channel: str, trusted: Trust, keys: str) -> None:
     store = open_channel(channel)
     index = access.read(store, trusted.optional(), preferences.memory(channel))
     signers, others = index.signers, index.others
-    entry = next((package.latest for package in index.packages() if package.latest), None)
-    if as_registry(store) and entry and (data := provenance.get(store, entry.name, entry.version)):
+    packages = index.packages() if as_registry(store) else ()
+    entry = next((package.latest for package in packages if package.latest), None)
+    if entry and (data := provenance.get(store, entry.name, entry.version)):
         opened = provenance.open(data, trusted.optional(), file=entry.beside(provenance.end(data)))[1]
         signers, others = opened.signers, opened.others
     if signers:

@@ -28,7 +28,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import address
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle.lock import Lock, Pin
-from packyard.core.bundle.manifest import LIBRARY
+from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError
 from packyard.core.files import regular
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.output == "text":
             output.line(str(folder))
         output.note(offer.proof.describe() if offer.proof else f"{offer.entry} from {source}")
-        _tell_next(folder, wanted)
+        _tell_next(offer.bundle.manifest, folder, wanted)
     ROWS.show(rows, arguments.output)
     return 0
 
@@ -77,9 +77,8 @@ def _asked(arguments: argparse.Namespace) -> Iterator[tuple[Reference, Setting, 
     yield Reference.parse(package), preferences.source(arguments.channel), None
 
 
-def _tell_next(folder: Path, wanted: str) -> None:
+def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:
     """Name the command to go on with: for the use case that was named, or for all."""
-    described = untarred.read(folder).described
     if described.kind == LIBRARY:
         return
     try:

@@ -25,6 +25,7 @@ from packyard.core.bundle.manifest import BUNDLE
 from packyard.core.errors import UsageError
 from packyard.sharing.index import summary
 from packyard.sharing.index.summary import Summary
+from packyard.writing.source import workspace
 
 if TYPE_CHECKING:
     from packyard.writing.source.package import Package
@@ -77,7 +78,7 @@ def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[Summary], int 
         packages = _of_sources(workspaces.find(arguments), "", arguments.words)
         return f"the workspace {arguments.workspace}", packages, None
     if source.is_carried:
-        return str(source), _of_sources(workspaces.carried(), __version__, arguments.words), None
+        return str(source), _of_sources(workspace.built_in(), __version__, arguments.words), None
     from packyard.cli.channels import listed, open_channel, signed
 
     store = open_channel(source.value)

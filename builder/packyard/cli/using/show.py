@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
-from packyard.cli import bundles, declare, output, preferences, use_cases, workspaces
+from packyard.cli import bundles, declare, output, preferences, use_cases
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
@@ -30,6 +30,7 @@ from packyard.core.errors import UsageError
 from packyard.core.kubernetes import images, operators
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
+from packyard.writing.source import workspace
 
 ROWS = Rows(
     "package",
@@ -86,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _names(source: Setting) -> Sequence[str]:
     if source.is_carried:
-        return workspaces.carried().package_names()
+        return workspace.built_in().package_names()
     from packyard.cli.channels import listed
 
     return [each.name for each in listed(source.value).summaries()]

@@ -1,10 +1,9 @@
-"""Results cached by the digest of what they were made from, in a folder that may be deleted at any moment.
+"""Bytes cached by their digest, in a folder that may be deleted at any moment.
 
-    <folder>/ab/cdef…      one entry: the SHA-256 of its key and its bytes, and its bytes
+    <folder>/ab/cdef…      the bytes whose SHA-256 this is
 
-An entry that is damaged, truncated, missing or in the place of another is a miss: a cache can be slow, never wrong.
-Anybody may have written an entry, so readers trust none.
-Many processes may share a cache; each entry is written beside its place, and renamed into it.
+An entry that is damaged, truncated or missing is a miss: a cache can be slow, never wrong. Anybody may have written an
+entry, so readers trust none. Many processes may share a cache; each entry is written beside its place, and renamed.
 """
 
 from __future__ import annotations
@@ -12,77 +11,61 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError, UnavailableError
 from packyard.core.files import atomic, regular
 
-LIMIT = 512 * 1024 * 1024
-MAX_AGE = 30 * 24 * 3600
-_LEFT_BEHIND = 3600  # how old a file is that a killed writer left
-_ENTRY = re.compile(r"[0-9a-f]{62}|\..+")
-_HEAD = 65  # a SHA-256 in hexadecimal digits, a line feed
+_ENTRY = re.compile(r"[0-9a-f]{62}|\..+")  # also what a killed writer left
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Entries in ``folder``, which is made with the first.
-
-    After `prune`, not more than ``limit`` bytes stay, and none that was not used for ``age`` seconds.
-    """
+    """Entries in ``folder``, which is made with the first; after `prune` not more than ``limit`` bytes stay."""
 
     folder: Path
-    limit: int = field(default=LIMIT, kw_only=True)
-    age: float = field(default=MAX_AGE, kw_only=True)
+    limit: int
 
-    def get(self, key: Digest) -> bytes | None:
-        """Return the bytes that are cached under a key, or None."""
-        file = self._file(key)
+    def get(self, digest: Digest) -> bytes | None:
+        """Return the bytes that have a digest, or None."""
+        file = self._file(digest)
         try:
-            entry = regular.read(file, limit=self.limit + _HEAD)
+            data = regular.read(file, limit=self.limit)
             os.utime(file)  # used now: `prune` begins with what was not
         except (OSError, PackyardError):  # missing, or not readable: a miss
             return None
-        data = entry[_HEAD:]
-        return data if entry[:_HEAD] == _head(key, data) else None
+        return data if Digest.of(data) == digest else None
 
-    def put(self, key: Digest, data: bytes) -> None:
-        """Cache bytes under a key, and replace those that are there."""
-        file = self._file(key)
+    def put(self, digest: Digest, data: bytes) -> None:
+        """Cache the bytes that have a digest."""
+        file = self._file(digest)
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            atomic.write(str(file), _head(key, data) + data, mode=0o600, durable=False)
+            atomic.write(str(file), data, mode=0o600, durable=False)
         except OSError as error:
             raise UnavailableError(f"{self.folder}: results cannot be cached: {error.strerror or error}") from error
 
-    def prune(self, now: float) -> None:
-        """Delete what was not used for long, then the least recently used until the rest is within the limit."""
+    def prune(self) -> None:
+        """Delete the least recently used until the rest is within the limit."""
         try:
             total = 0
-            for last, size, file in sorted(self._entries(), reverse=True):
-                at_work = file.name.startswith(".")  # another process is writing it
+            for _, size, file in sorted(self._entries(), reverse=True):
                 total += size
-                if last < now - (_LEFT_BEHIND if at_work else self.age) or (total > self.limit and not at_work):
+                if total > self.limit:
                     file.unlink(missing_ok=True)
         except OSError as error:
             raise UnavailableError(f"{self.folder}: results cannot be deleted: {error.strerror or error}") from error
 
     def _entries(self) -> Iterator[tuple[float, int, Path]]:
-        """Yield last use, size and file of each entry, and of what killed writers left; links are not entered."""
+        """Yield last use, size and file of each entry; links are not entered."""
         for file in self.folder.glob("[0-9a-f][0-9a-f]/*"):
-            if not _ENTRY.fullmatch(file.name) or file.parent.is_symlink():
-                continue
-            try:
-                state = file.lstat()
-            except FileNotFoundError:  # another process prunes too
-                continue
-            yield state.st_mtime, state.st_size, file
+            if _ENTRY.fullmatch(file.name) and not file.parent.is_symlink():
+                with suppress(FileNotFoundError):  # another process prunes too
+                    state = file.lstat()
+                    yield state.st_mtime, state.st_size, file
 
-    def _file(self, key: Digest) -> Path:
-        return self.folder / key.hex[:2] / key.hex[2:]
-
-
-def _head(key: Digest, data: bytes) -> bytes:
-    return Digest.of(key.encode() + b"\n" + data).hex.encode() + b"\n"
+    def _file(self, digest: Digest) -> Path:
+        return self.folder / digest.hex[:2] / digest.hex[2:]

@@ -130,7 +130,8 @@ def is_of(item: Mapping[str, Any], run: str, namespace: str) -> bool:
 
 def _label(item: Object, labels: Mapping[str, str]) -> None:
     metadata = item.setdefault("metadata", {})
-    metadata["labels"] = {**(metadata.get("labels") or {}), **labels}
+    if isinstance(metadata, dict):  # else the server says so
+        metadata["labels"] = {**labels_of(item), **labels}
 
 
 def _templates(item: Object) -> list[Object]:

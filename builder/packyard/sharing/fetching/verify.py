@@ -97,16 +97,7 @@ def verify_bundle(
     """
     proof = Proof(bundle=bundle, listed=listed_by is not None, listed_by=tuple(listed_by or ()), trusted=trusted)
     trusted = trusted.optional() if proof.is_proved else trusted
-    if attested is None:
-        if trusted.is_required:
-            hint = f"ask its publisher; to require no signature there any more: {trusted.let_go}"
-            raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
-        return proof
-    file = f"{what}{provenance.end(attested)}"
-    if len(attested) > provenance.LIMIT:
-        raise IntegrityError(Problem(f"is larger than {provenance.LIMIT} bytes", file=file))
-    statement, opened = provenance.open(attested, trusted, file=file)
-    statement.check(bundle, file=file)
+    statement, opened = provenance.check(attested, bundle, trusted, what=what)
     return replace(proof, provenance=statement, signers=opened.signers, others=opened.others)
 
 

@@ -77,10 +77,8 @@ class RegistryIndex(Index):
         """Yield what would be listed of every package; its latest version is read for that."""
 
         def row(name: str) -> Summary | None:
-            with suppress(UnmadeStoreError):
-                package = Package(name=name, versions=Versions(self.registry, name))
-                return Summary.of(package, Digest("")) if package.latest or package.every else None
-            return None
+            package = self.known(name)
+            return Summary.of(package, Digest("")) if package.latest or package.every else None
 
         return filter(None, parallel.stream(row, self.registry.names, _AT_ONCE))
 

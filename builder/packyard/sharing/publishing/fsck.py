@@ -132,11 +132,10 @@ def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
         _check_checksum(store, entry)
     proof = next((key for end in provenance.ENDS if (key := entry.beside(end)) in survey.keys), entry.beside(SIGSTORE))
     with survey.noting(proof, again, "unproved"):
-        attested = provenance.check_beside(store, entry, trusted)
-        expected = provenance.open(attested, trusted, file=proof)[0].sbom if attested else None
-        if expected:
+        stated = provenance.check_beside(store, entry, trusted)
+        if stated and stated.sbom:
             with survey.noting(entry.beside(SBOM), again, "unproved"):
-                expected.verify(store.get(entry.beside(SBOM), limit=provenance.LIMIT), what=entry.beside(SBOM))
+                stated.sbom.verify(store.get(entry.beside(SBOM), limit=provenance.LIMIT), what=entry.beside(SBOM))
 
 
 def _check_checksum(store: Store, entry: IndexEntry) -> None:

@@ -181,5 +181,5 @@ def _translated(file: Path) -> Iterator[None]:
     except OSError as error:
         where = str(error.filename2 or error.filename or file)
         is_denied = isinstance(error, PermissionError)
-        hint = f"whoever it belongs to lets you use it, as by: chmod a+rX {quote(where)}" if is_denied else ""
+        hint = f"ask whoever it belongs to; all may read it after: chmod a+rX {quote(where)}" if is_denied else ""
         raise UnavailableError(Problem(error.strerror or str(error), file=where, hint=hint)) from error

@@ -59,7 +59,10 @@ class TrustedChannel:
 
     def to_bytes(self) -> bytes:
         """Return the file of the channel."""
-        keys = [asdict(each) if isinstance(each, Identity) else _named(each) for each in self.signatories]
+        keys = [
+            asdict(each) if isinstance(each, Identity) else {"name": each.name, "key": each.to_pem().decode()}
+            for each in self.signatories
+        ]
         fields = {"channel": self.identity, "signed": _REQUIRED, "keys": keys}
         return record.to_bytes({"apiVersion": record.API_VERSION, "kind": _KIND, **fields})
 
@@ -78,9 +81,9 @@ class Keyring:
         key = SigningKey.new()
         public_file, private_file = self.folder / f"{name}{_PUBLIC}", self.folder / f"{name}{_PRIVATE}"
         for file in filter(os.path.lexists, (public_file, private_file)):
-            raise _taken(file)
-        self._write(private_file, key.to_pem(passphrase), mode=0o600, replace=False)
-        self._write(public_file, key.public.to_pem(), mode=0o644, replace=False)
+            raise ConflictError(Problem("exists already", file=str(file), hint="choose another name"))
+        self._write(private_file, key.to_pem(passphrase), mode=0o600)
+        self._write(public_file, key.public.to_pem(), mode=0o644)
         return key, public_file
 
     def signing_names(self) -> list[str]:
@@ -139,7 +142,7 @@ class Keyring:
         return sorted(read, key=lambda channel: channel.identity)
 
     def _file(self, channel: str) -> Path:
-        return self.folder / _CHANNELS / _file_name(identity(channel))
+        return self.folder / _CHANNELS / f"{Digest.of(identity(channel).encode()).hex}.json"
 
     def _read(self, name: str) -> TrustedChannel:
         file = self.folder / _CHANNELS / name
@@ -160,26 +163,12 @@ class Keyring:
                 return []
             raise UnavailableError(Problem(error.strerror or str(error), file=str(self.folder / folder))) from error
 
-    def _write(self, file: Path, data: bytes, *, mode: int, replace: bool = True) -> None:
+    def _write(self, file: Path, data: bytes, *, mode: int) -> None:
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            atomic.write(str(file), data, mode=mode, durable=True, replace=replace)
-        except FileExistsError as error:
-            raise _taken(file) from error
+            atomic.write(str(file), data, mode=mode, durable=True)
         except OSError as error:
             raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=str(file))) from error
-
-
-def _taken(file: Path) -> ConflictError:
-    return ConflictError(Problem("exists already", file=str(file), hint="choose another name"))
-
-
-def _named(key: PublicKey) -> dict[str, str]:
-    return {"name": key.name, "key": key.to_pem().decode()}
-
-
-def _file_name(channel: str) -> str:
-    return f"{Digest.of(channel.encode()).hex}.json"
 
 
 def _name_of(file: str) -> str:

@@ -149,16 +149,29 @@ def get(store: Store, name: str, version: str) -> bytes | None:
     return next((data for data in read if data is not None), None)
 
 
-def check_beside(store: Store, bundle: Identified, trusted: Trust) -> bytes | None:
-    """Return what `get` does; it must be about this bundle, and be there where a signature is required."""
+def check_beside(store: Store, bundle: Identified, trusted: Trust) -> Provenance | None:
+    """Read the statement beside a bundle in a channel; see `check`."""
     data = get(store, bundle.name, bundle.version)
-    file = bundle_key(bundle.name, bundle.version, end(data) if data is not None else SIGSTORE)
-    if data is not None:
-        open(data, trusted, file=file)[0].check(bundle, file=file)
-    elif trusted.is_required:
-        hint = f"ask its publisher; to require no signature there any more: {trusted.let_go}"
-        raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=file, hint=hint))
-    return data
+    return check(data, bundle, trusted, what=bundle_key(bundle.name, bundle.version))[0]
+
+
+def check(data: bytes | None, bundle: Identified, trusted: Trust, *, what: str) -> tuple[Provenance | None, Opened]:
+    """Read the statement of a bundle, if there is one, and who signed it.
+
+    It must be about this bundle, and be there where a signature is required. Messages call the bundle ``what``.
+    """
+    if data is None:
+        if trusted.is_required:
+            hint = f"ask its publisher; to require no signature there any more: {trusted.let_go}"
+            problem = "is missing: nothing proves where the bundle is from"
+            raise IntegrityError(Problem(problem, file=f"{what}{SIGSTORE}", hint=hint))
+        return None, Opened(payload=b"")
+    file = f"{what}{end(data)}"
+    if len(data) > LIMIT:
+        raise IntegrityError(Problem(f"is larger than {LIMIT} bytes", file=file))
+    statement, opened = open(data, trusted, file=file)
+    statement.check(bundle, file=file)
+    return statement, opened
 
 
 @cache

@@ -179,17 +179,11 @@ def _places(columns: Sequence[Sequence[Thing]], gap: float) -> tuple[dict[Thing,
     step = _HEIGHT + _GAP
     places, x, tall = dict[Thing, Place](), float(_MARGIN), step * max(map(len, columns)) - _GAP
     for column in columns:
-        width = max(map(_width, column))
+        width = max(max(len(thing.kind) * 6.6, len(_short(thing.name)) * 7.6) for thing in column) + 24
         top = _MARGIN + (tall - step * len(column) + step) / 2
-        for at, thing in enumerate(column):
-            own = _width(thing)
-            places[thing] = Place(x + (width - own) / 2, top + at * step, own)
+        places |= {thing: Place(x, top + at * step, width) for at, thing in enumerate(column)}
         x += width + gap
     return places, x - gap + _MARGIN, tall + 2 * _MARGIN
-
-
-def _width(thing: Thing) -> float:
-    return max(len(thing.kind) * 6.6, len(_short(thing.name)) * 7.6) + 24
 
 
 def _short(name: str) -> str:

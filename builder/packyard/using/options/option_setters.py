@@ -6,7 +6,7 @@ A value stands once in a package: it holds for every use case that has the optio
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,13 +17,24 @@ from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import has_components
 from packyard.using.options.options import Options, find
 from packyard.using.setters import handedits
-from packyard.using.setters.change import Beside
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.handedits import HandEdit
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
 from packyard.using.setters.packages import PackageFiles, all_below, find_all, find_packages, read_krmfile, read_package
+
+
+class Beside(NamedTuple):
+    """Packages that a change of a directory reaches beside it: the options that a use case has enabled.
+
+    ``root_dir`` holds the directory and them, ``directory`` is the path from there; ``packages`` are the paths of the
+    others, each with the setters that are reached there, and the options that have them.
+    """
+
+    root_dir: Path
+    directory: str
+    packages: Mapping[str, Mapping[str, Sequence[str]]]
 
 
 class OptionSetters(NamedTuple):

@@ -25,10 +25,10 @@ def check(here: Workspace, package: Package, draft: Draft, parsed: Sequence[Pars
     files = [*(member.path for member in draft.members), "packyard.json"]
     by_folder = {each.where.removeprefix(f"{name}/").rstrip("/"): each for each in parsed}
     setters = {path: each.definitions.setters for path, each in by_folder.items() if each.definitions.setters}
-    lines = draft.readme.decode().splitlines()
+    lines = dict(enumerate(draft.readme.decode().splitlines(), 1))
     written = {line: (path, number) for path, text in readme.find(here, package) if is_own(path)
                for number, line in enumerate(text.splitlines(), 1)}  # fmt: skip
     for fault in documents.check({README: draft.readme}, Folder(files, setters)):
-        if place := written.get(lines[fault.line - 1]):
+        if place := written.get(lines.get(fault.line, "\n")):
             composed = f"{name}/{README}:{fault.line}"
             yield replace(fault, file=here.sources.shown(place[0]), line=place[1], composed=composed)

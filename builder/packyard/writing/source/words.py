@@ -166,6 +166,8 @@ class Words:
         value, word = self.values.get(name), self.defined.get(name)
         if value is not None:
             return Problem(f"setters.{name}: {message}", file=value.file, line=value.line, hint=hint)
+        if word and (pattern := word.entry.value.find("x-k8s-cli", "substitution", "pattern")):
+            return pattern.problem(f"{name}: {message}", hint)
         return word.problem(message, hint) if word else Problem(f"{name}: {message}", hint=hint)
 
     def _bound(self, value: Node, behind: Comment | None) -> tuple[Node, Comment | None]:

@@ -77,25 +77,6 @@ def test_kpt_eval_sets_fields_and_leaves_every_other_byte_as_with_cat(run: Run, 
     assert '[info] apps/v1/Deployment/web spec.replicas: set field value to "5"' in done.stderr
 
 
-def test_kpt_render_runs_it_from_a_pipeline_with_a_config_map_and_a_config_path(run: Run, tmp_path: Path) -> None:
-    files = {**FILES, "Kptfile": KPTFILE, "setters.yaml": SETTERS}
-    write(tmp_path / "pkg", files)
-    run("kpt", "fn", "render", "pkg", "--allow-exec")
-    expected = as_kpt_writes(
-        run,
-        tmp_path,
-        files,
-        ("web:1.7", "web:1.8"),
-        ("replicas: 3", "replicas: 5"),
-        ("    1.7\n", "    1.8\n"),
-        ("[--zone, a]", '[--zone, "c, d"]'),
-        ("- a # first\n- b\n", '- c\n- "d"\n'),
-    )
-    assert read(tmp_path / "pkg") == expected
-    run("kpt", "fn", "render", "pkg", "--allow-exec")
-    assert read(tmp_path / "pkg") == expected
-
-
 KUSTOMIZATION = """\
 resources: [deployment.yaml, sub/config.yaml]
 transformers: [setters.yaml]

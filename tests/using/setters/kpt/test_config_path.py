@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 import reading
 from packyard.cli import main as command_line
-from tiny import packyard
 
 KPTFILE = """\
 apiVersion: kpt.dev/v1
@@ -67,44 +65,3 @@ def test_a_config_path_that_is_no_yaml_file_of_the_package_is_refused(
         assert "is not a YAML file of the package" in said
         assert "\x1b" not in said
     assert reading.files(tmp_path) == before
-
-
-def pipe(file: Path) -> None:
-    os.mkfifo(file)
-
-
-def link_out(file: Path) -> None:
-    file.symlink_to(file.parent.parent / "outside.yaml")
-
-
-def link_to_itself(file: Path) -> None:
-    file.symlink_to(file.name)
-
-
-def link_to_a_device(file: Path) -> None:
-    file.symlink_to("/dev/zero")
-
-
-def too_large(file: Path) -> None:
-    with file.open("wb") as stream:
-        stream.truncate(65 << 20)
-
-
-def deep(file: Path) -> None:
-    file.write_text("data: " + "[" * 5000, "utf-8")
-
-
-@pytest.mark.parametrize("name", ["setters.yaml", "Kptfile", "sub/Kptfile"])
-@pytest.mark.parametrize("make_file", [pipe, link_out, link_to_itself, link_to_a_device, too_large, deep])
-def test_a_file_of_a_kpt_package_may_be_anything(tmp_path: Path, name: str, make_file: Callable[[Path], None]) -> None:
-    """The package is refused, or the file of no use here; nobody waits, and nothing outside is written."""
-    (tmp_path / "outside.yaml").write_text(SETTERS, "utf-8")
-    root = make(tmp_path / "pkg", "setters.yaml")
-    (root / "setters.yaml").write_text(SETTERS, "utf-8")
-    (root / "sub").mkdir()
-    (root / name).unlink(missing_ok=True)
-    make_file(root / name)
-    done = packyard("set", root, "app=bar", XDG_STATE_HOME=str(tmp_path / "state"))
-    assert done.returncode in (0, 1), done.stderr
-    assert done.returncode == 0 or str(root) in done.stderr, done.stderr
-    assert (tmp_path / "outside.yaml").read_text("utf-8") == SETTERS

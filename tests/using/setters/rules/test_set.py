@@ -11,7 +11,7 @@ import yaml
 
 import tiny
 from packyard.core.errors import InputError
-from packyard.using.setters.change import change_setters
+from packyard.using.setting import set_values
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def package(tmp_path: Path) -> Path:
 
 
 def test_the_library_checks_rules_without_a_command_line(package: Path) -> None:
-    (change,) = change_setters(package, {"EVALS": ["2"], "EPOCHS": ["2"]})
+    (change,) = set_values(package, {"EVALS": ["2"], "EPOCHS": ["2"]}).changes
     assert change.plan.counts == {"EVALS": 1, "EPOCHS": 1}
 
 
@@ -30,4 +30,4 @@ def test_real_kustomize_keeps_the_rules(package: Path, kustomize3: Path) -> None
     assert yaml.safe_load(krmfile)["rules"] == yaml.safe_load(tiny.text("rules/package/Krmfile"))["rules"]
     assert b"# kept with care" in krmfile
     with pytest.raises(InputError, match="An evaluation comes at most as late as the last epoch"):
-        change_setters(package, {"EVALS": ["5"]})
+        set_values(package, {"EVALS": ["5"]})

@@ -272,7 +272,7 @@ def lost(case: Case, after: Files, *, kept: bool = True) -> Iterator[str]:
         setter = found.get(case.name(name))
         if setter is None or setter.value != value or not setter.is_set:
             yield f"{name}={value}"
-    for name in {*case.work.options} - enabled(after).options.keys():
+    for name in {*case.work.options} - enabled(after).enabled.keys():
         yield f"option {name}"
     for path, lines in case.work.added.items():
         yield from (line for line in lines if line.encode() not in after.get(path, b"").split(b"\n"))

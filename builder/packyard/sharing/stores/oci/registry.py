@@ -27,7 +27,7 @@ from packyard.sharing.stores.store import (
 _PAGES, _LONGEST_PAGE = 10_000, 32 * 1024 * 1024
 _LISTINGS = 20  # attempts
 _AGAIN, _PAUSES = (400, 404, 409), (0.05, 0.2)  # seconds
-_NOT_DELETED = (400, 403, 404, 405, 501)  # where manifests cannot be deleted, or are not there
+_NOT_DELETED = (400, 401, 403, 404, 405, 501)  # where manifests cannot be deleted, or are not there
 _NO_API = (400, 404, 405, 501)
 _DENIED = (401, 403)
 _NEXT = re.compile(r'<([^<>]*)>\s*;[^<>]*?\brel="?next"?')
