@@ -29,9 +29,10 @@ from packyard.core.yaml.node import (
 from packyard.core.yaml.span import attached, children_below, expanded, header_comment
 from packyard.core.yaml.values import meaning
 
-#: Nodes, each with what it has to show: a text or a list, what a node of another text means, or, of a mapping, some
+#: A node with what it has to show: a text or a list, what a node of another text means, or, of a mapping, some
 #: entries, None for one that has to be missing.
-Planned = Sequence[tuple[Node, "Reading | Node | Mapping[str, Reading | None]"]]
+PlannedNode = tuple[Node, "Reading | Node | Mapping[str, Reading | None]"]
+Planned = Sequence[PlannedNode]
 _Key = tuple[type, int]
 _ABOVE, _BEHIND = "above", "behind"
 

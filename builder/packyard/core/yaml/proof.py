@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from packyard.core.errors import InputError
-from packyard.core.yaml.compare import Comparison, Planned, refused, shows, unread
+from packyard.core.yaml.compare import Comparison, Planned, PlannedNode, refused, shows, unread
 from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Child, Collection, Document, Node, Scalar, Source
@@ -60,12 +60,17 @@ def apply_to_text(
     stretches: list[_Stretch] = []
     if new != source.text or shows_aliases:
         stretches = _stretches(source, ordered, () if shows_aliases else documents)
-    for stretch in stretches:
-        _prove(source, stretch, [each for each in planned if stretch.holds(each[0])])
+    elsewhere: list[PlannedNode] = []
+    within: list[list[PlannedNode]] = [[] for _ in stretches]
+    for item in planned:
+        place = bisect_right(stretches, item[0].start, key=lambda stretch: stretch.start) - 1
+        (within[place] if place >= 0 and stretches[place].holds(item[0]) else elsewhere).append(item)
+    for stretch, plans in zip(stretches, within, strict=True):
+        _prove(source, stretch, plans)
     if new != source.text:
         _check_aliases(source, new, ordered)
-    for node, plan in planned:
-        if not any(stretch.holds(node) for stretch in stretches) and not shows(node, plan):
+    for node, plan in elsewhere:
+        if not shows(node, plan):
             raise unread(source, node.start)
     return new
 
@@ -124,11 +129,11 @@ def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document])
         lines = _lines_around(source, edit, documents)
         if lines is None:
             break
-        start, end, inside = spans[-1] if spans else (0, 0, [])
-        if lines[0] < end:
-            spans[-1] = (min(start, lines[0]), max(end, lines[1]), [*inside, edit])
-        else:
-            spans.append((*lines, [edit]))
+        (start, end), inside = lines, [edit]
+        while spans and start < spans[-1][1]:
+            first, last, before = spans.pop()
+            start, end, inside = min(first, start), max(last, end), before + inside
+        spans.append((start, end, inside))
     else:
         stretches = [_Stretch(*span, _alone(source, *span[:2])) for span in spans]
         if all(stretch.documents for stretch in stretches):
