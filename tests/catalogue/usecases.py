@@ -282,12 +282,12 @@ def of_bases_with(*texts: str) -> Any:
     The others differ in their storage. Nothing is composed for it: that takes seconds in every process of a test run.
     """
     cases = {
-        (item.name, each.base): pytest.param(item, each, id=f"{item.name}/{each.path}")
+        (item.name, use_case.base): pytest.param(item, use_case, id=f"{item.name}/{use_case.path}")
         for item in PACKAGES
-        for each in sorted(
+        for use_case in sorted(
             item.use_cases, key=lambda each: each.path.endswith("/user-allocated-pvc")
         )  # the last counts
-        if any(text in _source_text(each.base) for text in texts)
+        if any(text in _source_text(use_case.base) for text in texts)
     }
     return pytest.mark.parametrize(("package", "use_case"), cases.values())
 

@@ -49,8 +49,8 @@ def channel(tmp_path: Path) -> Path:
         ("VLLM", ["llm-serving"]),
         ("ResNet50 v1.5 serving", ["resnet50v1-5-fp32-inference-k8s"]),
         ("net50", []),
-        ("sweep", [item.name for item in PACKAGES if any(each.name == "sweep" for each in item.use_cases)]),
-        ("tensorflow inference", [each.name for each in PACKAGES if _is(each, "tensorflow", "inference")]),
+        ("sweep", [item.name for item in PACKAGES if any(use_case.name == "sweep" for use_case in item.use_cases)]),
+        ("tensorflow inference", [package.name for package in PACKAGES if _is(package, "tensorflow", "inference")]),
     ],
 )
 def test_words_choose_among_packages_of_the_catalogue_and_of_a_channel(

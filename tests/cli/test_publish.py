@@ -82,7 +82,7 @@ def test_parts_are_listed_at_once_and_the_last_closes_the_release(root: Path, ch
     assert told == [says + rest for rest in ("0/4, 1/4, 3/4", "1/4, 3/4", "1/4, 3/4", "3/4")]
     refused("has 4 shards, and this is one of 2", *words, "1/2")
     assert packyard("publish", *words, "3/4").stderr.splitlines()[-1] == "the release 1.0 is closed"
-    assert [str(each) for each in access.read(open_store(str(channel))).entries] == ["p@1.0", "q@1.0", "r@1.0"]
+    assert [str(entry) for entry in access.read(open_store(str(channel))).entries] == ["p@1.0", "q@1.0", "r@1.0"]
     index, other = (access.read(open_store(str(each))) for each in (one, channel))
     assert (index.listed, index.releases) == (other.listed, other.releases)
     assert set(index.files_below()) == set(other.files_below())

@@ -119,8 +119,8 @@ def _etcd_flags(data_dir: Path, client: str, peer: str) -> list[str]:
 def _current(definition: Object) -> Object:
     """Return a definition without its deprecated versions: Kueue would convert objects of its own by a webhook."""
     spec = definition["spec"]
-    versions = [each for each in spec["versions"] if not each.get("deprecated")]
-    versions[-1]["storage"] = not any(each["storage"] for each in versions[:-1])
+    versions = [version for version in spec["versions"] if not version.get("deprecated")]
+    versions[-1]["storage"] = not any(version["storage"] for version in versions[:-1])
     return {**definition, "spec": {**spec, "versions": versions}}
 
 
@@ -281,7 +281,7 @@ def _node(name: str) -> Object:
 def _is_open(node: Object) -> bool:
     """Say whether pods are placed on a node: the taint of one that is not ready is taken off a moment later."""
     conditions = node.get("status", {}).get("conditions") or ()
-    is_ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    is_ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
     return is_ready and not node["spec"].get("taints")
 
 

@@ -59,7 +59,7 @@ def table() -> list[str]:
 
 
 def written(fields: Sequence[Field]) -> str:
-    texts = (f"`{each.name}` ({written(each.items)})" if each.items else f"`{each.name}`" for each in fields)
+    texts = (f"`{field.name}` ({written(field.items)})" if field.items else f"`{field.name}`" for field in fields)
     return ", ".join(texts) or "the Kubernetes object"
 
 

@@ -209,7 +209,7 @@ def test_only_the_job_that_comments_may_write_and_it_runs_nothing_of_the_change(
     assert rights == {"impact": {"contents": "read"}, "comment": {"pull-requests": "write"}}
     assert recipe[True] == "pull_request"  # not `pull_request_target`, which has the rights of the repository
     steps = [step.get("uses", "") for step in recipe["jobs"]["comment"]["steps"]]
-    assert not any(each.startswith("actions/checkout") for each in steps)
+    assert not any(step.startswith("actions/checkout") for step in steps)
     jobs = yaml.safe_load((RECIPES / "gitlab-impact.yml").read_text())
     assert jobs["comment"]["variables"]["GIT_STRATEGY"] == "none"
     assert "IMPACT_TOKEN" not in str(jobs["impact"])

@@ -51,4 +51,4 @@ for line in sys.stdin:
     asked = json.loads(line)
     processes = [fork(asked["program"], asked["log"], each) for each in asked["environments"]]
     print(json.dumps(processes), flush=True)
-    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(each, 0)[1]) for each in processes]), flush=True)
+    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) for process in processes]), flush=True)

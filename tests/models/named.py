@@ -39,7 +39,7 @@ def find(pattern: re.Pattern[str], package: str = "llm-serving") -> dict[str, st
 @cache
 def servers() -> Mapping[str, Object]:
     """Return the containers that start vLLM, in manifests as they are shipped."""
-    (item,) = [each for each in PACKAGES if each.name == "llm-serving"]
+    (item,) = [package for package in PACKAGES if package.name == "llm-serving"]
     return {
         f"{use_case.path}, {where}": container
         for use_case in item.use_cases
@@ -51,7 +51,7 @@ def servers() -> Mapping[str, Object]:
 
 def command_lines() -> Iterator[list[str]]:
     """Yield the words of servers as they are shipped, with their values."""
-    (item,) = [each for each in PACKAGES if each.name == "llm-serving"]
+    (item,) = [package for package in PACKAGES if package.name == "llm-serving"]
     for use_case in item.use_cases:
         objects = shipped(item, use_case).parse()
         for _, pod in as_pods(objects):
@@ -109,5 +109,5 @@ def keywords() -> Iterator[tuple[str, str]]:
     for function in (node for node in program.body if isinstance(node, ast.FunctionDef)):
         classes = {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)} & {*CLASSES}
         mappings = [node.value for node in function.body if isinstance(node, ast.Assign)]
-        keys = [key for each in mappings if isinstance(each, ast.Dict) for key in each.keys]
+        keys = [key for item in mappings if isinstance(item, ast.Dict) for key in item.keys]
         yield from ((name, key.value) for name in classes for key in keys if isinstance(key, ast.Constant))

@@ -17,4 +17,4 @@ for words in json.load(sys.stdin):
     assert words[:2] == ["vllm", "serve"], words
     parser.parse_args(words[2:])
 actions: list[argparse.Action] = parser._actions
-print(json.dumps(sorted({name for each in actions for name in each.option_strings if name.startswith("--")})))
+print(json.dumps(sorted({name for action in actions for name in action.option_strings if name.startswith("--")})))

@@ -133,7 +133,7 @@ def load_adapter(folder: Path, longest: int) -> None:
     data = (folder / "adapter_model.safetensors").read_bytes()
     length = int.from_bytes(data[:8], "little")
     tensors = {name: each for name, each in json.loads(data[8 : 8 + length]).items() if name != "__metadata__"}
-    assert max(each["data_offsets"][1] for each in tensors.values()) == len(data) - 8 - length
+    assert max(tensor["data_offsets"][1] for tensor in tensors.values()) == len(data) - 8 - length
     sides: dict[str, str] = {}
     for name, each in sorted(tensors.items()):
         found = re.fullmatch(r"base_model\.model\.(.+)\.lora_([AB])\.weight", name)

@@ -15,7 +15,7 @@ from real import Served
 from tiny import RELEASE
 
 #: What an administrator types once for a cluster, and whether the tests have what it downloads.
-_INSTALLING = {command: bool(each.tested) for each in OPERATORS for command in each.install}
+_INSTALLING = {command: bool(operator.tested) for operator in OPERATORS for command in operator.install}
 
 
 class Readme:
@@ -43,7 +43,7 @@ class Readme:
     @property
     def installing(self) -> list[str]:
         """What an administrator types once for a cluster, in its order, as far as the tests have what it downloads."""
-        return [each for each in in_sentences(self.text) if _INSTALLING.get(each)]
+        return [sentence for sentence in in_sentences(self.text) if _INSTALLING.get(sentence)]
 
     def in_sentences(self) -> Iterator[str]:
         """Yield what sentences name for everybody, and no block has."""

@@ -76,14 +76,14 @@ class Visit:
 
     def follow(self, blocks: Sequence[Block], sentences: Sequence[str]) -> None:
         """Type all blocks, and what stands in sentences, the clean-up last; nothing may be left of the run."""
-        *_, cleaning = [each for each in sentences if "kubectl delete" in each]
+        *_, cleaning = [sentence for sentence in sentences if "kubectl delete" in sentence]
         with ExitStack() as self._beside, self.world.holding(self.objects, self.brought):
             for block in blocks:
                 self.reader.go("")
                 for command in block.commands:
                     self._type(command)
             self._settle()
-            self._say([each for each in sentences if each != cleaning])
+            self._say([sentence for sentence in sentences if sentence != cleaning])
             self.reader.go(self.readme.directory)
             self._type(cleaning)
             wait(self.world.names_of_pods)

@@ -66,7 +66,7 @@ def planned(client: Kubectl, ready: Rendered) -> list[str]:
     try:
         planning.plan(client, ready, who="ann", when=made.WHEN)
     except PackyardError as error:
-        return [str(each) for each in error.problems]
+        return [str(problem) for problem in error.problems]
     return []
 
 
@@ -116,7 +116,7 @@ def recording(kubectl: Kubectl, calls: Calls) -> Kubectl:
         calls.append((words, data, done))
         return done
 
-    return Answered(**{each.name: getattr(kubectl, each.name) for each in fields(kubectl)}, by=ask)
+    return Answered(**{field.name: getattr(kubectl, field.name) for field in fields(kubectl)}, by=ask)
 
 
 def keep(made: Calls, moment: str, fault: Fault, namespace: str) -> None:
@@ -129,11 +129,11 @@ def keep(made: Calls, moment: str, fault: Fault, namespace: str) -> None:
     with suppress(UnrecordedError):
         last = _reason(told(moment, fault))
     lines = [_line(*each) for each in sorted(made, key=itemgetter(0, 1))]
-    calls = _settled([_of_namespace(each, namespace) for each in lines], namespace)
-    of_server = {_key(each): each for each in calls if each["call"].startswith(_OF_SERVER)}
+    calls = _settled([_of_namespace(line, namespace) for line in lines], namespace)
+    of_server = {_key(call): call for call in calls if call["call"].startswith(_OF_SERVER)}
     shared = of_server | {_key(each): each for each in _read(_SHARED)}
     _write(_SHARED, shared.values())
-    _write(place, (each for each in calls if shared.get(_key(each)) != each))
+    _write(place, (call for call in calls if shared.get(_key(call)) != call))
     now = _reason(told(moment, fault))
     assert last in (None, now), f"{place}: {now!r} was {last!r}"
 
@@ -209,7 +209,7 @@ def _read(place: Path) -> list[dict[str, Any]]:
 
 def _write(place: Path, calls: Iterable[Mapping[str, Any]]) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
-    lines = sorted(json.dumps(each, ensure_ascii=False) for each in calls)
+    lines = sorted(json.dumps(call, ensure_ascii=False) for call in calls)
     place.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
@@ -217,7 +217,7 @@ def _of_namespace(call: dict[str, Any], namespace: str) -> dict[str, Any]:
     """Return a call without what other tests have left on the cluster, and without what is large and not asked for."""
     output = call["output"] if isinstance(call.get("output"), dict) else {}
     if isinstance(output.get("items"), list):
-        call["output"] = {**output, "items": [each for each in output["items"] if not _is_foreign(each, namespace)]}
+        call["output"] = {**output, "items": [item for item in output["items"] if not _is_foreign(item, namespace)]}
     if rights := output.get("status", {}).get("resourceRules"):  # which come in any order
         output["status"] = {"resourceRules": sorted(rights, key=json.dumps)}
     return _without(call, _SPARE) if call["call"].startswith("get --raw=") else call

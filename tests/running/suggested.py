@@ -111,7 +111,7 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
 
 def _text(node: ast.Constant | ast.JoinedStr) -> str:
     if isinstance(node, ast.JoinedStr):
-        return "".join(_text(each) if isinstance(each, ast.Constant) else ANY for each in node.values)
+        return "".join(_text(value) if isinstance(value, ast.Constant) else ANY for value in node.values)
     return node.value if isinstance(node.value, str) else ""
 
 

@@ -189,7 +189,7 @@ def offers(said: str, what: str) -> list[list[str]]:
     """Return the commands that complete and that remove a run that is applied in part."""
     found = re.search(rf"run {RUN} {what}\n  (.*) completes it\n  (.*) removes it", said)
     assert found, said
-    return [shlex.split(each) for each in found.groups()]
+    return [shlex.split(group) for group in found.groups()]
 
 
 def interrupted_midway(api: Api, namespace: str, by: signal.Signals, *words: object) -> tuple[int, str, str]:

@@ -37,7 +37,7 @@ def pod(name: str, phase: str, *, index: int | None = None, code: int = 0, at: i
 
 
 def job(*conditions: str, **spec: Any) -> Object:
-    ended = [{"type": each, "status": "True", "message": "as the controller says"} for each in conditions]
+    ended = [{"type": condition, "status": "True", "message": "as the controller says"} for condition in conditions]
     return {**made.job("run", "run", **spec), "status": {"conditions": ended}}
 
 

@@ -44,7 +44,7 @@ def test_programs_and_files_follow_from_the_command(command: list[Any], expected
 
 def found(container: dict[str, Any], *objects: dict[str, Any]) -> list[str]:
     checks = probe.find(container, VOLUMES, probe.values_of(container, objects))
-    return [f"{each.kind} {each.word}" for each in checks]
+    return [f"{check.kind} {check.word}" for check in checks]
 
 
 def test_folders_follow_from_variables_and_mounts() -> None:
@@ -104,7 +104,7 @@ def test_a_probe_stands_alone_and_nothing_selects_it() -> None:
 def looked_for(folder: Path, shell: str, *checks: str) -> list[str]:
     """Run the script of a probe's pods as nobody, and return what it says of each check."""
     script = files("packyard.running").joinpath("probe.sh").read_text("utf-8")
-    words = [part for each in checks for part in each.split(" ", 1)]
+    words = [part for check in checks for part in check.split(" ", 1)]
     user = [str(real.program("setpriv")), "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
     program, *more = shell.split()
     command = [*user, str(real.program(program)), *more, "-c", script, "probe.sh", "name", *words]
@@ -157,7 +157,7 @@ def test_says_what_it_could_not_look_at() -> None:
     assert (said.severity, said.about) == ("unknown", "image a:1")
     assert '"/bin/sh": no such file' in said.message
     lines = probe.read(checks, {"message": "0\n\x1b[31m1\n2 \x1b[31m\n99\n-1\n"}, "a:1")
-    assert [each.severity for each in lines] == ["passed", "passed", "unknown", "unknown", "unknown"]
+    assert [line.severity for line in lines] == ["passed", "passed", "unknown", "unknown", "unknown"]
 
 
 def test_what_a_program_reads_may_still_come() -> None:

@@ -148,7 +148,7 @@ def of(version: str, kind: str, **labels: str) -> Object:
 
 
 def test_kinds_operators_and_queues() -> None:
-    operators = {each.image: each for each in OPERATORS}
+    operators = {operator.image: operator for operator in OPERATORS}
     deployments = [
         running(operators[image], version) | {"status": {"availableReplicas": ready}}
         for image, version, ready in (
@@ -157,8 +157,8 @@ def test_kinds_operators_and_queues() -> None:
             ("lws", "main", 1),
         )
     ]
-    for each in deployments:
-        each["metadata"]["namespace"] = "operators"
+    for deployment in deployments:
+        deployment["metadata"]["namespace"] = "operators"
     served = {
         "kubeflow.org/v1": {"MPIJob": "mpijobs", "TFJob": "tfjobs"},
         "argoproj.io/v1alpha1": {"Workflow": "workflows"},
@@ -196,7 +196,7 @@ def test_kinds_operators_and_queues() -> None:
 
 def test_without_a_use_case_the_operators_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As whoever keeps a cluster asks before there is a package."""
-    jobset = next(each for each in OPERATORS if each.name == "JobSet")
+    jobset = next(operator for operator in OPERATORS if operator.name == "JobSet")
     deployment = running(jobset, "v0.9.0") | {"status": {"availableReplicas": 1}}
     program = tmp_path / "bin/kubectl"
     program.parent.mkdir()

@@ -28,6 +28,6 @@ def test_a_fault_is_explained_of_a_run_that_has_it(fault: Fault) -> None:
 
 def test_every_recording_is_of_a_fault() -> None:
     wanted = {
-        recordings.file(moment, each) for moment in ("before", "after") for each in FAULTS if getattr(each, moment)
+        recordings.file(moment, fault) for moment in ("before", "after") for fault in FAULTS if getattr(fault, moment)
     }
     assert {*recordings.FOLDER.glob("*/*.jsonl")} <= wanted

@@ -75,7 +75,7 @@ def use_case(tmp_path: Path) -> Path:
 
 def test_packyard_json_and_the_readme_say_it(use_case: Path) -> None:
     said = json.loads((use_case.parents[1] / "packyard.json").read_bytes())
-    assert [next(iter(each.keys() & {"operator", "secret", "kubernetes"})) for each in said["requires"]] == [
+    assert [next(iter(require.keys() & {"operator", "secret", "kubernetes"})) for require in said["requires"]] == [
         "secret",
         "kubernetes",
         "operator",

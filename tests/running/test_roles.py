@@ -69,7 +69,7 @@ def test_the_role_has_every_kind_of_the_catalogue_and_what_it_is_made_into() -> 
 
 
 def test_the_role_has_the_rights_that_roles_of_the_catalogue_give_and_no_wildcard() -> None:
-    given = {each for item in catalogue() if item["kind"] == "Role" for each in rights(item)}
+    given = {right for item in catalogue() if item["kind"] == "Role" for right in rights(item)}
     assert sorted(given - rights(role("Role"))) == []
     for kind in ("Role", "ClusterRole"):
         assert not any("*" in right for right in rights(role(kind)))
@@ -97,7 +97,7 @@ def test_a_user_with_the_roles_is_refused_nothing(
     people.await_right(cluster, namespace, verb="list", resource="nodes", group="")
     use("--kubeconfig", str(config), directory=directory)
     events = [*people.requests(cluster, namespace)]
-    assert [each["objectRef"] for each in events if each["responseStatus"]["code"] == 403] == []
+    assert [event["objectRef"] for event in events if event["responseStatus"]["code"] == 403] == []
 
 
 def served(directory: Path) -> Path:

@@ -140,7 +140,7 @@ def test_warnings_stand_apart(api_server: Api, namespace_of_server: str) -> None
     old = bare_pod(nodeSelector={"beta.kubernetes.io/os": "linux"})
     done = client.ask(_POD, json.dumps(old).encode())
     assert (done.code, done.errors) == (0, "")
-    assert [each for each in done.warnings if "beta.kubernetes.io/os" in each], done
+    assert [warning for warning in done.warnings if "beta.kubernetes.io/os" in warning], done
 
 
 @pytest.mark.usefixtures("kubectl")

@@ -132,7 +132,7 @@ def test_every_file_that_nothing_lists_is_found_and_removed_when_told_to(store: 
 @pytest.mark.nightly
 def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Path, store: DirectoryStore) -> None:
     """In bundles, checksums, provenance, SBOMs, the index, and records."""
-    listed = {str(each): each for each in access.read(store, TRUSTED).entries}
+    listed = {str(entry): entry for entry in access.read(store, TRUSTED).entries}
     choose, keys = random.Random(sample.SEED), files(store)
     for _ in range(1000 if sample.WHOLE else 30):
         key = choose.choice(keys)
@@ -141,7 +141,7 @@ def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Pa
         data[at] ^= 1 << choose.randrange(8)
         (store.root_dir / key).write_bytes(data)
         if not found(store):
-            assert {str(each): each for each in access.read(store, TRUSTED).entries} == listed, (key, at)
+            assert {str(entry): entry for entry in access.read(store, TRUSTED).entries} == listed, (key, at)
         for reference in ("bert@1.0", "gpt", "bert@~1.1.0"):
             try:
                 got = fetch(store, reference, trusted=TRUSTED)
@@ -177,7 +177,7 @@ def test_records_that_are_lost_are_made_again_of_their_bundles(store: DirectoryS
     assert index.is_closed("1.0")
     assert found(store) == []
     assert access.read(store, TRUSTED) == index
-    assert [each.yanked for each in index.entries] == [""] * 4, "what a lost record said is lost"
+    assert [entry.yanked for entry in index.entries] == [""] * 4, "what a lost record said is lost"
 
 
 def test_an_index_that_is_lost_keeps_its_id_where_it_is_remembered(store: DirectoryStore, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_an_index_that_is_lost_keeps_its_id_where_it_is_remembered(store: Direct
     close(store, "1.1", by=BY)
     gc(store, Policy(yanked=True), by=BY)
     before = access.read(store, TRUSTED, memory)
-    assert [str(each) for each in before.entries] == ["bert@1.0", "gpt@1.0", "gpt@1.1"]
+    assert [str(entry) for entry in before.entries] == ["bert@1.0", "gpt@1.0", "gpt@1.1"]
     (store.root_dir / INDEX).write_bytes(b"x")
     index, *_ = fsck.repair(store, replace(BY, memory=memory))
     assert (index.channel, index.number, index.entries) == (before.channel, before.number + 1, before.entries)
@@ -207,7 +207,7 @@ def test_what_is_not_whole_or_not_proved_is_not_listed(store: DirectoryStore) ->
     _, listed, _ = fsck.repair(store, BY)
     assert listed == [str(entries[3])]
     unlisted = {key for kind, key in found(store) if kind == "unlisted" and key.endswith(".tar.gz")}
-    assert unlisted == {each.key for each in entries[:3]}
+    assert unlisted == {entry.key for entry in entries[:3]}
 
 
 def test_an_interrupted_publish_is_listed_and_others_are_not_lost(store: DirectoryStore) -> None:
@@ -223,7 +223,7 @@ def test_an_interrupted_publish_is_listed_and_others_are_not_lost(store: Directo
             super().swap(key, data, expected)
 
     fsck.repair(Overtaken(store.root_dir), Publisher(key=KEY))
-    assert {"new@3.0", "other@4.0", "bert@1.0"} <= {str(each) for each in access.read(store).entries}
+    assert {"new@3.0", "other@4.0", "bert@1.0"} <= {str(entry) for entry in access.read(store).entries}
 
 
 def test_a_place_that_is_no_channel_is_not_repaired(tmp_path: Path) -> None:

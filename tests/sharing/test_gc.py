@@ -44,10 +44,10 @@ def proved(entry: IndexEntry, key: SigningKey | None = KEY) -> dict[str, bytes]:
 
 
 def filled(store: Store, versions: Sequence[str] = VERSIONS, *, key: SigningKey | None = KEY) -> Store:
-    bundles = [bundle("bert", each) for each in versions]
+    bundles = [bundle("bert", version) for version in versions]
     publish(store, bundles, attest=partial(proved, key=key), by=Publisher(key=key))
-    for each in versions:
-        close(store, each, by=Publisher(key=key))
+    for version in versions:
+        close(store, version, by=Publisher(key=key))
     return store
 
 
@@ -62,7 +62,7 @@ def ran(store: Store, policy: Policy, *names: str, **rest: Any) -> dict[str, str
 
 
 def versions(store: Store) -> list[str]:
-    return [each.version for each in access.read(store, TRUSTED).named("bert").entries]
+    return [entry.version for entry in access.read(store, TRUSTED).named("bert").entries]
 
 
 def findings(store: Store, trusted: Trust = TRUSTED) -> list[tuple[str, str, str]]:
@@ -87,7 +87,7 @@ def test_a_policy_names_what_goes(store: Store, policy: Policy, gone: set[str]) 
     assert ran(store, policy, is_trial=True) == dict.fromkeys(sorted(gone, key=VERSIONS.index), "goes")
     assert versions(store) == [*VERSIONS]
     assert ran(store, policy) == dict.fromkeys(sorted(gone, key=VERSIONS.index), "removed")
-    assert versions(store) == [each for each in VERSIONS if each not in gone]
+    assert versions(store) == [version for version in VERSIONS if version not in gone]
     assert {key.partition("/")[0] for key in store.list("")} - {"index"} == {*VERSIONS} - gone
     assert findings(store) == []
 
@@ -199,7 +199,7 @@ def test_the_verb_prints_a_row_for_each_version_and_removes_nothing_unasked(tmp_
         "removed bert@1.0: it is older than the newest 1",
         "removed bert@1.1: it is older than the newest 1",
     ]
-    assert tuple(each.version for each in access.read(store).entries) == ("1.2",)
+    assert tuple(entry.version for entry in access.read(store).entries) == ("1.2",)
     told = packyard("get", "bert@1.0", "--from", channel, "--to", tmp_path)
     assert told.stderr.startswith("error: bert@1.0 was removed: it is older than the newest 1 (it has 1.2)")
     told = packyard("get", "--locked", "--lock", lock, "--from", channel, "--to", tmp_path)

@@ -183,7 +183,7 @@ def test_no_redirection_leads_from_https_to_http(
 
 def authorizations(server: Server) -> list[str]:
     """Return what each request sent, a user and password decoded, an empty text where there is nothing."""
-    found = [re.search(rb"^Authorization: (?:Basic )?(.*)\r$", each, re.MULTILINE) for each in server.requests]
+    found = [re.search(rb"^Authorization: (?:Basic )?(.*)\r$", request, re.MULTILINE) for request in server.requests]
     texts = [match[1].decode() if match else "" for match in found]
     return [text if " " in text or not text else base64.b64decode(text).decode() for text in texts]
 

@@ -170,7 +170,7 @@ def test_some_hundreds_of_packages_are_in_shards_whatever_their_order(store: Dir
     assert one.shards == listed.shards
     read = access.read(store)
     assert read == listed
-    assert [each.name for each in read.summaries()] == [each.name for each in entries]
+    assert [summary.name for summary in read.summaries()] == [each.name for each in entries]
     assert {key for key in store.list("index/") if key != KEY} == set(read.files_below())
 
 
@@ -236,7 +236,7 @@ def test_a_list_of_100000_packages_takes_at_most_1000_requests() -> None:
 
 def test_the_listing_follows_versions_and_yanks() -> None:
     def rows(index: Index) -> dict[str, tuple[str, str]]:
-        return {each.name: (each.version, each.title) for each in index.summaries()}
+        return {summary.name: (summary.version, summary.title) for summary in index.summaries()}
 
     newer = replace(entry("bert", "2.0"), description="Other: prose")
     assert rows(more := INDEX.add(newer)) == {"bert": ("2.0", "Other"), "resnet": ("v2.7.0", "")}

@@ -103,7 +103,7 @@ def test_publishes_lists_yanks_closes_copies_and_removes(odd: Registry, tmp_path
     assert folder.get("1.1/bert.tar.gz.spdx.json") == b"about bert@1.1\n"
 
     outcomes = gc(open_store(odd.address), Policy(yanked=True), ["bert"])
-    assert [(each.entry.version, each.status) for each in outcomes] == [("1.1", "removed")]
+    assert [(outcome.entry.version, outcome.status) for outcome in outcomes] == [("1.1", "removed")]
     with pytest.raises(InputError, match=r"bert@1\.1 was removed: it was yanked: diverges"):
         fetch(open_store(odd.address), "bert@1.1")
     assert list(fsck.check(open_store(odd.address))) == []

@@ -88,7 +88,7 @@ def test_a_registry_has_the_bundle_as_a_referrer(
     tag = MANIFEST.replace(":", "-")
     listed = ask(store, "bert", f"manifests/{tag}")  # where the registry keeps no list of its own
     listed = listed if listed.ok else ask(store, "bert", f"referrers/{MANIFEST}")
-    kinds = {each["artifactType"] for each in listed.json()["manifests"]}
+    kinds = {manifest["artifactType"] for manifest in listed.json()["manifests"]}
     assert envelope.BUNDLE_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
     assert list(fsck.check(store, TRUST)) == []
     assert [status for _, status in copy(channel, store, by=lambda: Publisher(key=KEY))] == ["unchanged"]

@@ -184,11 +184,11 @@ def test_a_version_that_does_not_verify_has_a_page_that_says_so(zoo: Path) -> No
 
 def test_a_version_whose_file_or_rule_is_broken_does_not_keep_the_others_from_their_pages(tmp_path: Path) -> None:
     made = package("ruled")
-    krmfile = next(each.data for each in made.members if each.path == f"{CASE}/Krmfile")
+    krmfile = next(member.data for member in made.members if member.path == f"{CASE}/Krmfile")
     broken = Member(
         path=f"{CASE}/Krmfile", data=json.dumps({**json.loads(krmfile), "rules": [{"rule": "1 +"}]}).encode()
     )
-    kept = [each for each in made.members if each.path not in ("packyard.json", broken.path)]
+    kept = [member for member in made.members if member.path not in ("packyard.json", broken.path)]
     zoo = channel(tmp_path / "zoo", build(made.manifest, [*kept, broken]), package("gone"), package("good"))
     (zoo / "1.0/gone.tar.gz").unlink()
     pages = written(zoo)

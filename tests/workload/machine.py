@@ -90,7 +90,7 @@ class Pod:
     @property
     def log(self) -> str:
         """What all containers printed."""
-        return "".join(f"--- {self.name} {each.spec['name']}\n{each.log}" for each in self.containers)
+        return "".join(f"--- {self.name} {container.spec['name']}\n{container.log}" for container in self.containers)
 
     def records_dir(self, container: str) -> Path:
         return self.folder / "records" / container
@@ -107,11 +107,11 @@ class Pod:
 
     @property
     def has_ended(self) -> bool:
-        return bool(self.containers) and all(each.process.poll() is not None for each in self.containers)
+        return bool(self.containers) and all(container.process.poll() is not None for container in self.containers)
 
     def wait(self) -> int:
         """Return the first exit code that is not 0, when all containers ended."""
-        return next((code for code in [each.wait() for each in self.containers] if code), 0)
+        return next((code for code in [container.wait() for container in self.containers] if code), 0)
 
     def release(self) -> None:
         """Let stand-ins end that were held."""
@@ -119,8 +119,8 @@ class Pod:
             file.unlink()
 
     def kill(self) -> None:
-        for each in self.containers:
-            each.kill()
+        for container in self.containers:
+            container.kill()
 
     def here(self, path: str) -> Path:
         """Return where a path of the pod's first container lies on this machine."""
@@ -327,7 +327,7 @@ class Machine:
             searches += pod.described["spec"].get("dnsConfig", {}).get("searches", [])
             lines = ["127.0.0.1 localhost", f"{pod.address} {own}"]
             for address, name in names:
-                short = [name.removesuffix(f".{each}") for each in searches if name.endswith(f".{each}")]
+                short = [name.removesuffix(f".{search}") for search in searches if name.endswith(f".{search}")]
                 lines.append(" ".join([address, name, *short]))
             with pod.hosts_file.open("r+") as file:  # there is no moment in which it is empty
                 file.write("\n".join(lines) + "\n")

@@ -55,7 +55,7 @@ def _composed(here: Workspace, names: Sequence[str], arguments: argparse.Namespa
         drafts = executor.run(
             partial(compose_draft, here, _VERSION), names, jobs=fanout.jobs(arguments, names), done=done
         )
-    return {each.name: files_of(each.bundle().members) for each in drafts}
+    return {draft.name: files_of(draft.bundle().members) for draft in drafts}
 
 
 def files(folder: Path) -> Files:

@@ -24,7 +24,7 @@ _OF_WORKSPACE = ("build", "publish", "lint")
 
 def main(arguments: Sequence[str]) -> int:
     """Take the words after ``packyard``, the unfinished one last, and print its completions."""
-    typed = [each.strip("'\"") for each in arguments[arguments[:1] == ["--"] :] or [""]]
+    typed = [argument.strip("'\"") for argument in arguments[arguments[:1] == ["--"] :] or [""]]
     *before, word = map(os.path.expanduser, typed)  # texts, of which the last may be no path
     try:
         offered = {candidate for candidate in _candidates(before, word) if candidate.startswith(word)}
@@ -108,7 +108,7 @@ def _packages(words: Sequence[str], start: str, *, with_use_cases: bool) -> Iter
     from packyard.core.bundle import address
     from packyard.writing.source import workspace
 
-    named = [each.partition("=")[2] for each in words if each.startswith("--from=")]
+    named = [word.partition("=")[2] for word in words if word.startswith("--from=")]
     source = preferences.source(words[words.index("--from") + 1] if "--from" in words else named[-1] if named else None)
     package, slash, _ = start.partition("/")
     if not slash or not with_use_cases:

@@ -16,14 +16,14 @@ Flags of every verb:
 def overview() -> str:
     """Return what `packyard` alone prints: the verbs of users, and the names of the others."""
     title = f"packyard {__version__}: assemble, set, pack, publish and run packages for Kustomize"
-    others = [f"{each.title + ':':<18} {' '.join(each.verbs)}" for each in GROUPS if each is not USE]
+    others = [f"{group.title + ':':<18} {' '.join(group.verbs)}" for group in GROUPS if group is not USE]
     more = "packyard VERB --help describes a verb, packyard help all lists all."
     return "\n\n".join((title, _table(USE), "\n".join(others), more))
 
 
 def every() -> str:
     """Return all verbs with what they do, group by group, and the flags of every verb."""
-    return "\n\n".join((*(f"{each.title}:\n\n{_table(each)}" for each in GROUPS), _FLAGS))
+    return "\n\n".join((*(f"{group.title}:\n\n{_table(group)}" for group in GROUPS), _FLAGS))
 
 
 def _table(group: Group) -> str:

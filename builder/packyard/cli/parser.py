@@ -77,8 +77,8 @@ class Parser(argparse.ArgumentParser):
 
     def choices(self, place: int) -> Sequence[str]:
         """Return what the word at a place, counted from 0, may be, where it is one of a few."""
-        words = [each for each in self._actions if not each.option_strings]
-        return [str(choice) for each in words[place : place + 1] for choice in each.choices or ()]
+        words = [action for action in self._actions if not action.option_strings]
+        return [str(choice) for word in words[place : place + 1] for choice in word.choices or ()]
 
     def _print_message(self, message: str, _file: object = None) -> None:
         output.page(message.rstrip("\n"))

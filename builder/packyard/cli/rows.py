@@ -65,14 +65,14 @@ def _values(declared: Sequence[Field], row: Any) -> Mapping[str, Any]:
     if isinstance(row, str | os.PathLike):
         row = (row,)
     if type(row) is tuple:  # and no object with names
-        return {each.name: value for each, value in zip(declared, row, strict=True)}
-    return {each.name: each.of(row) for each in declared}
+        return {field.name: value for field, value in zip(declared, row, strict=True)}
+    return {field.name: field.of(row) for field in declared}
 
 
 def document(declared: Sequence[Field], row: Any) -> dict[str, Any]:
     """Return a row as JSON has it."""
     values = _values(declared, row)
-    items = {each.name: each.items for each in declared if each.items}
+    items = {field.name: field.items for field in declared if field.items}
     return {
         name: [document(items[name], item) for item in value] if name in items else value
         for name, value in values.items()
@@ -126,11 +126,11 @@ def declared(module: Any) -> list[Rows]:
     """Return what a verb's module declares; one that must start fast names the module that does."""
     if isinstance(where := getattr(module, "ROWS", None), str):
         module = import_module(where)
-    return [each for each in vars(module).values() if isinstance(each, Rows)]
+    return [value for value in vars(module).values() if isinstance(value, Rows)]
 
 
 def add_arguments(parser: argparse.ArgumentParser, module: Any) -> None:
     """Declare the flag that a verb has for its rows."""
-    for forms in [each.forms for each in declared(module)][:1]:
+    for forms in [rows.forms for rows in declared(module)][:1]:
         text = f"output format (default: {forms[0]})"
         parser.add_argument("-o", "--output", choices=forms, default=forms[0], help=text)

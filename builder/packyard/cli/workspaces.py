@@ -53,7 +53,7 @@ def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
 def paths(name: str) -> Sequence[str]:
     """Return the use cases of a package that packyard carries; none if it carries no such package."""
     here = workspace.built_in()
-    return [each.path for each in package.read(here, name).use_cases] if name in here.package_names() else []
+    return [use_case.path for use_case in package.read(here, name).use_cases] if name in here.package_names() else []
 
 
 def root(arguments: argparse.Namespace, *, carried: bool = False) -> Path:

@@ -103,7 +103,7 @@ class PackyardError(Exception):
 
     def hinted(self: Raised, hint: str) -> Raised:
         """Return the same error, with a hint for those problems that have none."""
-        return self.mapped(lambda each: each if each.hint else each._replace(hint=hint))
+        return self.mapped(lambda problem: problem if problem.hint else problem._replace(hint=hint))
 
 
 class InputError(PackyardError):

@@ -74,12 +74,12 @@ class Probe:
 
     def record(self, namespace: str) -> RunRecord:
         """Return its Jobs as a run, of which `status` says what it does."""
-        objects = tuple(Reference.of(each, namespace) for each in self.jobs)
+        objects = tuple(Reference.of(job, namespace) for job in self.jobs)
         return RunRecord(run=self.name, number=1, when="", objects=objects)
 
     def is_over(self, now: RunStatus) -> bool:
         """Say whether there is nothing to wait for: all pods have ended, or will not start by themselves."""
-        over = [each for each in now.pods if not each.is_active or trouble.is_failing(each.item)]
+        over = [pod for pod in now.pods if not pod.is_active or trouble.is_failing(pod.item)]
         return len(over) == len(self.jobs)
 
     def findings(self, now: RunStatus) -> list[Finding]:
@@ -121,10 +121,10 @@ def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, d
         return any((each.kind, each.name) in own for each in held.of(part))
 
     volumes = [
-        {"name": each.get("name"), "emptyDir": {}} if "ephemeral" in each or is_brought(each) else each
-        for each in pod.volumes
+        {"name": volume.get("name"), "emptyDir": {}} if "ephemeral" in volume or is_brought(volume) else volume
+        for volume in pod.volumes
     ]
-    named = {text(each.get("name")) for each in volumes}
+    named = {text(volume.get("name")) for volume in volumes}
     volumes += [{"name": each, "emptyDir": {}} for each in sorted(pod.volume_names - named)]
     fields = {field: value for field in _OF_POD if (value := pod.get(field)) is not None}
     if ("ServiceAccount", fields.get("serviceAccountName")) in own:
@@ -135,17 +135,17 @@ def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, d
     for container in (each for path, each in pod.container_places if _NOT_MAIN.isdisjoint(path)):
         called, values = text(container.get("name")) or "main", values_of(container, objects)
         checks[called] = find(container, volumes, values)
-        env = [each for each in mappings(container.get("env")) if each.get("name") not in values]
+        env = [item for item in mappings(container.get("env")) if item.get("name") not in values]
         made = {
             **{field: container[field] for field in _OF_CONTAINER if field in container},
             "name": called,
             "command": ["/bin/sh", "-c", script, "probe.sh"],
-            "args": [name, *(part for each in checks[called] for part in (each.kind, each.word))],
+            "args": [name, *(part for check in checks[called] for part in (check.kind, check.word))],
             "env": [
                 *({"name": name, "value": value} for name, value in values.items()),
                 *(each for each in env if not is_brought(each)),
             ],
-            "envFrom": [each for each in mappings(container.get("envFrom")) if not is_brought(each)],
+            "envFrom": [item for item in mappings(container.get("envFrom")) if not is_brought(item)],
             "resources": _RESOURCES,
         }
         containers.append(made)
@@ -156,7 +156,7 @@ def find(container: Object, volumes: Sequence[Object], values: Mapping[str, str]
     """Return what a container needs whose pod has these volumes, and that has these variables."""
     lists = (container.get(field) for field in ("command", "args"))
     words = [word for each in lists if isinstance(each, list) for word in each if isinstance(word, str)]
-    sources = {text(each.get("name")): each for each in volumes}
+    sources = {text(volume.get("name")): volume for volume in volumes}
     mounts = {text(each.get("mountPath")): each for each in mappings(container.get("volumeMounts"))}
     of_mounts = {path: sources.get(text(each.get("name")), {}) for path, each in mounts.items()}
     empty = [path for path, source in of_mounts.items() if "emptyDir" in source]
@@ -170,7 +170,7 @@ def find(container: Object, volumes: Sequence[Object], values: Mapping[str, str]
         if holder := max((each for each in lasting if PurePosixPath(value).is_relative_to(each)), key=len, default=""):
             kind = "read" if mounts[holder].get("readOnly") is True else "write"
             checks.append(Check(kind, f"$({name})", f"{name} {value}"))
-    return tuple(dict.fromkeys(each for each in checks if "{{" not in each.word))  # a parameter of Argo
+    return tuple(dict.fromkeys(check for check in checks if "{{" not in check.word))  # a parameter of Argo
 
 
 def values_of(container: Object, objects: Sequence[Object]) -> dict[str, str]:

@@ -118,7 +118,7 @@ def bundle_key(name: str, version: str, end: str = "") -> str:
 
 
 def _needs(bundle: Bundle) -> tuple[str, ...]:
-    required = {text.partition(" ") for each in bundle.manifest.use_cases.values() for text in each.requires}
+    required = {text.partition(" ") for use_case in bundle.manifest.use_cases.values() for text in use_case.requires}
     return tuple(sorted({name for kind, _, name in required if kind in _NEEDS}))
 
 

@@ -149,7 +149,7 @@ def set_values(
                 shipped = _shipped(real) if unset or keep else {}
                 if keep:
                     defined = setters.krmfile.definitions.setters
-                    here = here.among([name for name, each in defined.items() if _is_as_shipped(each, shipped)])
+                    here = here.among([name for name, setter in defined.items() if _is_as_shipped(setter, shipped)])
                 planned = setters.plan(here, shipped) if here.names else Plan()
                 check_rules(setters.krmfile, planned)
             except InputError as error:
@@ -170,12 +170,12 @@ def set_values(
             Problem(f"setter {name!r} {where}", hint=suggest(name, known), missing=name)
             for name in ([] if keep else kept)
         )
-        _refuse(directory, (placed(each, values.get(each.missing, ())) for each in missing))
+        _refuse(directory, (placed(problem, values.get(problem.missing, ())) for problem in missing))
         refuse(_without_fields(changes))
         if not dry_run:
             tree.write(after)
     unsure = [each.unsure for each in enabled.values() if each.unsure]
-    return Outcome(changes, tree.root_dir, files, kept, [str(each) for each in misfits], unsure)
+    return Outcome(changes, tree.root_dir, files, kept, [str(misfit) for misfit in misfits], unsure)
 
 
 def _refuse(directory: Path, problems: Iterable[Problem]) -> None:

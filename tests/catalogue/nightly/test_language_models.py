@@ -29,7 +29,7 @@ def running(cluster: Api, namespace: str) -> tuple[list[Object], list[int]]:
     def left() -> list[str]:
         pods[:] = cluster.list("v1", "Pod", namespace)
         claims = cluster.list("resource.k8s.io/v1", "ResourceClaim", namespace)
-        given = {each["metadata"]["name"]: each.get("status", {}).get("allocation") for each in claims}
+        given = {claim["metadata"]["name"]: claim.get("status", {}).get("allocation") for claim in claims}
         used = [each["resourceClaimName"] for pod in pods for each in pod["status"].get("resourceClaimStatuses", ())]
         unready = [pod["metadata"]["name"] for pod in pods if not condition(pod, "Ready")]
         lacking = [claim for claim in used if not given.get(claim)]
@@ -76,7 +76,7 @@ def test_gpus_with_less_memory_are_not_taken(name: str, cluster: Api, served5: S
         messages = [each.get("message", "") for each in conditions if each["type"] == "PodScheduled"]
         return (
             []
-            if messages and all("cannot allocate all claims" in each for each in messages)
+            if messages and all("cannot allocate all claims" in message for message in messages)
             else messages or ["no pod"]
         )
 

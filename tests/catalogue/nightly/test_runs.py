@@ -261,7 +261,7 @@ def open_queue(api: Api, namespace: str, name: str, objects: list[Object]) -> No
     """Have Kueue admit whatever names a queue of a namespace."""
     containers = [container for _, pod in as_pods(objects) for container in pod["spec"]["containers"]]
     amounts = [container.get("resources", {}).get(field, {}) for container in containers for field in _AMOUNTS]
-    covered = sorted({resource for each in amounts for resource in each})
+    covered = sorted({resource for amount in amounts for resource in amount})
     flavor = {"name": namespace, "resources": [{"name": each, "nominalQuota": "1P"} for each in covered]}
     group = {"coveredResources": covered, "flavors": [flavor]}
     for kind, own, spec in (

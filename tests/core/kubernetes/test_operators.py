@@ -27,7 +27,7 @@ def test_versions_are_read_from_tags(tag: str, version: tuple[int, ...] | None) 
 
 
 def test_an_operator_is_found_by_its_image_wherever_that_comes_from() -> None:
-    (mpi,) = (each for each in OPERATORS if each.image == "mpi-operator")
+    (mpi,) = (operator for operator in OPERATORS if operator.image == "mpi-operator")
     images = ["mirror.example:5000/a/mpi-operator:0.8.0@sha256:" + "0" * 64, "example/mpi-operator-exporter:1.0", ""]
     items = [
         {

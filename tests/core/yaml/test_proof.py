@@ -46,7 +46,7 @@ class Text:
             for one in (child.comment, child.value.comment, *child.head, *child.foot)
             if one is not None
         ]
-        return next(one for one in comments if one.text == text)
+        return next(comment for comment in comments if comment.text == text)
 
     def at(self, text: str) -> int:
         return self.source.text.index(text)

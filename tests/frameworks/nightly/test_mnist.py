@@ -67,7 +67,7 @@ def set_objects(path: str, **values: object) -> list[Object]:
 def store_digits(cluster: Machine, objects: Sequence[Object], count: int) -> None:
     """Put digits where the storage has its data: the first of those that a first run makes."""
     data = next(item["data"] for item in shipped(PACKAGE, USE_CASES["first-run/none"]).parse() if programs(item))
-    (volume,) = {str(each): each for each in storages(objects)}.values()
+    (volume,) = {str(storage): storage for storage in storages(objects)}.values()
     folder = cluster.storage(volume) / "datasets"
     folder.mkdir(exist_ok=True)
     script = data["make_digits.py"].replace("COUNT = 6000", f"COUNT = {count}")
@@ -83,7 +83,7 @@ def storages(value: object) -> list[Object]:
     if isinstance(value, dict):
         found = [each for each in value.get("volumes", []) if each["name"] == "storage"]
         return found + storages(list(value.values()))
-    return [each for item in value for each in storages(item)] if isinstance(value, list) else []
+    return [storage for item in value for storage in storages(item)] if isinstance(value, list) else []
 
 
 def losses(pod: Pod) -> list[str]:

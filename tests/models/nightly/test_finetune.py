@@ -29,7 +29,7 @@ from workload.models import MODEL, tensors
 PYTHON = os.environ.get("PACKYARD_TORCH", "")
 NewMachine = Callable[[list[Object]], Machine]
 
-USE_CASES = {f"{item.name}/{each.path}": (item, each) for item in PACKAGES for each in item.use_cases}
+USE_CASES = {f"{item.name}/{use_case.path}": (item, use_case) for item in PACKAGES for use_case in item.use_cases}
 SINGLE_NODE = "single-node/user-allocated-pvc"
 BUCKET = "single-node-bucket/object-storage"
 MULTI_NODE = [f"multi-node-{kind}/user-allocated-pvc" for kind in ("job-set", "train-job")]

@@ -60,7 +60,7 @@ def name(plain: Running) -> str:
 def test_it_is_ready_and_answers(plain: Running, name: str) -> None:
     question = {"model": name, "messages": [{"role": "user", "content": "Hello!"}], "max_tokens": 5}
     choices = answer(*plain, "/v1/chat/completions", question)["choices"]
-    assert [each["message"]["role"] for each in choices] == ["assistant"]
+    assert [choice["message"]["role"] for choice in choices] == ["assistant"]
     assert answer(*plain, "/v1/models")["data"][0]["max_model_len"] == 4096
 
 
@@ -68,7 +68,7 @@ def test_paths_that_packages_name_are_routes(plain: Running) -> None:
     status, text = ask(*plain, "/openapi.json")
     routes = [*json.loads(text)["paths"], "/metrics"] if status == 200 else serving.logged_routes(plain[1])
     assert [
-        path for path in named.paths() if not any(f"{each}/".startswith(path.rstrip("/") + "/") for each in routes)
+        path for path in named.paths() if not any(f"{route}/".startswith(path.rstrip("/") + "/") for route in routes)
     ] == []
 
 
@@ -77,7 +77,7 @@ def test_metrics_that_packages_name_are_there(plain: Running, name: str) -> None
     _, text = ask(*plain, "/metrics")
     there = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}
     there |= {each.removesuffix("_total") for each in there}
-    assert [each for each in named.metrics() if each.removesuffix("_total") not in there] == []
+    assert [metric for metric in named.metrics() if metric.removesuffix("_total") not in there] == []
 
 
 def test_adapters_are_served_beside_their_model_and_one_is_loaded_while_it_runs(plain: Running, adapter: Path) -> None:

@@ -63,7 +63,7 @@ def test_every_command_of_a_readme_runs(
     package: Package, web_dir: Path, cluster: Api, bin_dir: Path, served5: Served, tmp_path: Path
 ) -> None:
     readme = Readme(package, web_dir)
-    commands = {each for block in readme.blocks for each in block.commands}
+    commands = {command for block in readme.blocks for command in block.commands}
     sentences = list(readme.in_sentences())
     path = f"{bin_dir}{os.pathsep}{path_of([*commands, *sentences])}"
     content = {url: zipped(name) for url, name in DATASETS.items()}

@@ -28,10 +28,10 @@ def test_every_use_case_is_sound_where_it_has_what_it_needs(
     chosen = [each for each in built if bool(test_runs.of_kind(each, "PersistentVolumeClaim")) == brings_claims]
     namespace = operated.create_namespace(max(map(level, chosen), key=LEVELS.index))
     runs = [moved(each, "any", namespace) for each in chosen]
-    whole = [item for each in runs for item in each]
+    whole = [item for run in runs for item in run]
     test_runs.provide(operated, namespace, whole)
-    for each in needed_secrets(whole):
-        operated.create(each, namespace).expect_done()
+    for needed_secret in needed_secrets(whole):
+        operated.create(needed_secret, namespace).expect_done()
     known = facts.read(replace(client, namespace=namespace), doctor.questions(whole))
     for objects in runs:
         found = doctor.judge(objects, known)

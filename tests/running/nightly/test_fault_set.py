@@ -76,8 +76,8 @@ def test_it_is_told_before_anything_is_applied(fault: Fault, plane: Api, there: 
     recorded = recordings.recording(found, calls)
     findings = recordings.findings(recorded, ready)
     told = recordings.said(findings, recordings.planned(recorded, ready))
-    for each in findings:
-        check_typed(each.fix, found)
+    for finding in findings:
+        check_typed(finding.fix, found)
     assert re.search(fault.before, told, re.DOTALL), told
     if recordings.IS_RECORDING:
         recordings.keep(calls, "before", fault, there)

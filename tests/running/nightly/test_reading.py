@@ -142,9 +142,9 @@ def test_steps_of_a_workflow_are_roles(client: Kubectl, cluster: Api, tmp_path: 
         settled(client, pipeline="failing")
     (one,) = status.read(client, records.read_all(client))
     assert one.reason.partition(":")[0] == "check"
-    assert {each.containers[0] for each in one.pods} == {"main"}
+    assert {pod.containers[0] for pod in one.pods} == {"main"}
 
 
 def steps(client: Kubectl) -> dict[str, int]:
     (one,) = status.read(client, records.read_all(client))
-    return {each.name: each.ready for each in one.roles}
+    return {role.name: role.ready for role in one.roles}

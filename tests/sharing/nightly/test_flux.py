@@ -72,7 +72,7 @@ def _run(program: Path, api: Api) -> Iterator[Api]:
 def _unmet(api: Api, item: Object, namespace: str, **wanted: str) -> list[str]:
     """Say what conditions an object has, if not those that are wanted."""
     conditions = api.read(item, namespace).expect_done().get("status", {}).get("conditions") or ()
-    status = {each["type"]: each["status"] for each in conditions}
+    status = {condition["type"]: condition["status"] for condition in conditions}
     return [] if wanted.items() <= status.items() else [json.dumps(conditions)]
 
 
@@ -80,7 +80,7 @@ def settled(api: Api, item: Object, **wanted: str) -> Mapping[str, Object]:
     """Wait until the object has these conditions, and return all that it has."""
     wait(lambda: _unmet(api, item, NAMESPACE, **wanted))
     status = api.read(item, NAMESPACE).expect_done()["status"]
-    return {each["type"]: each for each in status["conditions"]}
+    return {condition["type"]: condition for condition in status["conditions"]}
 
 
 def verified(api: Api, store: OCIStore, key: bytes = KEY.public.to_pem()) -> Object:

@@ -68,7 +68,7 @@ def test_it_has_what_ntia_asks_for(tmp_path: Path) -> None:
 
 def test_lists_every_file_with_both_digests() -> None:
     found = _bundle()
-    listed = {each["fileName"]: {c["algorithm"]: c["checksumValue"] for c in each["checksums"]} for each in
+    listed = {file["fileName"]: {c["algorithm"]: c["checksumValue"] for c in file["checksums"]} for file in
               _read(found)["files"]}  # fmt: skip
     assert listed == {
         f"./{member.path}": {
@@ -83,7 +83,7 @@ def test_lists_every_file_with_both_digests() -> None:
 def test_lists_every_image_by_its_repository_and_its_tag_or_digest() -> None:
     packages = _read(_bundle())["packages"][1:]
     assert [(each["name"], each.get("versionInfo")) for each in packages] == [IMAGES[name] for name in sorted(IMAGES)]
-    references = [each["externalRefs"][0]["referenceLocator"] for each in packages]
+    references = [package["externalRefs"][0]["referenceLocator"] for package in packages]
     assert "pkg:oci/image-recognition?repository_url=docker.io%2Fintel%2Fimage-recognition&tag=tf-latest" in references
     digest = "sha256%3A" + "ab" * 32
     assert f"pkg:oci/b@{digest}?repository_url=registry.example%3A5000%2Fa%2Fb&tag=1.0" in references
@@ -93,7 +93,7 @@ def test_relates_everything_to_the_package() -> None:
     found = _read(_bundle())
     ids = [each["SPDXID"] for each in (*found["files"], *found["packages"])]
     assert len(set(ids)) == len(ids)
-    assert {each["relatedSpdxElement"] for each in found["relationships"]} == set(ids)
+    assert {relationship["relatedSpdxElement"] for relationship in found["relationships"]} == set(ids)
 
 
 def test_the_same_bundle_has_the_same_sbom_however_it_is_compressed() -> None:

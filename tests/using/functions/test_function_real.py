@@ -53,7 +53,7 @@ def answer(code: int, text: str) -> Answer:
     except yaml.YAMLError:
         return Answer(code, [], None)
     return Answer(
-        code, [shown(each) for each in (results["items"] if isinstance(results, dict) else results)], said(text)
+        code, [shown(item) for item in (results["items"] if isinstance(results, dict) else results)], said(text)
     )
 
 

@@ -17,7 +17,7 @@ HEAD = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresour
 
 def composed(folder: Path, *operations: str, base: str = BASE) -> str:
     (folder / "run.yaml").write_text(base)
-    listed = "".join(f"    - {each}\n" for each in operations)
+    listed = "".join(f"    - {operation}\n" for operation in operations)
     patches = f"patches:\n- target: {{kind: Run}}\n  patch: |-\n{listed}" if operations else ""
     (folder / "kustomization.yaml").write_text(HEAD + patches)
     (item,) = accumulate(parts.read(Sources(folder), "", "Kustomization"))

@@ -36,7 +36,7 @@ def loaded(text: str) -> list[object]:
 
 
 def texts(objects: Iterable[object]) -> list[str]:
-    return sorted(json.dumps(each, sort_keys=True) for each in objects)
+    return sorted(json.dumps(item, sort_keys=True) for item in objects)
 
 
 @BUILT

@@ -69,7 +69,7 @@ def with_edit(file: str, *edits: tuple[str, str], of: dict[str, bytes] = PACKAGE
 
 
 def shown(changes: tuple[Change, ...]) -> list[tuple[object, ...]]:
-    return [(each.what, each.change, each.name, each.path, each.before, each.after) for each in changes]
+    return [(change.what, change.change, change.name, change.path, change.before, change.after) for change in changes]
 
 
 def job_edited(*edits: tuple[str, str]) -> list[tuple[object, ...]]:

@@ -172,7 +172,7 @@ def test_the_policy_of_the_page_lets_no_script_of_others_run(
             assert (
                 reader.tab.evaluate("() => fetch('http://evil.test/').then(() => 'sent', () => 'stopped')") == "stopped"
             )
-        assert [each for each in reader.requests if not each.startswith((address, "http://evil.test/"))] == []
+        assert [request for request in reader.requests if not request.startswith((address, "http://evil.test/"))] == []
     assert reader.complaints
     assert all("Content Security Policy" in each or "Content-Security-Policy" in each for each in reader.complaints)
 

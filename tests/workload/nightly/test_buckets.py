@@ -39,7 +39,7 @@ def command(request: pytest.FixtureRequest) -> list[str]:
     """What runs in the pods that copy."""
     spec = yaml.safe_load((real.REPOSITORY / "bases" / request.param).read_bytes())["spec"]["template"]["spec"]
     containers = [*spec.get("initContainers", []), *spec["containers"]]
-    words: list[str] = next(each["command"] for each in containers if each["name"] == "staging")
+    words: list[str] = next(container["command"] for container in containers if container["name"] == "staging")
     return words
 
 

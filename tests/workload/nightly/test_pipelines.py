@@ -118,7 +118,7 @@ def test_a_run_can_write_to_a_claim_that_ignores_groups_once_own_storage_gave_it
     }
     machine = new_machine([item for each in objects.values() for item in each])
     machine.applies_fs_group = False
-    (training,), (giving,) = (controllers.pods_of(each)[1][0] for each in objects.values())
+    (training,), (giving,) = (controllers.pods_of(item)[1][0] for item in objects.values())
     machine.image.install([training], machine.objects)
     with pytest.raises(AssertionError, match=r"init container create-output-dir failed:\n.*Permission denied"):
         machine.start(training)

@@ -69,7 +69,7 @@ def test_all_end_as_the_chief_does_or_fail_with_one(
 
 @pytest.mark.parametrize("version", [(3, 6), (3, 13)], ids=["3.6", "3.13"])
 def test_runs_with_the_python_of_an_image(version: tuple[int, int], new_machine: NewMachine) -> None:
-    name = next(each for each in catalogue.USE_CASES if "/parameter-server/" in each)
+    name = next(use_case for use_case in catalogue.USE_CASES if "/parameter-server/" in use_case)
     machine, described = applied(*catalogue.USE_CASES[name], new_machine)
     machine.image.replace("python3", real.python_of(version))
     server = "assert 'S3_ENDPOINT' not in os.environ\n" + _SERVES

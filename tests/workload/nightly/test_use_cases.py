@@ -168,8 +168,8 @@ def has_the_environment(pod: Pod, machine: Machine) -> None:
 
 def is_the_user_and_writes_where_it_should(pod: Pod) -> None:
     container = _first(pod)
-    mounts = [each["mountPath"] for each in container["volumeMounts"]]
-    empty = [each["name"] for each in pod.described["spec"]["volumes"] if "emptyDir" in each]
+    mounts = [volume_mount["mountPath"] for volume_mount in container["volumeMounts"]]
+    empty = [volume["name"] for volume in pod.described["spec"]["volumes"] if "emptyDir" in volume]
     of_storage = [each["mountPath"] for each in container["volumeMounts"] if each["name"] not in empty]
     for record in pod.records(container["name"]):
         assert record["user"][:2] == [catalogue.USER, catalogue.GROUP]

@@ -40,9 +40,9 @@ def run(here: Path, *words: object) -> dict[str, Any]:
 def composed(here: Path, name: str, into: Path) -> dict[str, Path]:
     """Compose a package, and return the folders of its use cases."""
     found = {}
-    for each in compose.compose(read := workspaces.read(here), package.read(read, name)).use_cases:
-        folder = found[each.use_case.path] = into / each.use_case.path
-        for file, data in each.files.items():
+    for use_case in compose.compose(read := workspaces.read(here), package.read(read, name)).use_cases:
+        folder = found[use_case.use_case.path] = into / use_case.use_case.path
+        for file, data in use_case.files.items():
             tiny.write(folder / file, data.decode())
     return found
 

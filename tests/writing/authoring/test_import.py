@@ -111,7 +111,7 @@ def test_an_empty_field_of_kpt_keeps_its_setters(
     assert manifests(folder) == objects(text)
     found = yaml.safe_load((folder / "Krmfile").read_text())["openAPI"]["definitions"].values()
     values = (each["x-k8s-cli"]["setter"] for each in found if "setter" in each["x-k8s-cli"])
-    assert {each["name"].lower(): each["value"] for each in values} == setters
+    assert {value["name"].lower(): value["value"] for value in values} == setters
 
 
 KUSTOMIZATIONS = {

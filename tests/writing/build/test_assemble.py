@@ -21,7 +21,7 @@ from packyard.writing.source.package import Package
 @each_package
 def test_files_have_no_comments_for_lint_and_packyard_json_has_them(package: Package, tmp_path: Path) -> None:
     bundle = compose_draft(workspace.read(real.REPOSITORY), "1.0.0", package.name).bundle()
-    assert [str(each) for each in folder.lint(Tree(bundle.unpack(tmp_path)), judges=()).findings] == []
+    assert [str(finding) for finding in folder.lint(Tree(bundle.unpack(tmp_path)), judges=()).findings] == []
     assert [item.path for item in bundle.members if MARK in item.data] == []
     composed = {path: data for path, data in composed_package(package).files.items() if MARK in data}
     described = Manifest.parse(next(item.data for item in bundle.members if item.path == "packyard.json"))

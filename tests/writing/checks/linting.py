@@ -34,4 +34,4 @@ _LACKING = (
 
 def essential(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings but for those of practice, which packages of a few lines cannot follow."""
-    return [each for each in findings if table()[each.rule].family not in _LACKING]
+    return [finding for finding in findings if table()[finding.rule].family not in _LACKING]

@@ -19,8 +19,8 @@ from packyard.writing.checks import folder
 def judge(root: Path, expected: str) -> None:
     findings = folder.lint(Tree(root), judges=schemas.choose(("1.31",))).findings
     found = [
-        f"{each.file.removeprefix(f'{root}/')}:{each.line}:{each.column} {each.severity} {each.rule}"
-        for each in findings
+        f"{finding.file.removeprefix(f'{root}/')}:{finding.line}:{finding.column} {finding.severity} {finding.rule}"
+        for finding in findings
     ]
     file = Path(__file__).with_name(expected)
     if os.environ.get("PACKYARD_WRITE"):

@@ -22,8 +22,8 @@ FOUND = sorted(case.name for case in CASES.iterdir())
 def test_finds_the_defect(name: str) -> None:
     case = CASES / name
     found = {
-        f"{each.file.removeprefix(f'{case}/')}:{each.line} {each.rule}"
-        for each in folder.lint(Tree(case), judges=schemas.choose(("1.31",))).findings
+        f"{finding.file.removeprefix(f'{case}/')}:{finding.line} {finding.rule}"
+        for finding in folder.lint(Tree(case), judges=schemas.choose(("1.31",))).findings
     }
     expected = set((case / "expected").read_text().splitlines())
     assert expected

@@ -91,4 +91,4 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
     lints = [each for package in packages for each in lint(package, judges=judges, is_own=len(cases) == 1)]
     lints += collisions.check([named for package in packages for named in collisions.names(parse(package, Memo()))])
     misfits = (each for top in tops if (folder / top / FILE).exists() for each in find_misfits(folder / top))
-    return [*lints, *(finding("option-does-not-apply", each) for each in misfits)]
+    return [*lints, *(finding("option-does-not-apply", misfit) for misfit in misfits)]

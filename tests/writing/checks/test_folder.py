@@ -86,7 +86,7 @@ def test_programs_of_one_package_are_not_those_of_another(tmp_path: Path) -> Non
         pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a, image: 'a:1'}]\n"
         volume = f"  volumes: [{{name: v, configMap: {{name: of-{other}}}}}]\n"
         tiny.write(tmp_path / name / "uses/run/pod.yaml", pod + volume)
-    assert [each for each in rules(tmp_path) if each.endswith("dangling-reference")] == [
+    assert [rule for rule in rules(tmp_path) if rule.endswith("dangling-reference")] == [
         f"{name}/uses/run/pod.yaml:6 dangling-reference" for name in "ab"
     ]
 

@@ -50,7 +50,7 @@ CASES = [
 
 def found(root: Path) -> dict[str, str]:
     judges = schemas.choose(("1.31",))
-    return {each.rule: each.severity for each in folder.lint(Tree(root), judges=judges).findings}
+    return {finding.rule: finding.severity for finding in folder.lint(Tree(root), judges=judges).findings}
 
 
 @pytest.mark.parametrize(("files", "rule", "is_found"), CASES)

@@ -41,4 +41,4 @@ def name(root: Path, *entries: str) -> None:
     """Let a workspace name these libraries alone."""
     file = root / "packyard.yaml"
     head = file.read_text().partition("libraries:")[0]
-    file.write_text(f"{head}{'libraries:' if entries else ''}\n" + "".join(f"- {each}\n" for each in entries))
+    file.write_text(f"{head}{'libraries:' if entries else ''}\n" + "".join(f"- {entry}\n" for entry in entries))

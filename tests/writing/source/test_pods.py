@@ -140,7 +140,7 @@ def test_a_workflow_has_fields_of_its_pods_itself_and_containers_by_the_names_of
     (spec,) = pods(root, "workflow/claim")
     assert spec["podPriorityClassName"] == "high"
     assert spec["podMetadata"] == {"annotations": {"a": "b"}, "labels": {"l": "m"}}
-    assert [each["name"] for each in spec["volumes"]] == ["d"]
+    assert [volume["name"] for volume in spec["volumes"]] == ["d"]
     assert spec["templates"][1]["container"]["volumeMounts"] == [{"name": "d", "mountPath": "/d", "readOnly": True}]
 
 
@@ -212,7 +212,7 @@ def test_an_option_is_shipped_as_a_component_that_does_what_it_says(
     tiny.write(user, f"resources: [../{kind}/claim]\ncomponents: [../options/o]\n")
     (built,) = (each for each in yaml.safe_load_all(served5.done("build", user.parent)) if "spec" in each)
     spec = built["spec"]
-    found = [each["template"] for each in spec["crews"]] if "crews" in spec else [spec.get("template", spec)]
+    found = [crew["template"] for crew in spec["crews"]] if "crews" in spec else [spec.get("template", spec)]
     for each in found:
         pod = each.get("spec", each)
         assert pod["affinity"] == {"nodeAffinity": {}}

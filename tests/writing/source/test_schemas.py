@@ -145,7 +145,7 @@ def is_refused(name: str, text: str, root: Path) -> bool:
             krmfile = Krmfile(source_of(text.encode(), "Krmfile"))
             rule.read(krmfile.root)
             required.gather([("Krmfile", text.encode())], Memo())
-            return any(True for each in krmfile.definitions.setters.values() for _ in check.mistyped(each.schema))
+            return any(True for setter in krmfile.definitions.setters.values() for _ in check.mistyped(setter.schema))
         (root / FILES[name]).write_text(text)
         if name == "pods":
             pod_patch.read(Sources(root), FILES[name])

@@ -193,7 +193,7 @@ def made(client: Kubectl, jobs: Sequence[Object]) -> Iterator[None]:
         yield
     finally:
         try:
-            look.delete(client, [Reference.of(each, client.namespace) for each in jobs])
+            look.delete(client, [Reference.of(job, client.namespace) for job in jobs])
         except PackyardError as error:
             names = list(map(name_of, jobs))
             output.refusal(error)

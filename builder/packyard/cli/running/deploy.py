@@ -124,8 +124,8 @@ def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[
             left = f"is deployed, and goes on; {_next(client, plan, 'status')}"
             if not arguments.no_wait:
                 run_status = clusters.started(client, plan.record, clusters.seconds(arguments), _words)
-        for each in plan.used:
-            _tell(arguments, each, "was there, and is used as it is")
+        for reference in plan.used:
+            _tell(arguments, reference, "was there, and is used as it is")
         ROWS.show([_row(client, plan, run_status)], arguments.output)
         left = ""
         _tell_end(
@@ -179,8 +179,8 @@ def _show(client: Kubectl, plan: Plan) -> int:
         ("is there, and would be used as it is", plan.used),
         ("is new, and can only be shown when what it refers to is there", plan.unseen),
     ):
-        for each in references:
-            output.note(f"{each} {words}")
+        for reference in references:
+            output.note(f"{reference} {words}")
     return 0
 
 

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _has_errors(findings: Sequence[Finding]) -> bool:
-    return any(each.severity == "error" for each in findings)
+    return any(finding.severity == "error" for finding in findings)
 
 
 def run_probe(client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:

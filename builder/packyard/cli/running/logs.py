@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _follow(client, arguments, record)
     run_status = status.read_one(client, record)
     pods = status.choose(run_status, arguments.role, arguments.index)
-    started = [each for each in pods if each.has_started]
+    started = [pod for pod in pods if pod.has_started]
     for text in filter(None, map(_waits, pods)):
         output.notice(text)
     if not started:
@@ -95,7 +95,7 @@ def _show_events(arguments: argparse.Namespace) -> int:
         raise InputError(records.missing(client, arguments.run, by_run))
     listed = events.read(client, by_run, arguments.run)
     if ROWS.show(listed, arguments.output, cells=_CELLS):
-        warnings = output.counted(sum(each.type == "Warning" for each in listed), "warning")
+        warnings = output.counted(sum(event.type == "Warning" for event in listed), "warning")
         count = output.counted(len(listed), "event")
         output.note(f"{count}, {warnings}, marked with !" if listed else "no events are kept")
         output.note(f"next: {client.packyard('status', arguments.run)}")

@@ -96,7 +96,7 @@ def _row(before: Sequence[RunRecord], record: RunRecord, state: str) -> tuple[ob
 
 def _told(row: Mapping[str, Any]) -> str:
     again = f"rolled back to record {row['source']}" if row["source"] else ""
-    return "; ".join(filter(None, [again, *(_words(*each) for each in row["changes"])]))
+    return "; ".join(filter(None, [again, *(_words(*change) for change in row["changes"])]))
 
 
 def _words(name: str, before: str | None, after: str | None) -> str:

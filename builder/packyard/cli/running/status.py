@@ -54,14 +54,14 @@ def _read(client: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
     if arguments.run:
         return [status.read_one(client, records.read_last(client, arguments.run))]
     listed = records.read_all(client, unfit=output.refusal)
-    return sorted(status.read(client, listed), key=lambda each: each.record.when, reverse=True)
+    return sorted(status.read(client, listed), key=lambda run_status: run_status.record.when, reverse=True)
 
 
 def _show(statuses: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
     if arguments.run:
         _show_one(statuses[0])
     elif statuses:
-        output.table(_COLUMNS, [_run_row(each) for each in statuses])
+        output.table(_COLUMNS, [_run_row(run_status) for run_status in statuses])
 
 
 def _run_row(run_status: RunStatus) -> tuple[str, ...]:
@@ -74,10 +74,10 @@ def _show_one(run_status: RunStatus) -> None:
         output.line(f"{name:<10}{text}")
     if run_status.roles:
         output.line()
-        output.table(_ROLES, [[str(getattr(each, name)) for name in _OF_ROLE] for each in run_status.roles])
+        output.table(_ROLES, [[str(getattr(role, name)) for name in _OF_ROLE] for role in run_status.roles])
     if run_status.pods:
         output.line()
-        output.table(_PODS, [_pod_row(each) for each in run_status.pods])
+        output.table(_PODS, [_pod_row(pod) for pod in run_status.pods])
 
 
 def _facts(run_status: RunStatus) -> Iterator[tuple[str, str]]:
@@ -95,8 +95,8 @@ def _facts(run_status: RunStatus) -> Iterator[tuple[str, str]]:
         yield "values", " ".join(f"{name}={shown(value)}" for name, value in sorted(record.values.items()))
     if record.options:
         yield "options", ", ".join(record.options)
-    for each in run_status.missing:
-        yield "missing", str(each)
+    for reference in run_status.missing:
+        yield "missing", str(reference)
 
 
 def _pod_row(pod: PodStatus) -> tuple[str, ...]:

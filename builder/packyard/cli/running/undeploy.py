@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     removal = undeploy.find(client, chosen)
     _ask(client, arguments, chosen, removal)
     deleted = _delete(client, arguments, removal)
-    stayed = [each for each in removal.lasting if each not in deleted]
+    stayed = [reference for reference in removal.lasting if reference not in deleted]
     ROWS.show([_row(client, name, listed, deleted, stayed) for name, listed in chosen.items()], arguments.output)
     _tell_end(client, removal, stayed)
     return 0
@@ -75,7 +75,7 @@ def _narrowed(
     if arguments.older_than is not None:
         chosen = {run: each for run, each in chosen.items() if seconds_since(each[-1].when) > arguments.older_than}
     if arguments.finished:
-        over = {each.run for each in status.read(client, chosen) if each.is_over}
+        over = {run_status.run for run_status in status.read(client, chosen) if run_status.is_over}
         chosen = {run: each for run, each in chosen.items() if run in over}
     if not chosen:
         raise InputError(Problem("no run is chosen", hint=f"{client.packyard('status')} shows state and age"))
@@ -105,8 +105,8 @@ def _delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) ->
     try:
         deleted = undeploy.delete(client, removal, claims=arguments.delete_claims)
         if arguments.output == "text":
-            for each in deleted:
-                output.line(f"{each} deleted")
+            for reference in deleted:
+                output.line(f"{reference} deleted")
         left: Mapping[Reference, Object] = {}
         if not arguments.no_wait:
             left = clusters.wait(
@@ -115,7 +115,7 @@ def _delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) ->
                 lambda left: f"{output.counted(len(left), 'object')} still to go" if left else "",
                 clusters.seconds(arguments),
             )
-        refuse((_held(client, each, item) for each, item in sorted(left.items())), UnavailableError)
+        refuse((_held(client, reference, item) for reference, item in sorted(left.items())), UnavailableError)
         undeploy.forget(client, removal)
     except (PackyardError, KeyboardInterrupt):
         flags = declare.given(arguments, "delete-claims", "no-wait")
@@ -135,15 +135,15 @@ def _held(client: Kubectl, reference: Reference, item: Object) -> Problem:
 
 
 def _tell_end(client: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> None:
-    for each in stayed:
-        command = client.by_hand("delete", each.kind.lower(), each.name)
-        output.note(f"{each} stays, with what is on it; {command} deletes it")
+    for reference in stayed:
+        command = client.by_hand("delete", reference.kind.lower(), reference.name)
+        output.note(f"{reference} stays, with what is on it; {command} deletes it")
     output.note(f"{output.counted(len(removal.runs), 'run')} deleted; {client.packyard('status')} lists the rest")
 
 
 def _row(
     client: Kubectl, name: str, listed: Sequence[RunRecord], deleted: Sequence[Reference], stayed: Sequence[Reference]
 ) -> tuple[object, ...]:
-    own = {each for record in listed for each in record.objects}
-    objects = (document([each for each in some if each in own]) for some in (deleted, stayed))
+    own = {item for record in listed for item in record.objects}
+    objects = (document([reference for reference in some if reference in own]) for some in (deleted, stayed))
     return name, client.namespace, len(listed), *objects

@@ -134,7 +134,7 @@ def _untrust(ring: Keyring, channel: str) -> list[_Row]:
     memory = preferences.memory(channel)
     is_remembered = memory is not None and memory.file.exists()
     if not ring.untrust(channel) and not is_remembered:
-        hint = suggest(identity(channel), [each.identity for each in ring.channels()])
+        hint = suggest(identity(channel), [trusted_channel.identity for trusted_channel in ring.channels()])
         hint = hint or "packyard keys list shows the channels for which you trust keys"
         raise InputError(Problem("nobody is trusted for it, and nothing is remembered", file=channel, hint=hint))
     if memory:

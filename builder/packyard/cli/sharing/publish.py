@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         packed = pack.pack(arguments, workspace, part, Path(folder))
         if arguments.dry_run:
             uploads = compare(store, packed, access.current(store, preferences.trust(arguments.to)), at_once=_AT_ONCE)
-            _print(store, [(each.entry, each.outlook) for each in uploads], arguments.output)
+            _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
             return 0
         attest = pack.attest(workspace, Path(folder), key)
         close = arguments.version if arguments.close else ""

@@ -51,7 +51,7 @@ def _card(entry: IndexEntry | None, versions: list[Fields]) -> Fields:
     """Return what the list says of a package, and the words that find it there."""
     if entry is None:
         return {}
-    latest = next(each for each in versions if each["version"] == entry.version)
+    latest = next(version for version in versions if version["version"] == entry.version)
     cases, row = latest.get("cases", ()), latest["row"] or {}
     said = [each for one in cases for each in (one["case"].description, one["needs"])]
     said += [
@@ -82,8 +82,8 @@ def _version(entry: IndexEntry, address: str, store: Store) -> Fields:
 def _shown(offer: Offer) -> Fields:
     described, proof = offer.bundle.manifest, offer.proof
     cases = [bundled.use_case(offer.bundle, path) for path in use_cases.names(described)]
-    row, requires = show.described(offer, cases), {each for case in cases for each in case.requires}
-    readme = next((each.data for each in offer.bundle.members if each.path == _README), b"")
+    row, requires = show.described(offer, cases), {require for case in cases for require in case.requires}
+    readme = next((member.data for member in offer.bundle.members if member.path == _README), b"")
     return {
         "row": row,
         "needs": show.needs(requires, described, row["kubernetes"]),

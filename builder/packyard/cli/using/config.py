@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print each value with its origin; write one before, if that is asked for."""
     if arguments.words:
         _set(arguments.words)
-    rows = [(name, output.masked(each.value), each.origin) for name, each in _values(arguments.channel)]
+    rows = [(name, output.masked(setting.value), setting.origin) for name, setting in _values(arguments.channel)]
     ROWS.show(rows, arguments.output)
     return 0
 

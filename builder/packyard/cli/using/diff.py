@@ -58,13 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.new is None:
         ((name, files),) = after.items()
         changes = _with_edited(by_package.get(name, ()), before[name], files, top.resolve())
-        by_package = {name: tuple(each for each in changes if f"{each.where}/".startswith(below))}
-    listed = [(name, each) for name, changes in by_package.items() for each in changes]
-    if ROWS.show([report.document(name, each) for name, each in listed], arguments.output):
+        by_package = {name: tuple(change for change in changes if f"{change.where}/".startswith(below))}
+    listed = [(name, change) for name, changes in by_package.items() for change in changes]
+    if ROWS.show([report.document(name, change) for name, change in listed], arguments.output):
         for line in report.text(by_package):
             output.line(line)
-    places = output.counted(len({(name, each.where) for name, each in listed}), "place")
-    breaking = sum(each.is_breaking for _, each in listed)
+    places = output.counted(len({(name, change.where) for name, change in listed}), "place")
+    breaking = sum(change.is_breaking for _, change in listed)
     summary = f"{output.counted(len(listed), 'difference')} in {places}" + (f"; {breaking} BREAKING" * bool(breaking))
     output.note(summary if listed else "no difference")
     return 0
@@ -98,9 +98,9 @@ def _origin(folder: Path, arguments: argparse.Namespace) -> compared.Packages:
 def _with_edited(changes: Sequence[Change], before: Files, after: Files, root_dir: Path) -> list[Change]:
     """Return what differs in an untarred package, and the files that were edited by hand."""
     extended = list(changes)
-    changed_files = {f"{each.where}/{each.name}".lstrip("/") for each in changes if each.what == "file"}
+    changed_files = {f"{change.where}/{change.name}".lstrip("/") for change in changes if change.what == "file"}
     for path in edited_by_hand(before, after, root_dir):
         if path not in changed_files:
             where, _, file = path.rpartition("/")
             extended.append(Change(where=where, what="file", name=file, change="changed", note="edited by hand"))
-    return sorted(extended, key=lambda each: each.where)
+    return sorted(extended, key=lambda change: change.where)

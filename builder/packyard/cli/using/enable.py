@@ -62,15 +62,15 @@ def run(arguments: argparse.Namespace) -> int:
     for problem in outcome.misfits:
         output.note(str(problem))
     done = {
-        here: (each, [option for option in read_options(here) if option.name in names])
-        for here, each in outcome.switched.items()
+        here: (switched, [option for option in read_options(here) if option.name in names])
+        for here, switched in outcome.switched.items()
     }
     is_text = ROWS.show([_row(here, each, verb, options) for here, (each, options) in done.items()], arguments.output)
-    for here, (each, options) in done.items() if is_text else ():
+    for here, (switched, options) in done.items() if is_text else ():
         if arguments.dry_run:
-            unified.diffs(here, {each.file: (each.before, each.after)})
+            unified.diffs(here, {switched.file: (switched.before, switched.after)})
         else:
-            _tell(here, each, f"{verb}d", options)
+            _tell(here, switched, f"{verb}d", options)
     return 0
 
 
@@ -113,17 +113,17 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
     """Say which values an option has, and how they are set."""
     if setters := list(option.setters.values()):
         values = [f"{each.name} ({'required' if each.must_be_set else each.shown or 'empty'})" for each in setters]
-        wanted = next((each for each in setters if each.must_be_set), setters[0])
+        wanted = next((setter for setter in setters if setter.must_be_set), setters[0])
         example = f"packyard set {address.typed(directory)} {wanted.name}={quote(wanted.example or 'VALUE')}"
         output.note(f"{option.name} has {output.counted(len(setters), 'setter')}, {', '.join(values)}: {example}")
 
 
 def _tell_secrets(directory: Path, option: str) -> None:
     """Say which Secrets an option has to have, and how they are made."""
-    for each in shipped.required(directory, [option])[len(shipped.required(directory)) :]:
-        if each.secret:
-            literals = "".join(f" --from-literal={quote(key)}=VALUE" for key in each.keys)
-            output.note(f"{option} needs a Secret: kubectl create secret generic {each.secret}{literals}")
+    for required in shipped.required(directory, [option])[len(shipped.required(directory)) :]:
+        if required.secret:
+            literals = "".join(f" --from-literal={quote(key)}=VALUE" for key in required.keys)
+            output.note(f"{option} needs a Secret: kubectl create secret generic {required.secret}{literals}")
 
 
 def _list(directory: Path, arguments: argparse.Namespace) -> None:

@@ -98,7 +98,7 @@ def _of_sources(here: Workspace, version: str, words: Sequence[str]) -> list[Sum
             version=version,
             title=summary.short(package.title(here, item.folder)),
             model=item.model,
-            use_cases=[each.path for each in item.use_cases],
+            use_cases=[use_case.path for use_case in item.use_cases],
             needs=[*_texts(here, item)] if words else (),
         )
         for item in items

@@ -65,18 +65,18 @@ def run(arguments: argparse.Namespace) -> int:
     packages = [_package(tree, package) for package in all_below(tree)]
     if not packages:
         raise usecases.refusal(tree.root_dir, "setters")
-    every = [*packages, *_options(tree.root_dir, [each.heading for each in packages])]
-    listings = [replace(each, setters=_chosen(arguments, each.setters)) for each in every]
+    every = [*packages, *_options(tree.root_dir, [package.heading for package in packages])]
+    listings = [replace(listing, setters=_chosen(arguments, listing.setters)) for listing in every]
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listings)).encode())
         return 0
-    rows = [(each.heading or ".", each.description, each.setters, each.rules) for each in listings]
+    rows = [(listing.heading or ".", listing.description, listing.setters, listing.rules) for listing in listings]
     if ROWS.show(rows, arguments.output):
         cases = [each for each in listings if not each.is_option and each.directory.resolve().name != OPTIONS]
         if len(cases) > 1:
             _show_all(arguments, cases)
         else:
-            _show_one(arguments, [*cases, *(each for each in listings if each.is_option or not cases)])
+            _show_one(arguments, [*cases, *(listing for listing in listings if listing.is_option or not cases)])
         edits.tell_by_hand(tree.root_dir)
     return 0
 
@@ -115,7 +115,7 @@ def _values(listings: Sequence[_Listing]) -> dict[str, str | Sequence[str]]:
     """Return one value for each name that sets a field; a values file has no place for two."""
     by_name: dict[str, Setter] = {}
     problems = []
-    for setter in (row.setter for each in listings for row in each.setters if row.field_count):
+    for setter in (row.setter for listing in listings for row in listing.setters if row.field_count):
         first = by_name.setdefault(setter.name, setter)
         if (first.shown, first.is_list) != (setter.shown, setter.is_list):
             message = f"{setter.name} is {setter.shown!r}, and {first.shown!r} at {first.file}:{first.line}"
@@ -132,7 +132,7 @@ def _value(setter: Setter) -> str | Sequence[str]:
 
 def _show_all(arguments: argparse.Namespace, cases: Sequence[_Listing]) -> None:
     """Print a line for each use case."""
-    names = address.shortened([each.heading for each in cases])
+    names = address.shortened([listing.heading for listing in cases])
     chosen = [[row.setter.name for row in each.setters if arguments.set or row.setter.must_be_set] for each in cases]
     column = "SET" if arguments.set else "TO BE SET"
     output.table(("USE CASE", column), [(name, ", ".join(these)) for name, these in zip(names, chosen, strict=True)])

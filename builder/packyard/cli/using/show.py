@@ -90,13 +90,13 @@ def _names(source: Setting) -> Sequence[str]:
         return workspace.built_in().package_names()
     from packyard.cli.channels import listed
 
-    return [each.name for each in listed(source.value).summaries()]
+    return [summary.name for summary in listed(source.value).summaries()]
 
 
 def _images(references: Sequence[str], source: Setting) -> Sequence[str]:
     """Return the whole names of the images of packages, with their registries, each once."""
-    manifests = (bundles.find(Reference.parse(each), source).manifest for each in references)
-    wholes = (images.whole(image) for each in manifests for image in each.images if images.is_valid(image))
+    manifests = (bundles.find(Reference.parse(reference), source).manifest for reference in references)
+    wholes = (images.whole(image) for manifest in manifests for image in manifest.images if images.is_valid(image))
     return list(dict.fromkeys(f"{host}/{name}{'@' if ':' in tag else ':'}{tag}" for host, name, tag in wholes))
 
 
@@ -120,15 +120,15 @@ def described(offer: Offer, cases: Sequence[BundledUseCase]) -> Row:
         "yanked": entry.yanked,
         "signers": list(proof.signers) if proof else [],
         "listedBy": list(proof.listed_by) if proof else [],
-        "versions": [(each.version, each.yanked) for each in reversed(offer.versions)],
+        "versions": [(version.version, version.yanked) for version in reversed(offer.versions)],
         "indexSeen": offer.index,
     }
 
 
 def _case(case: BundledUseCase) -> tuple[object, ...]:
     setters = [
-        {"name": each.name, "value": each.shown, "required": each.must_be_set, "description": each.description}
-        for each in case.setters
+        {"name": setter.name, "value": setter.shown, "required": setter.must_be_set, "description": setter.description}
+        for setter in case.setters
     ]
     return case.path, case.description, case.after, case.requires, setters
 
@@ -144,10 +144,10 @@ def _told(
         yield names[case.path]
         yield from use_cases.sentence(case.description, use_cases.INDENT)
         yield from _labelled("after:", ", ".join(names[path] for path in case.after), use_cases.INDENT)
-        yield from _labelled("set:", ", ".join(each.name for each in case.required), use_cases.INDENT)
+        yield from _labelled("set:", ", ".join(setter.name for setter in case.required), use_cases.INDENT)
     yield ""
     yield from _labelled("options", ", ".join(option.name for option in row["options"]))
-    requires = {each for case in cases for each in case.requires}
+    requires = {require for case in cases for require in case.requires}
     yield from _labelled("cluster", needs(requires, offer.bundle.manifest, row["kubernetes"]))
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
@@ -185,8 +185,8 @@ def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], c
 def needs(requires: set[str], manifest: Manifest, versions: Sequence[str] = ()) -> str:
     """Return what a cluster has to have: operators by their names, what is left as packyard.json says it."""
     needed = operators.needed(requires, [*operators.declared(manifest.requires)])
-    words = [f"{each.name} {each.needs}".rstrip() for each in needed]
-    words += sorted(requires - {need for each in needed for need in each.requirements})
+    words = [f"{operator.name} {operator.needs}".rstrip() for operator in needed]
+    words += sorted(requires - {need for operator in needed for need in operator.requirements})
     kubernetes = [f"Kubernetes {versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
     return ", ".join([*kubernetes, *words])
 

@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         _tell(folder, base, theirs, outcome, decision)
     is_text = ROWS.show([_row(base, offer, outcome)], arguments.output)
     if is_text and arguments.dry_run:
-        left_out = {manifest.FILE, *(os.path.relpath(each.file, folder) for each in conflicts)}
+        left_out = {manifest.FILE, *(os.path.relpath(conflict.file, folder) for conflict in conflicts)}
         changed = {path: data for path, data in outcome.merged.files.items() if path not in left_out}
         unified.diffs(folder, {path: (outcome.ours.get(path), data) for path, data in changed.items()})
     elif is_text:
@@ -138,8 +138,8 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         output.note(f"  use case {folder / old} is {folder / new} now, with all that you set and edited")
     for text in _kept(merged):
         output.note(f"  {text}")
-    for each in merged.conflicts:
-        first = each._replace(message=each.message.splitlines()[0])
+    for conflict in merged.conflicts:
+        first = conflict._replace(message=conflict.message.splitlines()[0])
         output.note(f"  conflict, decided by --conflicts={decision}: {first}")
     for (where, name), (_, new) in merged.values.items():
         if name != new:

@@ -101,7 +101,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     base, values = offer.bundle if offer else package.kept(), ""
     if base and different:
         merged = _merged(base, ours, folder)
-        wrong = {*merged.edited, *(os.path.relpath(each.file, folder) for each in merged.conflicts)}
+        wrong = {*merged.edited, *(os.path.relpath(conflict.file, folder) for conflict in merged.conflicts)}
         for path in [path for path, state in different.items() if state == "changed" and path not in wrong]:
             different[path] = "set"
         values = ", ".join(sorted({name for _, name in (*merged.values, *merged.options)}))

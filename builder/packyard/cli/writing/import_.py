@@ -55,18 +55,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _with_faults(here: Workspace, imported: Imported, origin: str) -> Imported:
     """Note the errors of lint; those of rules that objects in use break become warnings, so that the package builds."""
-    errors = [each for each in workspace_lint.lint(here, imported.name) if each.severity == "error"]
+    errors = [finding for finding in workspace_lint.lint(here, imported.name) if finding.severity == "error"]
     if not errors:
         return imported
-    rules = sorted({each.rule for each in errors} & {*explanation.IN_USE} - here.severities.keys())
+    rules = sorted({error.rule for error in errors} & {*explanation.IN_USE} - here.severities.keys())
     files = {WORKSPACE: conversion.tolerating(here.sources.read(WORKSPACE), rules, imported.name)} if rules else {}
     notes = [
-        Note(DOUBTFUL, f"what {WORKSPACE} makes a warning now", "correct it, and remove the rule there", (str(each),))
-        if each.rule in rules
+        Note(DOUBTFUL, f"what {WORKSPACE} makes a warning now", "correct it, and remove the rule there", (str(error),))
+        if error.rule in rules
         else Note(
-            DOUBTFUL, "what packyard build refuses", "correct it: kustomize or a cluster refuses it, too", (str(each),)
+            DOUBTFUL, "what packyard build refuses", "correct it: kustomize or a cluster refuses it, too", (str(error),)
         )
-        for each in errors
+        for error in errors
     ]
     told = replace(imported, notes=[*imported.notes, *notes]).with_checklist(origin)
     files[told.checklist] = told.files[told.checklist]

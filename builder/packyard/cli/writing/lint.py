@@ -103,7 +103,7 @@ def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[st
 def _here() -> str:
     """Return this folder, which nobody named: it has to hold manifests, or a package, or be a part of one."""
     files = list(Path().iterdir())
-    is_meant = any(each.suffix in (".yaml", ".yml") or each.name in (MANIFEST, KRMFILE, KPTFILE) for each in files)
+    is_meant = any(file.suffix in (".yaml", ".yml") or file.name in (MANIFEST, KRMFILE, KPTFILE) for file in files)
     if not is_meant and root_of(".") == os.path.realpath("."):
         hint = "type packyard lint DIR, packyard lint . for all below, or packyard lint --workspace DIR"
         raise InputError(Problem(f"no {WORKSPACE} here or above, and nothing here that is linted", hint=hint))
@@ -178,7 +178,7 @@ def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
         return _whole(directory, judging)
     package = _whole(root if directory.is_absolute() else Path(os.path.relpath(root)), judging)
     below = here.relative_to(root)
-    use_cases = [each for each in package.use_cases if Path(each).is_relative_to(below)]
+    use_cases = [use_case for use_case in package.use_cases if Path(use_case).is_relative_to(below)]
     is_shared = not {options.NAME, options.PROGRAMS}.isdisjoint(below.parts)
     paths = [os.path.relpath(os.path.realpath(each.file), here) for each in package.findings]
     pairs = zip(package.findings, paths, strict=True)
@@ -197,7 +197,7 @@ def _whole(directory: Path, judging: list[Judge]) -> Linted:
         hint = "type packyard lint DIR, or packyard lint --workspace DIR"
         raise InputError(Problem(f"no {WORKSPACE} here or above, and no manifests in {directory}", hint=hint))
     broken = {Path(each.file) for each in linted.findings if each.rule == "unreadable"}
-    sound = {directory / each for each in linted.use_cases} - {file.parent for file in broken}
-    misfits = (problem for each in sorted(sound) for problem in find_misfits(each))
-    told = dict.fromkeys(each for each in misfits if Path(each.file) not in broken)
+    sound = {directory / use_case for use_case in linted.use_cases} - {file.parent for file in broken}
+    misfits = (problem for path in sorted(sound) for problem in find_misfits(path))
+    told = dict.fromkeys(misfit for misfit in misfits if Path(misfit.file) not in broken)
     return Linted([*linted.findings, *(finding("option-does-not-apply", each) for each in told)], linted.use_cases)

@@ -170,7 +170,7 @@ def _asked_base(parts: Sequence[Offered]) -> str:
 
 def _takes_storage(base: Offered, parts: Sequence[Offered]) -> bool:
     """Say whether a storage has something to do for a base."""
-    return base.volume or any(each.kind == STORAGE and {*each.defines} & {*base.needs} for each in parts)
+    return base.volume or any(part.kind == STORAGE and {*part.defines} & {*base.needs} for part in parts)
 
 
 def _has_no_storage(parts: Sequence[Offered]) -> bool:

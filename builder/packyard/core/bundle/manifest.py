@@ -114,8 +114,8 @@ class Manifest:
     def required_of(self, path: str, options: Iterable[str] = ()) -> tuple[Required, ...]:
         """Return what authors say that the use case at a path needs, and options that are enabled in it."""
         words = set(self.use_cases[path].requires) if path in self.use_cases else set()
-        own = (each for each in self.requires if words.issuperset(each.words))
-        return tuple(dict.fromkeys([*own, *(each for name in options for each in self.options.get(name, ()))]))
+        own = (require for require in self.requires if words.issuperset(require.words))
+        return tuple(dict.fromkeys([*own, *(required for name in options for required in self.options.get(name, ()))]))
 
     def verify(self, members: Iterable[Member]) -> None:
         """Raise `IntegrityError`, naming every file that differs, is missing or extra; ``packyard.json`` is ignored."""

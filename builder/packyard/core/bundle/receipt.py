@@ -64,7 +64,7 @@ def read(folder: Path) -> Receipt | None:
         return record.parse(data, lambda fields: fields.take_all(Receipt), kind="Receipt", file=str(file))
     except IntegrityError as error:
         hint = "remove the file, and say where the package is from: --from CHANNEL"
-        raise IntegrityError(*(each._replace(hint=hint) for each in error.problems)) from error
+        raise IntegrityError(*(problem._replace(hint=hint) for problem in error.problems)) from error
 
 
 def _refuse(link: str) -> NoReturn:

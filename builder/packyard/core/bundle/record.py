@@ -113,8 +113,8 @@ def document(value: object) -> Any:
         return value
     item: Any = value
     cls: Any = type(item)
-    pairs = [(each, getattr(item, each.name)) for each in _declared(cls)]
-    return {**{each.key: document(content) for each, content in pairs if content != each.left_out}, **item.extra}
+    pairs = [(field, getattr(item, field.name)) for field in _declared(cls)]
+    return {**{field.key: document(content) for field, content in pairs if content != field.left_out}, **item.extra}
 
 
 class _JsonField(NamedTuple):
@@ -130,7 +130,7 @@ class _JsonField(NamedTuple):
 @cache
 def _declared(cls: Any) -> tuple[_JsonField, ...]:
     return tuple(
-        _JsonField(each.name, _key(each.name), *each.metadata.values()) for each in fields(cls) if each.metadata
+        _JsonField(field.name, _key(field.name), *field.metadata.values()) for field in fields(cls) if field.metadata
     )
 
 
@@ -166,7 +166,7 @@ class Record:
 
     def take_all(self, make: Callable[..., _T]) -> _T:
         """Take the fields that a dataclass declares by `in_json`; the rest is its ``extra``."""
-        values = {each.name: self.take(each.key, each.read, each.absent) for each in _declared(make)}
+        values = {field.name: self.take(field.key, field.read, field.absent) for field in _declared(make)}
         return make(**values, extra=self.rest())
 
     def rest(self) -> dict[str, object]:

@@ -66,7 +66,7 @@ class JobSet:
         """Return the fields with the number of pods; Trainer itself sets ``completions``."""
         labels = job.mapping("template", "metadata", "labels")
         if self.is_made and labels and labels.text(_STEP) == "trainer":
-            return tuple(each.get("numNodes") for each in (self.trainer, self.policy) if each)
+            return tuple(item.get("numNodes") for item in (self.trainer, self.policy) if item)
         fields = ("parallelism",) if self.is_made else ("completions", "parallelism")
         return tuple(inner.get(field) if inner else None for field in fields)
 

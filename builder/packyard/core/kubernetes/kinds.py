@@ -73,4 +73,4 @@ def called(root: MappingNode) -> str:
 
 def names(node: Node | None) -> list[Scalar]:
     """Return the ``name`` of each mapping in a list."""
-    return [name for each in mappings(node) if (name := each.scalar("name"))]
+    return [name for item in mappings(node) if (name := item.scalar("name"))]

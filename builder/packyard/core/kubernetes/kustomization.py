@@ -64,7 +64,7 @@ def referred(root: Node | None, fields: Sequence[str] = LISTED) -> Iterator[str]
     """Yield the files and folders that a kustomization names in fields, as it writes them."""
     for field in fields:
         listed = root.get(field) if isinstance(root, MappingNode) else None
-        yield from (each.value if isinstance(each, Scalar) else "" for each in items(listed))
+        yield from (item.value if isinstance(item, Scalar) else "" for item in items(listed))
 
 
 def may_call(text: str, name: str, roots: Iterable[MappingNode]) -> bool:

@@ -115,7 +115,7 @@ def _names(root: MappingNode, found_pods: Sequence[Pod[MappingNode]]) -> Iterato
     for pod in found_pods:
         for container in pod.containers:
             yield from (
-                Name(each, "a container", LABEL) for each in [container.get("name")] if isinstance(each, Scalar)
+                Name(node, "a container", LABEL) for node in [container.get("name")] if isinstance(node, Scalar)
             )
             yield from (Name(port, "a port", _PORT) for port in names(container.get("ports")))
         volumes = (volume.get("name") for volume in pod.volumes)

@@ -33,12 +33,12 @@ def table(objects: Iterable[Mapping[str, Any]]) -> list[Operator]:
 
 def _narrowed(operator: Operator, kind: str, item: Mapping[str, Any]) -> Operator:
     """Return an operator in those of its versions that have all fields of an object, too."""
-    judges = [each for each in schemas.operators() if kind in each.kinds and _image(each) == operator.image]
-    faults = [list(each.faults(each.kinds[kind], item)) for each in judges]
+    judges = [judge for judge in schemas.operators() if kind in judge.kinds and _image(judge) == operator.image]
+    faults = [list(judge.faults(judge.kinds[kind], item)) for judge in judges]
     if not any(faults):
         return operator
     least = min(faults, key=len)
-    if any(each.rule == "unknown-field" and not each.is_slip for each in least):
+    if any(fault.rule == "unknown-field" and not fault.is_slip for fault in least):
         return replace(operator, above=judges[-1].version)
     fitting = [judge.version for judge, found in zip(judges, faults, strict=True) if len(found) == len(least)]
     if fitting[0] != judges[0].version and _number(fitting[0]) > _number(operator.oldest):

@@ -119,7 +119,7 @@ def of(definition: str, others: Sequence[Operator] = ()) -> Operator | None:
 
     ``others`` are those of authors, which come before those of the table.
     """
-    return next((each for each in (*others, *OPERATORS) if definition in each.definitions), None)
+    return next((operator for operator in (*others, *OPERATORS) if definition in operator.definitions), None)
 
 
 def needed(requirements: Iterable[str], others: Sequence[Operator] = ()) -> list[Operator]:
@@ -150,7 +150,7 @@ def find(operator: Operator, deployments: Sequence[Mapping[str, Any]]) -> list[R
     """Return the Deployments among ``deployments`` that run an operator, by their images."""
     running = []
     for item in deployments:
-        found = [images.parse(text(each.get("image"))) for pod in pods.find(item) for each in pod.containers]
+        found = [images.parse(text(container.get("image"))) for pod in pods.find(item) for container in pod.containers]
         tags = [image.tag for image in found if image.name.rpartition("/")[2] == operator.image]
         running += [RunningOperator(item, tag) for tag in tags[:1]]
     return running

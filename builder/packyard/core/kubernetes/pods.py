@@ -152,7 +152,7 @@ class Pod(Generic[M]):
         """The names of what containers may mount: volumes, and the claims that the object makes for its pods."""
         claims = [chain[-1][1] for end in self._ends for pattern in _CLAIMS for chain in _follow(end, pattern)]
         holders = [*self.volumes, *(_get(claim, "metadata") for claim in claims)]
-        return frozenset(text for each in holders if (text := _text(_get(each, "name"))))
+        return frozenset(text for holder in holders if (text := _text(_get(holder, "name"))))
 
     def get(self, field: str) -> Any:
         """Return a field of the pod, or None; what an Argo template leaves open is as its Workflow says."""

@@ -228,7 +228,7 @@ def _faults(error: ValidationError, schema: Schema, root: object, path: Path, ca
     elif kind.name in ("additionalProperties", "falseSchema"):  # of a mapping with fields, and of one without any
         fields = holder.get("properties", {})
         for name in [name for name in _at(root, path) if name not in fields]:
-            hint, is_slip = suggest(name, fields), any(is_a_letter_away(name, each) for each in fields)
+            hint, is_slip = suggest(name, fields), any(is_a_letter_away(name, field) for field in fields)
             yield Fault("unknown-field", path, f"{what} has no field {name!r}", hint, name, is_slip=is_slip)
     elif kind.name == "required":
         yield Fault("missing-field", path, f"{what} lacks {kind.property!r}", "", kind.property)

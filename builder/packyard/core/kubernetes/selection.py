@@ -21,7 +21,7 @@ def selects(selector: object, labels: Mapping[str, object]) -> bool:
         return False
     match_labels = mapping(selector.get("matchLabels"))
     return all(labels.get(key) == value for key, value in match_labels.items()) and all(
-        holds(each, labels) for each in mappings(selector.get("matchExpressions"))
+        holds(match_expression, labels) for match_expression in mappings(selector.get("matchExpressions"))
     )
 
 
@@ -43,16 +43,16 @@ def admits(pod: Object, node: Object) -> bool:
 
 def intolerable(pod: Object, node: Object) -> list[str]:
     """Return the taints of a node that keep a pod away: ``nvidia.com/gpu=present:NoSchedule``."""
-    taints = [each for each in mappings(mapping(node.get("spec")).get("taints")) if each.get("effect") in _EFFECTS]
+    taints = [taint for taint in mappings(mapping(node.get("spec")).get("taints")) if taint.get("effect") in _EFFECTS]
     tolerations = mappings(pod.get("tolerations"))
-    kept_away = (each for each in taints if not any(_tolerates(toleration, each) for toleration in tolerations))
+    kept_away = (taint for taint in taints if not any(_tolerates(toleration, taint) for toleration in tolerations))
     return [f"{each.get('key')}={each.get('value', '')}:{each.get('effect')}".replace("=:", ":") for each in kept_away]
 
 
 def is_cordoned(pod: Object, node: Object) -> bool:
     """Say whether a node is cordoned, for pods that do not tolerate that."""
     is_closed = mapping(node.get("spec")).get("unschedulable") is True
-    return is_closed and not any(_tolerates(each, _CORDON) for each in mappings(pod.get("tolerations")))
+    return is_closed and not any(_tolerates(toleration, _CORDON) for toleration in mappings(pod.get("tolerations")))
 
 
 def _selects_node(rules: object, node: Object) -> bool:
@@ -64,7 +64,7 @@ def _selects_node(rules: object, node: Object) -> bool:
 def _matches(term: Object, labels: Mapping[str, object], fields: Mapping[str, object]) -> bool:
     rules, by_field = mappings(term.get("matchExpressions")), mappings(term.get("matchFields"))
     return bool(rules or by_field) and all(
-        [*(holds(each, labels) for each in rules), *(holds(each, fields) for each in by_field)]
+        [*(holds(rule, labels) for rule in rules), *(holds(each, fields) for each in by_field)]
     )
 
 

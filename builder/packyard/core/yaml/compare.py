@@ -73,7 +73,7 @@ class Comparison:
         for edit, (start, end) in zip(edits, self.before, strict=True):
             self.after.append((start + shift, start + shift + len(edit.replacement)))
             shift += len(edit.replacement) - (end - start)
-            children = [one for one in edit.gone if isinstance(one, Child)]
+            children = [child for child in edit.gone if isinstance(child, Child)]
             if edit.node is not None and edit.reads is not None:
                 self.exchanged[_key(edit.node, offset)] = edit
             elif edit.node is not None and (edit.new or children):
@@ -122,11 +122,11 @@ class Comparison:
         remaining = [child for child in old.children if _key(child) not in self.gone]
         if len(remaining) != len(staying):
             raise self._differs(old.start, "an entry or an item would be added or removed that nobody asked for")
-        for one, other in zip(remaining, staying, strict=True):
-            self.pairs[_key(one)] = _key(other)
-            if isinstance(one, Entry) and isinstance(other, Entry):
-                self._value(one.key, other.key)
-            self._value(one.value, other.value)
+        for entry, other in zip(remaining, staying, strict=True):
+            self.pairs[_key(entry)] = _key(other)
+            if isinstance(entry, Entry) and isinstance(other, Entry):
+                self._value(entry.key, other.key)
+            self._value(entry.value, other.value)
 
     def _made(self, new: Node | Child) -> Edit | None:
         """Return the edit in whose text a node or a child begins, and which holds all of it."""
@@ -230,7 +230,7 @@ def _behind(node: Node, child: Child | None = None) -> list[Comment]:
     """Return the comments behind a key, behind a dash, and behind a value or the header of a block scalar."""
     key = child.key.comment if isinstance(child, Entry) and child.key is not node else None
     header = header_comment(node) if isinstance(node, Scalar) and node.style in "|>" else None
-    return [one for one in (key, child.comment if child else None, header, node.comment) if one]
+    return [comment for comment in (key, child.comment if child else None, header, node.comment) if comment]
 
 
 def _are(children: Sequence[Child], planned: Sequence[object]) -> bool:

@@ -227,12 +227,12 @@ def items(node: Node | None) -> list[Node]:
 
 def mappings(node: Node | None) -> list[MappingNode]:
     """Return the mappings in a list, as `items` does."""
-    return [each for each in items(node) if isinstance(each, MappingNode)]
+    return [item for item in items(node) if isinstance(item, MappingNode)]
 
 
 def scalars(node: Node | None) -> list[Scalar]:
     """Return the scalars in a list, as `items` does."""
-    return [each for each in items(node) if isinstance(each, Scalar)]
+    return [item for item in items(node) if isinstance(item, Scalar)]
 
 
 def entries(node: Node | None) -> list[Entry]:

@@ -71,7 +71,7 @@ class Sources:
 
     def documents(self, path: str) -> list[Document]:
         """Return the YAML documents of a file, with aliases followed, for a caller who changes no node."""
-        return [each for each in aliases.read(self.text(path), self.memo) if each.root is not None]
+        return [document for document in aliases.read(self.text(path), self.memo) if document.root is not None]
 
     def exists(self, path: str) -> bool:
         """Say whether there is anything, links followed."""

@@ -87,9 +87,9 @@ def examine(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
     checks = every(rendered.required, objects)
     cluster = facts.read(kubectl, questions(objects, checks))
     findings = judge(objects, cluster, checks)
-    if not any(each.severity == "error" for each in findings) and not wanted.there(objects, cluster):
+    if not any(finding.severity == "error" for finding in findings) and not wanted.there(objects, cluster):
         findings += admission.judge(objects, kubectl)
-    return [replace(each, fix=_located(each.fix, kubectl)) for each in findings]
+    return [replace(finding, fix=_located(finding.fix, kubectl)) for finding in findings]
 
 
 def refused(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
@@ -103,7 +103,7 @@ def refused(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
 
 def questions(objects: Sequence[Object], checks: Sequence[Check] = _ALL) -> Questions:
     """Return all that checks ask of a cluster for objects."""
-    return reduce(or_, (each.ask(objects) for each in checks))
+    return reduce(or_, (check.ask(objects) for check in checks))
 
 
 def operated(kubectl: Kubectl) -> list[Finding]:
@@ -111,7 +111,7 @@ def operated(kubectl: Kubectl) -> list[Finding]:
     asked = Questions(everywhere=frozenset({"Deployment"}))
     check = Check("operators", lambda _: asked, lambda _, cluster: kinds.known(cluster))
     found = judge((), facts.read(kubectl, asked), (check,))
-    return [replace(each, fix=_located(each.fix, kubectl)) for each in found]
+    return [replace(finding, fix=_located(finding.fix, kubectl)) for finding in found]
 
 
 def judge(objects: Sequence[Object], cluster: Facts, checks: Sequence[Check] = _ALL) -> list[Finding]:

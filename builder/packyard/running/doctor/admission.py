@@ -28,7 +28,7 @@ def judge(objects: Sequence[Object], kubectl: Kubectl) -> list[Finding]:
 
     Those of Argo get containers that only Argo knows, and are not tried. Nothing is said where one may not make pods.
     """
-    tried = [(each.who, _pod(each)) for each in wanted.find(objects) if not each.pod.is_argo]
+    tried = [(pods.who, _pod(pods)) for pods in wanted.find(objects) if not pods.pod.is_argo]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         forms = {json.dumps(pod) for _, pod in tried}
         calls = {form: pool.submit(kubectl.call, *_TRY, data=form.encode()) for form in forms}

@@ -123,7 +123,7 @@ def _use(name: str, sets: Sequence[PodSet]) -> tuple[int, bool]:
 
 def _mounts(pod: Pod[Object]) -> Iterator[tuple[str, bool]]:
     """Yield the name of each claim that a pod mounts, and whether a container may write to it."""
-    mounted_volumes = [mount for each in pod.containers for mount in mappings(each.get("volumeMounts"))]
+    mounted_volumes = [mount for container in pod.containers for mount in mappings(container.get("volumeMounts"))]
     for volume in pod.volumes:
         source = mapping(volume.get("persistentVolumeClaim"))
         if name := text(source.get("claimName")):
@@ -140,7 +140,7 @@ def _new(objects: Sequence[Object]) -> list[Object]:
     """Return the claims among objects, and what claims are made of that live as long as a pod, or are one for each."""
     per_pod = [each for item in objects for each in mappings(mapping(item.get("spec")).get("volumeClaimTemplates"))]
     volumes = [volume for pod in pods.find_all(objects) for volume in pod.volumes]
-    ephemeral = [mapping(mapping(each.get("ephemeral")).get("volumeClaimTemplate")) for each in volumes]
+    ephemeral = [mapping(mapping(volume.get("ephemeral")).get("volumeClaimTemplate")) for volume in volumes]
     return [*_brought(objects), *per_pod, *(each for each in ephemeral if each)]
 
 

@@ -138,8 +138,8 @@ def without_secrets(item: Object) -> Object:
 def _groups(kubectl: Kubectl) -> dict[str, list[str]]:
     answer = kubectl.json(kubectl.run("get", "--raw=/apis"))
     return {
-        text(each.get("name")): [text(one.get("version")) for one in mappings(each.get("versions"))]
-        for each in mappings(answer.get("groups"))
+        text(group.get("name")): [text(version.get("version")) for version in mappings(group.get("versions"))]
+        for group in mappings(answer.get("groups"))
     }
 
 
@@ -149,5 +149,5 @@ def _kinds(kubectl: Kubectl, api_version: str) -> dict[str, str]:
     if answer.code and "(NotFound)" not in answer.errors:
         raise kubectl.refusal(answer.errors)
     resources = mappings(kubectl.json(answer.output).get("resources"))
-    named = {text(each.get("kind")): text(each.get("name")) for each in reversed(resources)}
+    named = {text(resource.get("kind")): text(resource.get("name")) for resource in reversed(resources)}
     return {kind: name for kind, name in named.items() if "/" not in name}

@@ -37,7 +37,7 @@ def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] =
 
 
 def _operator(version: str, kind: str, others: Sequence[Operator]) -> Operator | None:
-    definitions = {name for each in others for name in each.definitions}
+    definitions = {name for operator in others for name in operator.definitions}
     return operators.of(groups.definition(version, kind, definitions), others)
 
 
@@ -56,14 +56,14 @@ def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]
         if not running:
             why = f"unless it runs elsewhere, nothing acts on a {served_kinds[0]}: no pod appears, and no error"
             yield warning(_CHECK, operator.name, _NOBODY, why=why, fix=operator.fix)
-        yield from (judge(operator, each) for each in running)
+        yield from (judge(operator, running_operator) for running_operator in running)
 
 
 def known(facts: Facts) -> Iterator[Finding]:
     """Find the operators that packyard knows, whatever needs them."""
     for operator in operators.OPERATORS:
         running = operators.find(operator, facts.all("Deployment"))
-        yield from (judge(operator, each) for each in running)
+        yield from (judge(operator, running_operator) for running_operator in running)
         if operator.definitions and not running:
             why = "no package that needs it can run here, unless it runs elsewhere"
             yield warning(_CHECK, operator.name, _NOBODY, why=why, fix=operator.fix)

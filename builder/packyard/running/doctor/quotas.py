@@ -51,11 +51,11 @@ def have_room(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 def _together(moment: Sequence[PodSet]) -> Amounts:
     """Return what pods take at once, by the names that quotas have for it."""
     requested, most = Amounts(), Amounts()
-    for each in moment:
-        asked = requests.of(each.pod)
-        requested += requests.times(asked.requests, each.count)
-        most += requests.times(asked.limits, each.count)
-    count = sum(each.count for each in moment) * _ONE
+    for pods in moment:
+        asked = requests.of(pods.pod)
+        requested += requests.times(asked.requests, pods.count)
+        most += requests.times(asked.limits, pods.count)
+    count = sum(pods.count for pods in moment) * _ONE
     needs = {
         **{f"requests.{name}": amount for name, amount in requested.items()},
         **{name: amount for name, amount in requested.items() if name in _COMPUTED},

@@ -96,4 +96,4 @@ def _pulling(objects: Sequence[Object]) -> set[Name]:
     """Return the Secrets that pods, and the accounts that come with them, pull images with."""
     lists = [pod.get("imagePullSecrets") for pod in pods.find_all(objects)]
     lists += [item.get("imagePullSecrets") for item in objects if item.get("kind") == "ServiceAccount"]
-    return _missing({("Secret", text(each.get("name"))) for secrets in lists for each in mappings(secrets)}, objects)
+    return _missing({("Secret", text(item.get("name"))) for secrets in lists for item in mappings(secrets)}, objects)

@@ -28,7 +28,7 @@ class PodSet:
 
 def find(objects: Sequence[Object]) -> list[PodSet]:
     """Return the pods of objects, with their numbers at the largest moment."""
-    trained = [mapping(each.get("spec")) for each in objects if kind_of(each) == (TRAINER, "TrainJob")]
+    trained = [mapping(item.get("spec")) for item in objects if kind_of(item) == (TRAINER, "TrainJob")]
     nodes = {
         text(mapping(each.get("runtimeRef")).get("name")): mapping(each.get("trainer")).get("numNodes")
         for each in trained

@@ -27,7 +27,7 @@ Done = Callable[[Reference], None]
 
 def waits_for(reference: Reference, objects: Sequence[Reference]) -> bool:
     """Say whether an object is only admitted when one of ``objects`` is there."""
-    return any(each.group_kind in _LOOKED_UP.get(reference.group_kind, ()) for each in objects)
+    return any(item.group_kind in _LOOKED_UP.get(reference.group_kind, ()) for item in objects)
 
 
 def manager(run: str) -> str:
@@ -50,7 +50,7 @@ def apply(
     """
     if not objects:
         return []
-    left = {_printed(each): each for each in (Reference.of(item, kubectl.namespace) for item in objects)}
+    left = {_printed(reference): reference for reference in (Reference.of(item, kubectl.namespace) for item in objects)}
     # What the server applies it checks, field by field; kubectl would download all schemas to do so first.
     words = ["apply", "--server-side", "--validate=false", manager(run), "--filename=-"]
     words += [*["--force-conflicts"] * force, *["--dry-run=server"] * is_trial]

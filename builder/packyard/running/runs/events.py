@@ -34,9 +34,9 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]], run: str)
     """Return the events of one of the runs of ``records``, the newest last."""
     last = {name: of_run[-1] for name, of_run in records.items()}
     own = {(kind, name) for _, kind, name in look.look(kubectl, {run: last[run]}).get(run, {})}
-    own |= {(each.kind, each.name) for each in last[run].objects}
-    named = ((name, each) for name, record in last.items() for each in record.objects)
-    owners = {each.name: name for name, each in named if roles.is_workload(each.group_kind)}
+    own |= {(item.kind, item.name) for item in last[run].objects}
+    named = ((name, item) for name, record in last.items() for item in record.objects)
+    owners = {reference.name: name for name, reference in named if roles.is_workload(reference.group_kind)}
     found = []
     for event in look.events(kubectl):
         about = mapping(event.get("involvedObject"))
@@ -48,7 +48,7 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]], run: str)
 
 def _owner(name: str, owners: Mapping[str, str]) -> str:
     """Return the run of the object of which something with this name was made: the one with the longest name."""
-    begin = max((each for each in owners if f"{name}-".startswith(f"{each}-")), key=len, default="")
+    begin = max((owner for owner in owners if f"{name}-".startswith(f"{owner}-")), key=len, default="")
     return owners.get(begin, "")
 
 

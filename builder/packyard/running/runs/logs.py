@@ -22,7 +22,7 @@ _AGAIN = "--since=60s"  # what is read twice where a log broke off: kubectl may 
 
 def groups(pods: Sequence[PodStatus], chosen: Sequence[PodStatus]) -> list[list[PodStatus]]:
     """Return pods by the calls that read them: one for all that are chosen, which fails where it cannot read one."""
-    return [[*pods]] if pods and len(pods) == len(chosen) else [[each] for each in pods]
+    return [[*pods]] if pods and len(pods) == len(chosen) else [[pod] for pod in pods]
 
 
 def words(run_status: RunStatus, pods: Sequence[PodStatus], container: str, *, prefix: bool = False) -> list[str]:
@@ -36,10 +36,10 @@ def words(run_status: RunStatus, pods: Sequence[PodStatus], container: str, *, p
 
 def _alike(run_status: RunStatus, pods: Sequence[PodStatus]) -> Mapping[str, str]:
     """Return as few labels as can be that all these pods have and, but for those that they replaced, no others."""
-    chosen, places = {LABEL: run_status.run}, {(each.role, each.index) for each in pods}
-    others = [each for each in run_status.pods if (each.role, each.index) not in places]
-    for name, value in sorted(set.intersection(*({*labels_of(each.item).items()} for each in pods))):
-        left = [each for each in others if labels_of(each.item).get(name) == value]
+    chosen, places = {LABEL: run_status.run}, {(pod.role, pod.index) for pod in pods}
+    others = [pod for pod in run_status.pods if (pod.role, pod.index) not in places]
+    for name, value in sorted(set.intersection(*({*labels_of(pod.item).items()} for pod in pods))):
+        left = [pod for pod in others if labels_of(pod.item).get(name) == value]
         if len(left) < len(others):
             chosen[name], others = value, left
     return chosen
@@ -63,13 +63,13 @@ class Following:
         """Begin with pods that have started since, and go on with those whose log broke off before the last look."""
         followed = {name for _, names in self._calls for name in names}
         self._calls = [call for call in self._calls if not self._is_over(call[0])]
-        new = [each for each in pods if each.has_started and each.name not in followed and self._goes_on(each)]
+        new = [pod for pod in pods if pod.has_started and pod.name not in followed and self._goes_on(pod)]
         for group in groups(new, pods if not self.begun else ()):
             again = [_AGAIN] if self.begun.get(group[0].name) == group[0].restarts else self.flags
             call = words(run_status, group, self.container, prefix=len(pods) > 1)
             process = self.kubectl.start(*call, *again, "--follow", stdout=None)
-            self.begun |= {each.name: each.restarts for each in group}
-            self._calls.append((process, [each.name for each in group]))
+            self.begun |= {pod.name: pod.restarts for pod in group}
+            self._calls.append((process, [pod.name for pod in group]))
 
     def _goes_on(self, pod: PodStatus) -> bool:
         """Say whether there is more to read of a pod: it was not read before, was started again, or still runs."""

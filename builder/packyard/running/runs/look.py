@@ -69,20 +69,20 @@ def time_of(event: Object) -> str:
 
 def _kinds(records: Iterable[RunRecord]) -> Iterator[tuple[str, str]]:
     for record in records:
-        for each in record.objects:
-            yield each.api_version, each.kind
-            yield from roles.made_of(each.group_kind)
+        for item in record.objects:
+            yield item.api_version, item.kind
+            yield from roles.made_of(item.group_kind)
 
 
 def names(references: Iterable[Reference]) -> bytes:
     """Return a list of objects that has their names alone, as kubectl reads it from a file."""
     return listed(
         {
-            "apiVersion": each.api_version,
-            "kind": each.kind,
-            "metadata": {"name": each.name, **({"namespace": each.namespace} if each.namespace else {})},
+            "apiVersion": reference.api_version,
+            "kind": reference.kind,
+            "metadata": {"name": reference.name, **({"namespace": reference.namespace} if reference.namespace else {})},
         }
-        for each in references
+        for reference in references
     )
 
 
@@ -104,9 +104,9 @@ def read(
     words = ("get", "--filename=-", "--ignore-not-found", "--output=json")
     answer = kubectl.call(*words, data=names(references))
     unserved = set(_UNSERVED.findall(answer.errors)) if answer.code else set()
-    served = [each for each in references if (each.kind, each.api_version) not in unserved]
+    served = [reference for reference in references if (reference.kind, reference.api_version) not in unserved]
     hint = "packyard doctor DIR says what a use case needs, and how it is installed"
-    missing = (each for each in wanted if each not in served)
+    missing = (reference for reference in wanted if reference not in served)
     unknown = (f"{each}: the cluster does not know {each.kind} of {each.api_version}" for each in missing)
     refuse(Problem(text, hint=hint) for text in unknown)
     if len(served) < len(references):
@@ -123,7 +123,7 @@ def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Objects:
     words = ",".join(f"{kind}.{version.rpartition('/')[2]}.{group_of(version)}" for version, kind in sorted(kinds))
     answer = kubectl.call("get", words, f"--selector={wanted}", "--chunk-size=0", "--output=json")
     stderr = answer.errors if answer.code else ""
-    if unknown := {each for each in kinds if _is_unknown(each, stderr)}:
+    if unknown := {kind for kind in kinds if _is_unknown(kind, stderr)}:
         return list_(kubectl, set(kinds) - unknown, wanted)
     if answer.code:
         raise kubectl.refusal(answer.errors)

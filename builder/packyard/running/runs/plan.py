@@ -90,35 +90,35 @@ def _plan(
         problem = f"run {drafted.run} was deployed by {before[-1].who or 'somebody else'} at {before[-1].when}"
         raise ConflictError(Problem(problem, hint="; ".join(filter(None, ("--force changes it", beside)))))
     wanted = {Reference.of(item, kubectl.namespace): item for item in objects}
-    former = {each for record in before for each in record.objects if each.namespace in ("", kubectl.namespace)}
+    former = {item for record in before for item in record.objects if item.namespace in ("", kubectl.namespace)}
     there = look.read(kubectl, list(wanted), sorted(former - set(wanted)))
-    own = {each for each, item in there.items() if runs.is_of(item, drafted.run, kubectl.namespace)}
+    own = {reference for reference, item in there.items() if runs.is_of(item, drafted.run, kubectl.namespace)}
     used = [each for each in wanted if each in there and each not in own and each.group_kind in LASTING]
-    recorded = {each: item for each, item in wanted.items() if each not in used}
-    blank = {each for each, item in recorded.items() if _is_blank(item)} if drafted.source else set()
-    wanted_there = {each: item for each, item in there.items() if each in wanted}
+    recorded = {reference: item for reference, item in wanted.items() if reference not in used}
+    blank = {reference for reference, item in recorded.items() if _is_blank(item)} if drafted.source else set()
+    wanted_there = {reference: item for reference, item in there.items() if reference in wanted}
     refuse(_taken(wanted_there, own, kubectl, beside, force=force), ConflictError)
     refuse(_unrecorded(blank - own), ConflictError)
     refuse([] if force else _plain(recorded))
-    applied = {each: item for each, item in recorded.items() if each not in blank}
-    absent = [each for each in applied if each not in there]
-    unseen = [each for each in applied if applying.waits_for(each, absent)]
+    applied = {reference: item for reference, item in recorded.items() if reference not in blank}
+    absent = [reference for reference in applied if reference not in there]
+    unseen = [reference for reference in applied if applying.waits_for(reference, absent)]
     anew = f"{kubectl.packyard('undeploy', drafted.run)} deletes it, then deploy it again"
     number = before[-1].number + 1 if before else 1
     record = replace(drafted, number=number, objects=tuple(recorded)).of(list(recorded.values()))
     try:
-        asked = [item for each, item in applied.items() if each not in unseen]
+        asked = [item for reference, item in applied.items() if reference not in unseen]
         applying.apply(kubectl, drafted.run, [*asked, record.to_object()], force=force, is_trial=True)
     except InputError as error:
         if any(_FIXED.search(each.message) for each in error.problems):
             last = Problem(error.problems[-1].message, hint=f"what is there stays as it is; {anew}")
             raise ConflictError(*error.problems[:-1], last) from error
         raise
-    started = [each for each in recorded if each in own and lifetimes.runs_once(each.group_kind)]
+    started = [reference for reference in recorded if reference in own and lifetimes.runs_once(reference.group_kind)]
     last_applied = before[-1].read_objects() if before and started else []
     former_items = {Reference.of(item, kubectl.namespace): item for item in last_applied}
-    known = [each for each in applied if each in own and each in former_items]
-    changed = [each for each in known if _work(applied[each]) != _work(former_items[each])]
+    known = [reference for reference in applied if reference in own and reference in former_items]
+    changed = [reference for reference in known if _work(applied[reference]) != _work(former_items[reference])]
     refuse(_unheeded(changed, started, "; ".join(filter(None, (anew, beside)))), ConflictError)
     return Plan(
         record=record,
@@ -127,7 +127,7 @@ def _plan(
         absent=absent,
         unseen=unseen,
         used=used,
-        obsolete=[each for each in sorted(own - set(wanted)) if each.group_kind not in LASTING],
+        obsolete=[reference for reference in sorted(own - set(wanted)) if reference.group_kind not in LASTING],
         force=force,
     )
 
@@ -136,7 +136,7 @@ def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None) -> S
     """Record a run, apply its objects and delete those that it no longer has; return the warnings of the server."""
     records.create(kubectl, planned.record)
     at_once, late = (
-        [item for each, item in planned.objects.items() if (each in planned.unseen) is is_late]
+        [item for reference, item in planned.objects.items() if (reference in planned.unseen) is is_late]
         for is_late in (False, True)
     )
     run, warnings = planned.record.run, list[str]()
@@ -149,7 +149,7 @@ def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None) -> S
 
 def difference(kubectl: Kubectl, planned: Plan) -> bytes:
     """Return as a unified diff what carrying out a plan would change on the cluster, but for what is unseen."""
-    asked = [item for each, item in planned.objects.items() if each not in planned.unseen]
+    asked = [item for reference, item in planned.objects.items() if reference not in planned.unseen]
     return applying.difference(kubectl, planned.record.run, asked, force=planned.force) if asked else b""
 
 
@@ -160,46 +160,46 @@ def _is_blank(item: Object) -> bool:
 
 def _unrecorded(missing: Collection[Reference]) -> Iterator[Problem]:
     hint = "deploy the run from its directory: packyard deploy DIR"
-    for each in missing:
-        yield Problem(f"{each} is not there any more, and its data are not recorded", hint=hint)
+    for reference in missing:
+        yield Problem(f"{reference} is not there any more, and its data are not recorded", hint=hint)
 
 
 def _taken(
     there: Mapping[Reference, Object], own: Collection[Reference], kubectl: Kubectl, beside: str, *, force: bool
 ) -> Iterator[Problem]:
     """Yield what is being deleted, is another run's, or no run's, unless that is to be taken over."""
-    for each, item in there.items():
+    for reference, item in there.items():
         labels = labels_of(item)
         run, namespace = text(labels.get(LABEL)), text(labels.get(runs.NAMESPACE))
         if is_ending(item):
             held = f", and held by its finalizer {', '.join(names)}" if (names := finalizers(item)) else ""
-            yield Problem(f"{each} is being deleted{held}", hint="try again in a moment")
-        elif each in own or each.group_kind in LASTING:
+            yield Problem(f"{reference} is being deleted{held}", hint="try again in a moment")
+        elif reference in own or reference.group_kind in LASTING:
             continue
         elif run:
             where = f" in namespace {namespace}" if namespace not in ("", kubectl.namespace) else ""
             shows = f"packyard status {run} -n {namespace or kubectl.namespace} shows that run"
-            yield Problem(f"{each} belongs to run {run}{where}", hint=beside or shows)
+            yield Problem(f"{reference} belongs to run {run}{where}", hint=beside or shows)
         elif not force:
             hint = "; ".join(filter(None, ("--force makes it the run's", beside)))
-            yield Problem(f"{each} is there, and belongs to no run", hint=hint)
+            yield Problem(f"{reference} is there, and belongs to no run", hint=hint)
 
 
 def _plain(objects: Mapping[Reference, Object]) -> Iterator[Problem]:
     """Yield what looks like a secret outside of a Secret."""
     problem = "looks like a secret, and everybody sees it who may read this object"
     hint = "keep it in a Secret; --force deploys it as it is"
-    for each, item in objects.items():
-        yield from (Problem(f"{each}: {path} {problem}", hint=hint) for path in secrets.find(item))
+    for reference, item in objects.items():
+        yield from (Problem(f"{reference}: {path} {problem}", hint=hint) for path in secrets.find(item))
 
 
 def _unheeded(changed: Sequence[Reference], started: Sequence[Reference], hint: str) -> Iterator[Problem]:
     """Yield what the server would let change, and of which pods that were made before take no notice."""
-    for each in changed:
-        if each.group_kind in _READ_AT_START and started:
-            yield Problem(f"{each} changes, and the pods of {started[0]} read it at their start", hint=hint)
-        elif each in started and each.group_kind[0] not in _GUARDED:
-            yield Problem(f"{each} changes, and its pods stay as they were made", hint=hint)
+    for reference in changed:
+        if reference.group_kind in _READ_AT_START and started:
+            yield Problem(f"{reference} changes, and the pods of {started[0]} read it at their start", hint=hint)
+        elif reference in started and reference.group_kind[0] not in _GUARDED:
+            yield Problem(f"{reference} changes, and its pods stay as they were made", hint=hint)
 
 
 def _work(item: Mapping[str, Any]) -> Object:

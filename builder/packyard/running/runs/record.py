@@ -178,7 +178,7 @@ def create(kubectl: Kubectl, run_record: RunRecord) -> None:
 
 def keep(kubectl: Kubectl, records: Sequence[RunRecord], count: int) -> None:
     """Delete the oldest records of a run, so that its newest ``count`` are left."""
-    if old := [each.name for each in records[:-count]]:
+    if old := [run_record.name for run_record in records[:-count]]:
         kubectl.run("delete", "configmap", "--ignore-not-found", "--wait=false", *old)
 
 

@@ -24,7 +24,7 @@ from packyard.using.render.render import Inputs, render
 
 def list_text(texts: Sequence[str]) -> str:
     """Write the items of a list setter as one text: ``[a,b]``, with quotes where YAML needs them."""
-    return f"[{','.join(quoted(each, flow=True) for each in texts)}]" if texts else ""
+    return f"[{','.join(quoted(text, flow=True) for text in texts)}]" if texts else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +68,9 @@ class Rendered:
             text = render(source, path=path, inputs=inputs, command=command if is_fetched else "").decode()
         options = tuple(option.name for option in inputs.options)
         values_set = {
-            each.name: list_text(each.texts) if each.is_list else each.shown
-            for each in inputs.setters
-            if each.is_set and not plain_secrets.is_withheld(each.name) and not plain_secrets.find(each.shown)
+            setter.name: list_text(setter.texts) if setter.is_list else setter.shown
+            for setter in inputs.setters
+            if setter.is_set and not plain_secrets.is_withheld(setter.name) and not plain_secrets.find(setter.shown)
         }
         draft = RunRecord(run="", number=1, when="", values=values_set, options=options)
         required: Sequence[Required] = ()
@@ -84,7 +84,7 @@ class Rendered:
         return cls(
             objects=[item.root for item in parse(Source("", text))],
             draft=draft,
-            setters=frozenset(each.name for each in inputs.setters),
+            setters=frozenset(setter.name for setter in inputs.setters),
             required=required,
             otherwise=f"{above}-{directory.resolve().name}",
         )

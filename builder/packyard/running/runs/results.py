@@ -74,7 +74,7 @@ def places(objects: Sequence[Object]) -> list[Place]:
     maps = (mapping(item.get("data")) for item in objects if kind_of(item) == (CORE, "ConfigMap"))
     outputs = dict.fromkeys(output for data in maps if (output := text(data.get(_OUTPUT))))
     nowhere = (Place(path=output, container={}, mount={}, volume={}) for output in outputs)
-    return [next(_mounted(objects, each.path), each) for each in nowhere]
+    return [next(_mounted(objects, place.path), place) for place in nowhere]
 
 
 def _mounted(objects: Sequence[Object], output: str) -> Iterator[Place]:

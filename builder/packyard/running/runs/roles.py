@@ -120,7 +120,7 @@ def of_pod(pod: Object, item: Object, roles: Sequence[Role]) -> tuple[str, int |
     if kind[0] == APPS:
         owners = [text(each.get("name")) for each in owners_of(pod)]
         if kind == (APPS, "Deployment"):  # by a ReplicaSet of its name and a hash
-            owners = [each.rpartition("-")[0] for each in owners]
+            owners = [owner.rpartition("-")[0] for owner in owners]
         return (roles[0].name, number(labels.get(_SET_INDEX))) if name in owners else None
     of_object, of_role, of_index = _LABELS.get(kind, ("", "", ""))
     if not of_object or labels.get(of_object) != name:

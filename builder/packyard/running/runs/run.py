@@ -117,8 +117,8 @@ def labelled(objects: Sequence[Object], run: str, namespace: str = "") -> list[O
         _label(item, {**MANAGED, **labels_of(item), LABEL: run})
         if namespace and is_cluster_scoped(*type_of(item)):
             _label(item, {NAMESPACE: namespace})
-        for each in _templates(item):
-            _label(each, {LABEL: run})
+        for template in _templates(item):
+            _label(template, {LABEL: run})
     return copies
 
 
@@ -141,4 +141,4 @@ def _templates(item: Object) -> list[Object]:
         sources.append(pod.template or pod.spec)
         sources += [each for path, each in pod.chain if path[-1:] in (("template",), ("jobTemplate",))]
     claims = mapping(item.get("spec")).get("volumeClaimTemplates")
-    return [*sources, *(each for each in (claims if isinstance(claims, list) else ()) if isinstance(each, dict))]
+    return [*sources, *(claim for claim in (claims if isinstance(claims, list) else ()) if isinstance(claim, dict))]

@@ -87,7 +87,7 @@ class RunStatus:
     def is_over(self) -> bool:
         """Whether nothing more happens by itself."""
         return self.state in (SUCCEEDED, FAILED) or (
-            self.state == INCOMPLETE and not any(each.state in ("waiting", "running", "ready") for each in self.pods)
+            self.state == INCOMPLETE and not any(pod.state in ("waiting", "running", "ready") for pod in self.pods)
         )
 
 
@@ -125,7 +125,7 @@ class _Run:
 
     def status(self) -> RunStatus:
         """Return what the run does."""
-        missing = [each for each in self.record.objects if look.key_of(each) not in self.objects]
+        missing = [item for item in self.record.objects if look.key_of(item) not in self.objects]
         state = self._state(missing)
         reasons = () if state == SUCCEEDED else self._reasons(missing)
         return RunStatus(
@@ -150,21 +150,21 @@ class _Run:
                     wanted=role.wanted,
                     ready=workload.ready(role),
                     done=workload.done(role),
-                    failed=sum(each.phase == "Failed" for each in pods),
-                    restarts=workload.restarts + sum(each.restarts for each in pods),
+                    failed=sum(pod.phase == "Failed" for pod in pods),
+                    restarts=workload.restarts + sum(pod.restarts for pod in pods),
                 )
 
     def _state(self, missing: Sequence[Reference]) -> str:
-        ended = [each.ended for each in self.workloads]
+        ended = [workload.ended for workload in self.workloads]
         if FAILED in ended:
             return FAILED
         if missing:
             return INCOMPLETE
         if all(ended):
             return SUCCEEDED
-        if any(trouble.is_failing(one.item) for each in self.workloads for one in each.troubled):
+        if any(trouble.is_failing(pod.item) for workload in self.workloads for pod in workload.troubled):
             return FAILING
-        return STARTING if any(each.is_starting for each in self.workloads) else RUNNING
+        return STARTING if any(workload.is_starting for workload in self.workloads) else RUNNING
 
     def _reasons(self, missing: Sequence[Reference]) -> Iterator[str]:
         """Yield what is wrong, the worst first."""
@@ -177,7 +177,7 @@ class _Run:
             yield f"{_named(item)} is being deleted" + (f", and held by its finalizer {held}" if held else "")
         if missing:
             names = ", ".join(map(str, missing))
-            once = any(lifetimes.runs_once(each.group_kind) for each in missing)
+            once = any(lifetimes.runs_once(reference.group_kind) for reference in missing)
             ended = "; it may have ended, and been deleted by its ttlSecondsAfterFinished" if once else ""
             yield f"{names} {'is' if len(missing) == 1 else 'are'} missing{ended}"
         for workload in self.workloads:
@@ -200,11 +200,11 @@ class _Run:
 
     def _of_pods(self, workload: Workload) -> str:
         """Return what is wrong with the first pod in trouble, and with how many others the same is."""
-        troubles = [(each, text) for each in workload.troubled if (text := _reason(each, self.around))]
+        troubles = [(pod, text) for pod in workload.troubled if (text := _reason(pod, self.around))]
         if not troubles:
             return ""
         first, why = troubles[0]
-        others = sum(text == why and each.role == first.role for each, text in troubles) - 1
+        others = sum(text == why and pod.role == first.role for pod, text in troubles) - 1
         words = _shortened(trouble.last_words(first.item))
         left = f": {words}" if words else ""
         roles = {role.name: role for each in self.workloads for role in each.roles}
@@ -251,21 +251,21 @@ def choose(run_status: RunStatus, role: str = "", index: int | None = None) -> l
 
     Of pods that took each other's place this is the newest. There may be none, where they are not made yet.
     """
-    names = list(dict.fromkeys([*(each.name for each in run_status.roles), *(each.role for each in run_status.pods)]))
+    names = list(dict.fromkeys([*(each.name for each in run_status.roles), *(pod.role for pod in run_status.pods)]))
     if role and role not in names:
         hint = suggest(role, names) or (f"its roles: {', '.join(names)}" if names else "it has no pods yet")
         raise InputError(Problem(f"run {run_status.run} has no role {role!r}", hint=hint))
     wanted = role or next((name for name in CHIEFS if name in names), "")
     newest: dict[tuple[str, int], PodStatus] = {}
-    for each in sorted(run_status.pods, key=lambda each: each.created):
-        if wanted in ("", each.role):
-            newest[each.role, each.index] = each
-    fitting = [each for each in run_status.pods if each is newest.get((each.role, each.index))]
+    for pod in sorted(run_status.pods, key=lambda each: each.created):
+        if wanted in ("", pod.role):
+            newest[pod.role, pod.index] = pod
+    fitting = [pod for pod in run_status.pods if pod is newest.get((pod.role, pod.index))]
     if index is None or not fitting:
         return fitting
-    chosen = [each for each in fitting if each.index == index]
+    chosen = [pod for pod in fitting if pod.index == index]
     if not chosen:
-        last = max(each.index for each in fitting)
+        last = max(pod.index for pod in fitting)
         problem = f"run {run_status.run} has no pod {index}" + (f" of role {wanted}" if wanted else "")
         raise InputError(Problem(problem, hint=f"they are counted from 0 to {last}"))
     return chosen

@@ -95,8 +95,8 @@ def replica_failure(item: Object) -> str:
 
 def restarts(pod: Object) -> int:
     """Return how often containers of a pod were started again."""
-    counts = [each.get("restartCount") for each in _statuses(mapping(pod.get("status")))]
-    return sum(each for each in counts if isinstance(each, int))
+    counts = [status.get("restartCount") for status in _statuses(mapping(pod.get("status")))]
+    return sum(count for count in counts if isinstance(count, int))
 
 
 def last_words(pod: Object) -> str:
@@ -115,7 +115,7 @@ def last_words(pod: Object) -> str:
 def running(pod: Object) -> tuple[str, ...]:
     """Return the names of the containers that run now."""
     statuses = _statuses(mapping(pod.get("status")))
-    return tuple(text(each.get("name")) for each in statuses if "running" in mapping(each.get("state")))
+    return tuple(text(status.get("name")) for status in statuses if "running" in mapping(status.get("state")))
 
 
 def of_creation(message: str) -> str:
@@ -163,7 +163,7 @@ def _unscheduled(pod: Object) -> str:
     name = text(spec.get("schedulerName"))
     if spec.get("nodeName") or spec.get("schedulingGates"):
         return ""
-    if claims := [_device_claim(each) for each in mappings(spec.get("resourceClaims"))]:
+    if claims := [_device_claim(resource_claim) for resource_claim in mappings(spec.get("resourceClaims"))]:
         return f"waits for {', '.join(claims)}"
     if name in ("", _SCHEDULER):
         return ""
@@ -179,9 +179,9 @@ def _device_claim(claim: Object) -> str:
 def _of_containers(pod: Object) -> Iterator[str]:
     spec, status = mapping(pod.get("spec")), mapping(pod.get("status"))
     limits = {
-        text(each.get("name")): text(mapping(mapping(each.get("resources")).get("limits")).get("memory"))
+        text(item.get("name")): text(mapping(mapping(item.get("resources")).get("limits")).get("memory"))
         for key in ("initContainers", "containers")
-        for each in mappings(spec.get(key))
+        for item in mappings(spec.get(key))
     }
     several = len(limits) > 1
     for container in _statuses(status):
@@ -247,4 +247,4 @@ def _unready(pod: Object) -> str:
 
 def _statuses(status: Object) -> list[Object]:
     """Return the states of containers, those that come first in a pod's life first."""
-    return [each for key in ("initContainerStatuses", "containerStatuses") for each in mappings(status.get(key))]
+    return [item for key in ("initContainerStatuses", "containerStatuses") for item in mappings(status.get(key))]

@@ -29,15 +29,15 @@ class Removal:
 
 def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Removal:
     """Find what there is of runs, by one call; ``records`` are all records of each."""
-    named = {run: {each for record in of_run for each in record.objects} for run, of_run in records.items()}
+    named = {run: {item for record in of_run for item in record.objects} for run, of_run in records.items()}
     kinds = {_CLAIM, *((each.api_version, each.kind) for references in named.values() for each in references)}
     there = look.list_(kubectl, kinds, look.selector(records))
     listed = ((run, Reference.of(item, kubectl.namespace)) for run in records for item in there.get(run, {}).values())
     own = sorted(each for run, each in listed if each in named[run] or (each.api_version, each.kind) == _CLAIM)
     return Removal(
         runs=list(records),
-        objects=[each for each in own if each.group_kind not in LASTING],
-        lasting=[each for each in own if each.group_kind in LASTING],
+        objects=[reference for reference in own if reference.group_kind not in LASTING],
+        lasting=[reference for reference in own if reference.group_kind in LASTING],
         records=[
             Reference("v1", "ConfigMap", kubectl.namespace, each.name) for of_run in records.values() for each in of_run
         ],
@@ -56,7 +56,7 @@ def delete(kubectl: Kubectl, removal: Removal, *, claims: bool) -> list[Referenc
 
 def left(kubectl: Kubectl, removal: Removal, deleted: Collection[Reference]) -> dict[Reference, Object]:
     """Return what is still there of what was deleted, and the pods of the runs, by one call."""
-    kinds = {_POD, *((each.api_version, each.kind) for each in deleted)}
+    kinds = {_POD, *((reference.api_version, reference.kind) for reference in deleted)}
     listed = look.list_(kubectl, kinds, look.selector(removal.runs))
     there = {
         Reference.of(item, kubectl.namespace): dict(item)

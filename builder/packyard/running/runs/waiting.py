@@ -84,7 +84,7 @@ def _checks(item: Object) -> str:
     checks = [
         each for each in mappings(mapping(item.get("status")).get("admissionChecks")) if each.get("state") != "Ready"
     ]
-    parts = [": ".join(filter(None, (text(each.get("name")), text(each.get("message"))))) for each in checks]
+    parts = [": ".join(filter(None, (text(check.get("name")), text(check.get("message"))))) for check in checks]
     return f"admission check {', '.join(parts)}" if parts else ""
 
 

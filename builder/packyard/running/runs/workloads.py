@@ -81,7 +81,7 @@ class PodStatus:
     def containers(self) -> Sequence[str]:
         """The names of its containers, the one that counts first, and those that prepare last."""
         metadata, spec = mapping(self.item.get("metadata")), mapping(self.item.get("spec"))
-        named = [text(each.get("name")) for key in ("containers", "initContainers") for each in mappings(spec.get(key))]
+        named = [text(item.get("name")) for key in ("containers", "initContainers") for item in mappings(spec.get(key))]
         first = text(mapping(metadata.get("annotations")).get(_DEFAULT_CONTAINER))
         return sorted(named, key=lambda name: name != first)
 
@@ -117,28 +117,28 @@ class Workload:
         told = {outcome.of_object(each)[0] for each in self.foreign}
         if FAILED in told or told == {SUCCEEDED}:
             return FAILED if FAILED in told else SUCCEEDED
-        if self.item or not self.pods or any(each.is_active for each in self.pods):
+        if self.item or not self.pods or any(pod.is_active for pod in self.pods):
             return outcome.of_object(self.item)[0]
-        return FAILED if any(each.phase == "Failed" for each in self.pods) else SUCCEEDED
+        return FAILED if any(pod.phase == "Failed" for pod in self.pods) else SUCCEEDED
 
     def of(self, role: Role) -> list[PodStatus]:
         """Return the pods of a role."""
-        return [each for each in self.pods if each.role == role.name]
+        return [pod for pod in self.pods if pod.role == role.name]
 
     def ready(self, role: Role) -> int:
         """Return how many pods of a role are ready."""
-        return sum(each.is_ready for each in self.of(role))
+        return sum(pod.is_ready for pod in self.of(role))
 
     def done(self, role: Role) -> int:
         """Return how many pods of a role ended well; those of a workload that did may be deleted by now."""
-        ended = len({each.index for each in self.of(role) if each.phase == "Succeeded"})
+        ended = len({pod.index for pod in self.of(role) if pod.phase == "Succeeded"})
         return max(ended, role.wanted - self.ready(role)) if self.ended == SUCCEEDED else ended
 
     def lacking(self, role: Role) -> int:
         """Return how many pods should be there now, and are not even made."""
         if self.ended or outcome.is_suspended(self.item):
             return 0
-        return self._needed(role) - sum(each.is_active for each in self.of(role))
+        return self._needed(role) - sum(pod.is_active for pod in self.of(role))
 
     def _needed(self, role: Role) -> int:
         return min(role.at_once, role.wanted - self.done(role))
@@ -154,12 +154,12 @@ class Workload:
         """The pods that matter now: failed ones in whose place no other is, the first first, then those not ready."""
         if self.ended == SUCCEEDED:
             return []
-        failed = sorted((each for each in self.pods if each.phase == "Failed"), key=lambda each: trouble.end(each.item))
+        failed = sorted((pod for pod in self.pods if pod.phase == "Failed"), key=lambda pod: trouble.end(pod.item))
         if self.ended != FAILED:
             lacking = {role.name for role in self.roles if self.lacking(role) > 0}
-            failed = [each for each in failed if each.role in lacking]
-        unready = [each for each in self.pods if each.is_active and not each.is_ready]
-        return [*failed, *(each for each in unready if each.name not in self.former)]
+            failed = [pod for pod in failed if pod.role in lacking]
+        unready = [pod for pod in self.pods if pod.is_active and not pod.is_ready]
+        return [*failed, *(pod for pod in unready if pod.name not in self.former)]
 
 
 def find(record: RunRecord, objects: Mapping[Key, Object]) -> list[Workload]:
@@ -167,7 +167,7 @@ def find(record: RunRecord, objects: Mapping[Key, Object]) -> list[Workload]:
 
     The last one, without an object, has the pods of kinds that nothing is known of.
     """
-    named = [key for each in record.objects if (key := key_of(each)) in objects]
+    named = [key for reference in record.objects if (key := key_of(reference)) in objects]
     items = [objects[key] for key in named if roles.is_workload(key[:2])]
     left = sorted((item for key, item in objects.items() if key[:2] == ("", "Pod")), key=_age)
     names: set[str] = set()
@@ -221,13 +221,13 @@ def _placed(pods: Sequence[tuple[Object, tuple[str, int | None]]], announced: Se
 def _former(item: Object, pods: Sequence[PodStatus], objects: Mapping[Key, Object]) -> frozenset[str]:
     """Return the names of pods that are not as a workload says now, as far as its controller shows which."""
     if outcome.is_unseen(item):
-        return frozenset(each.name for each in pods)
+        return frozenset(pod.name for pod in pods)
     if kind_of(item) != (APPS, "Deployment"):
         return frozenset()
     sets = (each for key, each in objects.items() if key[:2] == (APPS, "ReplicaSet"))
     own = (each for each in sets if name_of(item) in _owner_names(each))
     now = {name_of(each) for each in own if _revision(each) == _revision(item)}
-    return frozenset(each.name for each in pods if now and not now & _owner_names(each.item))
+    return frozenset(pod.name for pod in pods if now and not now & _owner_names(pod.item))
 
 
 def _revision(item: Object) -> str:
@@ -240,8 +240,8 @@ def _owner_names(item: Object) -> set[str]:
 
 def _others(pods: Sequence[PodStatus], announced: Sequence[Role]) -> list[Role]:
     """Return roles that pods have and nobody announced, such as the steps of a Workflow: as many as there are."""
-    names = dict.fromkeys(each.role for each in pods)
-    counts = {name: sum(each.role == name and each.phase != "Failed" for each in pods) for name in names}
+    names = dict.fromkeys(pod.role for pod in pods)
+    counts = {name: sum(pod.role == name and pod.phase != "Failed" for pod in pods) for name in names}
     return [Role(name, counts[name], counts[name]) for name in names if name not in {role.name for role in announced}]
 
 

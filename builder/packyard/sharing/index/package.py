@@ -63,7 +63,7 @@ class Package:
     @property
     def every(self) -> tuple[IndexEntry, ...]:
         """The versions, the oldest first."""
-        return tuple(sorted(self.versions.values(), key=lambda each: reference.order(each.version)))
+        return tuple(sorted(self.versions.values(), key=lambda version: reference.order(version.version)))
 
     @property
     def entries(self) -> tuple[IndexEntry, ...]:
@@ -96,12 +96,12 @@ class Package:
         Build metadata (``+…``) must match if it is given.
         """
         every = self._spellings(version)
-        there = [each for each in every if not each.removed and reference.same(version, each.version)]
+        there = [entry for entry in every if not entry.removed and reference.same(version, entry.version)]
         if not there:
-            gone = (why_gone(each) for each in every if each.removed)
+            gone = (why_gone(entry) for entry in every if entry.removed)
             problem = next(gone, f"the channel has no version {version!r} of {self.name}")
             raise InputError(Problem(problem, hint=f"it has {self.last_versions()}"))
-        return min(there, key=lambda each: each.version != version)
+        return min(there, key=lambda entry: entry.version != version)
 
     def last_versions(self) -> str:
         """Return the last few versions, the newest first, for a message."""

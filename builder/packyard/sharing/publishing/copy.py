@@ -128,11 +128,11 @@ def _check_follows(target: Store, before: Index, listed: Index) -> None:
 
 def _with(index: Index, listed: Index, entries: Sequence[IndexEntry]) -> Index:
     """Return the index of a channel with all that was copied, which is yanked and closed as it is in the source."""
-    index = index.add(*(replace(each, yanked="") for each in entries))
-    yanked = [each for each in entries if each.yanked and not index.named(each.name).get(each.version).yanked]
-    index = index.put(*(replace(index.named(each.name).get(each.version), yanked=each.yanked) for each in yanked))
+    index = index.add(*(replace(entry, yanked="") for entry in entries))
+    yanked = [entry for entry in entries if entry.yanked and not index.named(entry.name).get(entry.version).yanked]
+    index = index.put(*(replace(index.named(entry.name).get(entry.version), yanked=entry.yanked) for entry in yanked))
     closed = {each.version for each in entries if listed.is_closed(each.version) and not index.is_closed(each.version)}
-    lacking = {each.version for each in (listed.entries if closed else ()) if not index.lists(each)}
+    lacking = {entry.version for entry in (listed.entries if closed else ()) if not index.lists(entry)}
     for version in sorted(closed - lacking):
         index = index.close(version)
     return index

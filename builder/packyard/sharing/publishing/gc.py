@@ -87,8 +87,8 @@ def gc(
                 kept = _protected(index, package, entry)
                 gone = "goes" if is_trial else "removed"
                 outcomes.append(Outcome(entry, "kept" if kept else gone, kept or why))
-        outcomes.sort(key=lambda each: (each.entry.name, reference.order(each.entry.version)))
-        going = [replace(each.entry, removed=each.reason) for each in outcomes if each.status != "kept"]
+        outcomes.sort(key=lambda outcome: (outcome.entry.name, reference.order(outcome.entry.version)))
+        going = [replace(outcome.entry, removed=outcome.reason) for outcome in outcomes if outcome.status != "kept"]
         removed.update(entry.key for entry in going)
         return index.put(*going)
 

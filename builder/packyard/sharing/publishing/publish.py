@@ -113,7 +113,7 @@ def _check_provenance(store: Store, entry: IndexEntry, trusted: Trust) -> None:
         provenance.check_beside(store, entry, trusted)
     except IntegrityError as error:
         hint = "somebody else put it there: raise the version, or remove that file and run again"
-        raise IntegrityError(*(each._replace(hint=hint) for each in error.problems)) from error
+        raise IntegrityError(*(problem._replace(hint=hint) for problem in error.problems)) from error
 
 
 def publish(
@@ -137,7 +137,7 @@ def publish(
     release gets nothing more from then on; with ``shard``, once all of its shards are published (`Index.close`).
     """
     before = by.current(store)
-    uploads = [each if isinstance(each, Upload) else Upload.of(each) for each in bundles]
+    uploads = [bundle if isinstance(bundle, Upload) else Upload.of(bundle) for bundle in bundles]
     uploads = compare(store, uploads, before, at_once=at_once)
     if not before.number:  # so that another first publisher does not meet bundles without an index
         before = by.commit(store, lambda index: index, before=before)
@@ -153,13 +153,13 @@ def publish(
 
 def compare(store: Store, bundles: Sequence[Upload], before: Index, *, at_once: int = 1) -> list[Upload]:
     """Return each bundle with what the channel has of it, or refuse all that cannot be published."""
-    for one in bundles:
-        reference.check_name(one.entry.name)
-        reference.check_version(one.entry.version)
-    check_place(store, before, [one.entry.key for one in bundles])
+    for bundle in bundles:
+        reference.check_name(bundle.entry.name)
+        reference.check_version(bundle.entry.version)
+    check_place(store, before, [bundle.entry.key for bundle in bundles])
     present: set[str] = set()
     with suppress(MissingStoreError):
-        present = files_of(store, {one.entry.key for one in bundles})
+        present = files_of(store, {bundle.entry.key for bundle in bundles})
 
     def look(one: Upload) -> Upload:
         entry = one.entry

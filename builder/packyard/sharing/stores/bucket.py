@@ -308,7 +308,7 @@ def client(patience: float, endpoint: str, trusted: str | None = None) -> dict[s
     }
     if trusted := trusted or authorities():
         place = Path(trusted)
-        files = sorted(each for each in place.iterdir() if each.is_file()) if place.is_dir() else [place]
+        files = sorted(path for path in place.iterdir() if path.is_file()) if place.is_dir() else [place]
         options["root_certificate"] = b"\n".join(file.read_bytes() for file in files)
     # The last failure has to be told before the deadline of the call.
     pause, longest = timedelta(seconds=PAUSE), timedelta(seconds=min(_LONGEST_PAUSE, patience / 8))

@@ -212,7 +212,7 @@ class Trust:
     @classmethod
     def of(cls, *signatories: Signatory, channel: str = "CHANNEL") -> Trust:
         """Trust these."""
-        return cls(signatories={each.id: each for each in signatories}, channel=channel)
+        return cls(signatories={signatory.id: signatory for signatory in signatories}, channel=channel)
 
     @property
     def is_required(self) -> bool:
@@ -222,7 +222,7 @@ class Trust:
     @property
     def identities(self) -> Iterator[Identity]:
         """Those that have no key."""
-        return (each for each in self.signatories.values() if isinstance(each, Identity))
+        return (signatory for signatory in self.signatories.values() if isinstance(signatory, Identity))
 
     @property
     def take(self) -> str:

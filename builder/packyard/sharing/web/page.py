@@ -50,10 +50,10 @@ def files(packages: Sequence[Fields], *, address: str = "", bundles: str = "") -
     made = {f"web/{name}": (_folder() / name).read_bytes() for name in ("page.css", "page.js")}
     package_page = _templates().get_template("package.html")
     for package in packages:
-        for each in package["versions"]:
-            text = package_page.render(page=page, package=package, each=each, root="../../").encode()
-            made[key(package["name"], each["version"])] = text
-            if each["version"] == (package["latest"] or package["versions"][0]["version"]):
+        for version in package["versions"]:
+            text = package_page.render(page=page, package=package, each=version, root="../../").encode()
+            made[key(package["name"], version["version"])] = text
+            if version["version"] == (package["latest"] or package["versions"][0]["version"]):
                 made[key(package["name"])] = text
     listed = [each for each in packages if each["latest"]]
     made[INDEX] = _templates().get_template("list.html").render(page=page, packages=listed, root="").encode()

@@ -111,7 +111,7 @@ def _selections(thing: Thing, item: Object, named: Mapping[Thing, Object]) -> It
     }
     for other, value in named.items():
         templates = [pod.template for pod in pods.find(value)] if selectors.get(thing.kind) is not None else []
-        if any(selects(selectors[thing.kind], labels_of(mapping(each))) for each in templates):
+        if any(selects(selectors[thing.kind], labels_of(mapping(template))) for template in templates):
             yield Arrow(thing, "selects", other)
 
 
@@ -141,7 +141,7 @@ def draw(things: Sequence[Thing], arrows: Sequence[Arrow]) -> Markup:
     words: dict[Pair, list[str]] = defaultdict(list)
     for arrow in arrows:
         words[arrow.start, arrow.end].append(arrow.word)
-    gap = max([60.0, *(40 + 6.4 * len(", ".join(each)) for each in words.values())])
+    gap = max([60.0, *(40 + 6.4 * len(", ".join(word)) for word in words.values())])
     places, width, height = _places(_columns(every, list(words)), gap)
     parts = [_line(", ".join(said), places[start], places[end]) for (start, end), said in words.items()]
     parts += [_box(thing, places[thing], "" if thing in things else "outside") for thing in every]

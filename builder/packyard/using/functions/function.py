@@ -90,9 +90,9 @@ def _set(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
     results: list[Result] = []
     for item in resources.items:
         settings = apply(item.root, values)
-        edits += (edit for each in settings for edit in each.edits)
-        planned += ((each.node, each.shows) for each in settings)
-        results += (Result.of_field(item, each.path, each.old, each.new) for each in settings)
+        edits += (edit for setting in settings for edit in setting.edits)
+        planned += ((setting.node, setting.shows) for setting in settings)
+        results += (Result.of_field(item, setting.path, setting.old, setting.new) for setting in settings)
         if any(isinstance(each.node, Collection) and not (each.node.flow or each.shows) for each in settings):
             comment_edits = _let_comments_go(item)
             edits += comment_edits

@@ -113,7 +113,7 @@ class ResourceList:
             raise InputError(Problem(f"standard input must be a {NAME}", hint=hint))
         self.root = roots[0]
         refuse(self._faults())
-        self.items = [ResourceItem(each) for each in mappings(self.root.get("items"))]
+        self.items = [ResourceItem(item) for item in mappings(self.root.get("items"))]
         self.config = self.root.mapping("functionConfig")
 
     def _faults(self) -> Iterator[Problem]:

@@ -141,7 +141,7 @@ class Gathering:
         for change in part.patches:
             reached = self._apply(change, objects)
             if patch.deletes(change.document.root):
-                objects[:] = [each for each in objects if not any(each is other for other in reached)]
+                objects[:] = [item for item in objects if not any(item is source for source in reached)]
             changed.update(map(id, reached))
             self.idle.append({change.key: not reached})
         changed.update(map(id, self._patch_pods(part, objects)))
@@ -205,7 +205,7 @@ def accumulate(
 
 def _add(objects: list[SourceObject], new: Iterable[SourceObject]) -> None:
     """Add objects; one that is there already is refused."""
-    called = {selector.effective(each.identity): each for each in objects}
+    called = {selector.effective(source.identity): source for source in objects}
     for item in new:
         if len(objects) >= MAX_OBJECTS:
             raise InputError(item.problem(f"a use case has at most {MAX_OBJECTS} objects"))
@@ -230,9 +230,9 @@ def _is_equal(one: Node, other: Node) -> bool:
         and isinstance(other, MappingNode)
         and not any(map(is_merge, (*one.entries, *other.entries)))
     ):
-        theirs = {each.name: each.value for each in other.entries}
-        names = {each.name for each in one.entries}
-        return names == theirs.keys() and all(_is_equal(each.value, theirs[each.name]) for each in one.entries)
+        theirs = {entry.name: entry.value for entry in other.entries}
+        names = {entry.name for entry in one.entries}
+        return names == theirs.keys() and all(_is_equal(entry.value, theirs[entry.name]) for entry in one.entries)
     if isinstance(one, SequenceNode) and isinstance(other, SequenceNode):
         pairs = zip(one.items, other.items, strict=False)
         return len(one.items) == len(other.items) and all(_is_equal(mine.value, its.value) for mine, its in pairs)
@@ -300,7 +300,7 @@ def _refuse_untexts(root: Node | None) -> None:
     """Refuse labels and annotations that are no text where a merge has a target: kustomize makes text of null, too."""
     for name in ("labels", "annotations"):
         value = root.find("metadata", name) if isinstance(root, MappingNode) else None
-        for node in [each.value for each in entries(value)] or ([value] if value else []):
+        for node in [entry.value for entry in entries(value)] or ([value] if value else []):
             if not (isinstance(node, Scalar) and type_of(node) == "string"):
                 message = f"kustomize makes text of {name} in a merge with a target, of what is null, too"
                 raise InputError(node.problem(message, "put it in quotes, or use an RFC 6902 patch"))

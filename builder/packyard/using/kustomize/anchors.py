@@ -81,11 +81,11 @@ class _Sharing:
     def _content(self, node: Node) -> object:
         if isinstance(node, MappingNode):
             return "mapping", *(
-                (each.name, _reference(each.comment), self._number(each.value)) for each in node.entries
+                (entry.name, _reference(entry.comment), self._number(entry.value)) for entry in node.entries
             )
         if isinstance(node, SequenceNode):
             bound = _reference(node.comment)
-            return "list", bound, *((_reference(each.comment), self._number(each.value)) for each in node.items)
+            return "list", bound, *((_reference(item.comment), self._number(item.value)) for item in node.items)
         assert isinstance(node, Scalar)
         kind = type_of(node)
         return kind, node.value, node.tag, _reference(node.comment)

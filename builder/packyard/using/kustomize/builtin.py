@@ -38,10 +38,10 @@ def build(directory: Path) -> bytes:
     top = supported.read(Budget(directory))
     gathered: list[SourceObject] = []
     _Build().gather(top, gathered)
-    items = [Object.of(each.root) for each in gathered]
+    items = [Object.of(source.root) for source in gathered]
     namespace.apply(items, top.namespace, HINT)
     _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
-    hashed = [item for item, each in zip(items, gathered, strict=True) if each.part]
+    hashed = [item for item, source in zip(items, gathered, strict=True) if source.part]
     references.add_hashes(items, hashed, [spec for part in top.parts() for spec in part.references])
     deployed = [item for item in items if not _is_local(item)]
     return manifest.write(item.root for item in sorted(deployed, key=_order))

@@ -101,7 +101,7 @@ class Part:
         generated = (join(self.folder, file) for generated in self.generated for file in generated.files)
         names = {*self.files, *self.configurations, *generated}
         names |= {patch.file for patch in self.patches if patch.file}
-        names |= {each.file for each in self.replacements} | {each.path for each in self.pods}
+        names |= {replacement.file for replacement in self.replacements} | {pod.path for pod in self.pods}
         return names | {join(self.folder, name) for name in (*kustomization.NAMES, KRMFILE)}
 
     @property

@@ -85,7 +85,7 @@ class Working:
 
 def filled(documents: Iterable[Document]) -> list[Document]:
     """Return the documents of a patch that are not empty."""
-    return [each for each in documents if each.root is not None and not is_null(each.root)]
+    return [document for document in documents if document.root is not None and not is_null(document.root)]
 
 
 def only_document(documents: Sequence[Document], name: str) -> Document:
@@ -297,13 +297,13 @@ class _Merge:
         """Leave out the entries whose value is absent, but for those in lists that are replaced as a whole."""
         if isinstance(node, MappingNode):
             parts: list[tuple[Child, Node]] = [
-                (each, self.without(each.value, (*path, each.name), is_absent))
-                for each in node.entries
-                if not is_absent(each.value)
+                (entry, self.without(entry.value, (*path, entry.name), is_absent))
+                for entry in node.entries
+                if not is_absent(entry.value)
             ]
         elif isinstance(node, SequenceNode) and (keys := self._keys(path)) is not None:
             self._elements(node, keys, path)
-            parts = [(each, self.without(each.value, (*path, 0), is_absent)) for each in node.items]
+            parts = [(item, self.without(item.value, (*path, 0), is_absent)) for item in node.items]
         else:
             return node
         if len(parts) < len(node.children) or any(each.value is not value for each, value in parts):

@@ -107,7 +107,7 @@ def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
             replacement.node.problem(f"{len(matches)} objects are the source ({words}) where one is expected")
         )
     parts = list(_follow(matches[0], _steps(replacement.path), Working(), is_exact=True))
-    parts = [each for each in parts if not is_null(each.value) and to_value(each.value) not in ({}, [])]
+    parts = [part for part in parts if not is_null(part.value) and to_value(part.value) not in ({}, [])]
     if len(parts) != 1:
         raise InputError(
             replacement.node.problem(f"the source has {len(parts)} values at {replacement.path} where one is expected")

@@ -134,7 +134,7 @@ class _Reader:
             raise (BeyondError if others else InputError)(*problems)
         if kustomization.is_empty(root):
             raise InputError(Problem("is empty, and kustomize refuses it", file=str(file), line=1))
-        sources = (Source(str(each), self.budget.read(each)) for each in _files(file.parent, resources))
+        sources = (Source(str(path), self.budget.read(path)) for path in _files(file.parent, resources))
         return Part(
             folder=os.path.realpath(folder),
             objects=tuple(("", node) for source in sources for node in objects.read(source)),
@@ -253,9 +253,9 @@ def _generated(root: MappingNode, file: Path, budget: Budget) -> Iterator[Genera
 def _refuse_others(node: Node | None, known: Sequence[str], what: str) -> None:
     """Refuse what a part of a kustomization says and only kustomize knows."""
     message = f"of a {what} is not supported by packyard's own build"
-    others = [each for each in entries(node) if each.name not in known]
+    others = [entry for entry in entries(node) if entry.name not in known]
     if others:
-        raise BeyondError(*(each.key.problem(f"{each.name} {message}", HINT) for each in others))
+        raise BeyondError(*(entry.key.problem(f"{entry.name} {message}", HINT) for entry in others))
 
 
 def _references(root: MappingNode, file: Path, budget: Budget) -> Iterator[FieldSpec]:

@@ -30,7 +30,7 @@ class BundledUseCase:
     @property
     def required(self) -> list[Setter]:
         """The setters that have to be set."""
-        return [each for each in self.setters if each.must_be_set]
+        return [setter for setter in self.setters if setter.must_be_set]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ class OptionSetters(NamedTuple):
     @property
     def setters(self) -> dict[str, Setter]:
         """The setters by their names."""
-        return {each.setter.name: each.setter for each in self.listed}
+        return {listed_setter.setter.name: listed_setter.setter for listed_setter in self.listed}
 
 
 def read_options(directory: Path) -> list[OptionSetters]:
@@ -88,9 +88,9 @@ def list_choices(directory: Path) -> dict[str, list[str]]:
     by_setter: dict[str, list[str]] = {}
     for package in find_all(tree):
         files = read_package(tree, package)
-        listed = [each for option in read_enabled(directory / package) for each in option.listed]
+        listed = [listed_setter for option in read_enabled(directory / package) for listed_setter in option.listed]
         own = read_krmfile(files).definitions.setters.values()
-        for setter in (*own, *(each.setter for each in (*tagged(files), *listed))):
+        for setter in (*own, *(listed_setter.setter for listed_setter in (*tagged(files), *listed))):
             by_setter.setdefault(setter.name, []).extend(choices(setter))
     return by_setter
 

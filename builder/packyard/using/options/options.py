@@ -198,4 +198,4 @@ def _holds(folder: str) -> bool:
 def _texts(node: SequenceNode | None) -> list[str]:
     """Return the paths that are listed."""
     refuse(each.problem("must be a path") for each in nodes_of(node) if not isinstance(each, Scalar))
-    return [each.value for each in scalars(node)]
+    return [scalar.value for scalar in scalars(node)]

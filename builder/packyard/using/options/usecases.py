@@ -82,7 +82,7 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
     if not use_cases and remedy:
         return InputError(Problem(lacks, file=str(directory), hint=remedy))
     if not use_cases:
-        above = next((each for each in directory.resolve().parents if is_one(each)), None)
+        above = next((parent for parent in directory.resolve().parents if is_one(parent)), None)
         hint = f"its use case is {os.path.relpath(above)}" if above else "name the directory of a package"
         return InputError(Problem("is not a use case, and holds none", file=str(directory), hint=hint))
     if len(several := packages(directory)) > 1:

@@ -90,8 +90,8 @@ def _elsewhere(directory: Path, package: str) -> Iterator[str]:
         return  # which has all that it is built from
     for use_case in use_cases(directory):
         with suppress(PackyardError):  # the build says so
-            for each in reached.folders(Path(use_case), Budget(directory)):
-                if not paths.is_inside(real := os.path.realpath(each), package):
+            for folder in reached.folders(Path(use_case), Budget(directory)):
+                if not paths.is_inside(real := os.path.realpath(folder), package):
                     yield real
 
 

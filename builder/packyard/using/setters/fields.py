@@ -73,7 +73,7 @@ def find(document: Document) -> list[Binding]:
 def behind_headers(documents: Iterable[Document]) -> Iterator[Problem]:
     """Yield where setter comments stand behind the headers of block scalars, and where they should."""
     for document in documents:
-        bound = {id(each.node) for each in find(document)}
+        bound = {id(binding.node) for binding in find(document)}
         for node in walk(document.root):
             if isinstance(node, Scalar) and node.style in "|>" and id(node) not in bound:
                 comment = header_comment(node)

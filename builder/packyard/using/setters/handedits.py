@@ -40,7 +40,7 @@ def find(package: PackageFiles) -> Iterator[HandEdit]:
         for bound, definition in defined_in(data, package.where + path, definitions):
             node, value = bound.node, expected(definition, definitions)
             listed = [] if isinstance(node, Scalar) else scalars(expanded(node))
-            text = node.value if isinstance(node, Scalar) else [each.value for each in listed]
+            text = node.value if isinstance(node, Scalar) else [scalar.value for scalar in listed]
             if value is not None and text != value and not _is_open(definition, definitions):
                 line, _ = node.source.locate(node.start)
                 shown = _shown(text), _shown(value)

@@ -105,10 +105,10 @@ def tagged(package: PackageFiles) -> list[ListedSetter]:
 
     return [
         ListedSetter(
-            Setter(each.name, each.value, type=each.schema_type, file=each.file, line=each.line),
-            each.count,
+            Setter(setter.name, setter.value, type=setter.schema_type, file=setter.file, line=setter.line),
+            setter.count,
         )
-        for each in KptPackage(package).setters()
+        for setter in KptPackage(package).setters()
     ]
 
 

@@ -18,7 +18,7 @@ _IS_SET = "isSet"
 def read(data: bytes, name: str) -> Stated:
     """Read a Krmfile; a setter's ``default`` is None where a value has to be set."""
     krmfile = Krmfile(source_of(data, name))
-    stated: Stated = {("setter", name): _setter(each) for name, each in krmfile.definitions.setters.items()}
+    stated: Stated = {("setter", name): _setter(setter) for name, setter in krmfile.definitions.setters.items()}
     stated |= {("substitution", name): _pattern(each) for name, each in krmfile.definitions.substitutions.items()}
     return stated | {("rule", each.text): {"message": each.message} for each in rule.read(krmfile.root)}
 

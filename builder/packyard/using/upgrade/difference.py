@@ -176,8 +176,8 @@ def _contents(before: Files, after: Files, folder: str, paths: Sequence[str]) ->
             new += sides[1]
         except InputError as error:
             yield _file(before, after, folder, path, str(error.problems[0]))
-    for one, other in object_pairs.pair(old, new):
-        yield from _object(folder, one, other)
+    for former, present in object_pairs.pair(old, new):
+        yield from _object(folder, former, present)
 
 
 def _object(where: str, before: Document | None, after: Document | None) -> Iterator[Change]:
@@ -186,8 +186,8 @@ def _object(where: str, before: Document | None, after: Document | None) -> Iter
     if before is None or after is None:
         yield Change(where=where, what="object", name=present.name, change=_change(before, after))
         return
-    for each in field_changes.compare(before.root, after.root, {**before.setters, **after.setters}):
-        yield Change(where=where, what="field", name=present.name, **asdict(each))
+    for field_difference in field_changes.compare(before.root, after.root, {**before.setters, **after.setters}):
+        yield Change(where=where, what="field", name=present.name, **asdict(field_difference))
 
 
 def _file(before: Files, after: Files, where: str, path: str, note: str = "") -> Change:

@@ -71,7 +71,7 @@ def upgrade(
         versions = Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version)
         with _as_files_of(tree, versions):
             merged = merge(versions, decision)
-        placed = tuple(each._replace(file=tree.prefix + each.file) for each in merged.conflicts)
+        placed = tuple(conflict._replace(file=tree.prefix + conflict.file) for conflict in merged.conflicts)
         if placed and not (decision or dry_run):
             raise undecided(placed)
         if not dry_run:
@@ -94,7 +94,7 @@ def _added(tree: Tree, folders: Collection[str]) -> set[str]:
 
 def _names(tree: Tree, folder: str) -> list[str]:
     here = Path(tree.root, folder)
-    return sorted(each.name for each in here.iterdir() if not each.name.startswith(".")) if here.is_dir() else []
+    return sorted(path.name for path in here.iterdir() if not path.name.startswith(".")) if here.is_dir() else []
 
 
 def _receipt(tree: Tree, new: bytes | None) -> dict[str, bytes]:
@@ -114,7 +114,7 @@ def _check_same(tree: Tree, base: Bundle, theirs: Bundle) -> None:
         try:
             names.add(Manifest.parse(tree.read(manifest.FILE)).name)
         except IntegrityError as error:
-            raise error.mapped(lambda each: each._replace(file=tree.prefix + each.file, hint=_AWAY)) from error
+            raise error.mapped(lambda problem: problem._replace(file=tree.prefix + problem.file, hint=_AWAY)) from error
     if len(names) > 1:
         raise InputError(Problem(f"these are different packages: {', '.join(sorted(names))}", file=str(tree.root_dir)))
 
@@ -145,9 +145,9 @@ def _as_files_of(tree: Tree, versions: Versions) -> Iterator[None]:
     except InputError as error:
         sides = versions.base, versions.theirs
         problems = (
-            each._replace(file=tree.prefix + each.file)
-            if all(versions.ours.get(each.file) != side.get(each.file) for side in sides)
-            else each
-            for each in error.problems
+            problem._replace(file=tree.prefix + problem.file)
+            if all(versions.ours.get(problem.file) != side.get(problem.file) for side in sides)
+            else problem
+            for problem in error.problems
         )
         raise InputError(*problems) from error

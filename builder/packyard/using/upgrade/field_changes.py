@@ -82,7 +82,7 @@ def _entries(old: MappingNode, new: MappingNode) -> Iterator[_Pair]:
 def _by_key(node: SequenceNode, key: str) -> dict[str, Node]:
     """Return the items of a list by the text of a key; nothing where they have none, or share one."""
     values = [item.value for item in node.items]
-    names = [each.get(key) if isinstance(each, MappingNode) else None for each in values]
+    names = [value.get(key) if isinstance(value, MappingNode) else None for value in values]
     by_name = {name.value: each for name, each in zip(names, values, strict=True) if isinstance(name, Scalar)}
     return by_name if len(by_name) == len(values) else {}
 

@@ -68,7 +68,7 @@ def _options_above(files: Files, path: str) -> str | None:
     while where:
         where = dirname(where)
         options = f"{where}/{folder.NAME}".lstrip("/")
-        if any(each.startswith(f"{options}/") for each in files) and not path.startswith(f"{options}/"):
+        if any(file.startswith(f"{options}/") for file in files) and not path.startswith(f"{options}/"):
             return options
     return None
 
@@ -76,7 +76,7 @@ def _options_above(files: Files, path: str) -> str | None:
 def _names(files: Files, path: str) -> set[str]:
     """Return the names of the options that a use case can enable."""
     options = _options_above(files, path)
-    folders = (dirname(each) for each in files if basename(each) in kustomization.NAMES)
+    folders = (dirname(file) for file in files if basename(file) in kustomization.NAMES)
     return {basename(each) for each in folders if dirname(each) == options}
 
 

@@ -87,7 +87,7 @@ def merge(versions: Versions, decision: str = "") -> Merged:
     files = {**dict.fromkeys(ours), **{path: here[path] for path in ours.values()}, **merged.files}
     there = {path: data for path, data in files.items() if data is not None or path in versions.ours}
     former = {new: old for old, new in ours.items()}
-    conflicts = tuple(each._replace(file=former.get(each.file, each.file)) for each in merged.conflicts)
+    conflicts = tuple(conflict._replace(file=former.get(conflict.file, conflict.file)) for conflict in merged.conflicts)
     return replace(merged, files=there, conflicts=conflicts, use_cases=folders)
 
 
@@ -153,7 +153,7 @@ def _carry(versions: Versions, decision: str, given_up: frozenset[Key]) -> _Carr
         base=kept_options.with_options(base, lines if decision == "theirs" else there, versions.root_dir),
         theirs=kept_options.with_options(theirs, there, versions.root_dir),
         values={key: names[key] for key in values if key not in lost and key not in given_up},
-        options=tuple((dirname(each.file), name) for each in there for name in each.enabled),
+        options=tuple((dirname(option_lines.file), name) for option_lines in there for name in option_lines.enabled),
         conflicts=tuple(conflicts),
     )
 

@@ -62,8 +62,8 @@ def pair(old: Sequence[Document], new: Sequence[Document]) -> Iterator[tuple[Doc
     ):
         pairs, old, new = _pair(old, new, key)
         yield from pairs
-    yield from ((each, None) for each in old)
-    yield from ((None, each) for each in new)
+    yield from ((document, None) for document in old)
+    yield from ((None, document) for document in new)
 
 
 def _pair(

@@ -33,7 +33,7 @@ def text(changes_by_package: Found) -> Iterator[str]:
     """Yield the lines for a terminal."""
     for places, changes in _grouped(changes_by_package):
         yield from places
-        yield from (f"  {'BREAKING: ' if each.is_breaking else ''}{sentence(each)}" for each in changes)
+        yield from (f"  {'BREAKING: ' if change.is_breaking else ''}{sentence(change)}" for change in changes)
 
 
 def sentence(change: Change) -> str:

@@ -263,10 +263,10 @@ def _markers(new: NewSubstitution) -> list[str]:
         raise InputError("unable to find setter or substitution names in pattern, setter names must be enclosed in ${}")
     if f"${{{new.name}}}" in markers:
         raise InputError(f"setters must have different name than the substitution: {new.name}")
-    for one in markers:
+    for marker in markers:
         for other in markers:
-            if one != other and one in other:
-                raise InputError(f"markers {one} is substring of {other}, no marker should be substring of other")
+            if marker != other and marker in other:
+                raise InputError(f"markers {marker} is substring of {other}, no marker should be substring of other")
     return markers
 
 

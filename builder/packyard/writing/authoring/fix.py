@@ -41,7 +41,7 @@ def fix(data: bytes, name: str, findings: Sequence[Finding]) -> tuple[bytes, lis
 
 
 def _overlap(edits: Iterable[Edit], others: Sequence[Edit]) -> bool:
-    return any(one.start < other.end and other.start < one.end for one in edits for other in others)
+    return any(edit.start < other.end and other.start < edit.end for edit in edits for other in others)
 
 
 def _edits(document: Document, finding: Finding) -> Iterator[Edit]:
@@ -56,7 +56,7 @@ def _edits(document: Document, finding: Finding) -> Iterator[Edit]:
         if isinstance(node, Scalar) and finding.fix != REMOVE and source.locate(node.start) == _place(finding):
             yield from _quoted(node, finding.fix)
         elif isinstance(node, MappingNode) and finding.fix == REMOVE and len(node.entries) > 1:
-            gone = [each.name for each in node.entries if source.locate(each.start) == _place(finding)]
+            gone = [entry.name for entry in node.entries if source.locate(entry.start) == _place(finding)]
             yield from remove(node, gone)
 
 

@@ -123,8 +123,8 @@ def cure(answers: Answers, parts: Sequence[Offered]) -> str:
     if not missing:
         return "leave the storage out, name use cases by --base USECASE=BASE, give values by --set"
     kinds = (STORAGE, PROGRAMS)
-    defining = (each for each in parts if each.kind in kinds and missing & {*each.defines} and not each.internal)
-    flags = [f"--{each.kind} {each.name}" for each in defining]
+    defining = (part for part in parts if part.kind in kinds and missing & {*part.defines} and not part.internal)
+    flags = [f"--{offered.kind} {offered.name}" for offered in defining]
     if flags:
         return f"add {' or '.join(flags)}"
     needing = next(part.folder for part in here if missing & {*part.needs})
@@ -144,8 +144,8 @@ def setters(workspace: Workspace, answers: Answers) -> Mapping[str, Setter]:
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
     """Return the files of the package by their paths in its folder."""
     started = {name: _Started.of(workspace, base, answers) for name, base in answers.bases.items()}
-    patches = {name: list(_patches(name, each)) for name, each in started.items()}
-    values = {name: value for each in started.values() for name, value in each.missing.items()}
+    patches = {name: list(_patches(name, start)) for name, start in started.items()}
+    values = {name: value for start in started.values() for name, value in start.missing.items()}
     answers = replace(answers, setters={**values, **answers.setters})
     description = _escaped(answers.description or "What it does, in a sentence.")
     texts = {
@@ -181,7 +181,7 @@ def _package(answers: Answers, patches: Mapping[str, Sequence[_Patch]]) -> Tree:
 
 
 def _use_case(base: str, answers: Answers, patches: Sequence[_Patch]) -> Tree:
-    lists = {"storage": answers.storage, "programs": answers.programs, "patches": [each.file for each in patches]}
+    lists = {"storage": answers.storage, "programs": answers.programs, "patches": [patch.file for patch in patches]}
     listed = {key: in_brackets([Text(name) for name in names]) for key, names in lists.items() if names}
     return {"base": Text(base), **listed}
 
@@ -214,7 +214,7 @@ class _Started:
         free = {name: setter for name, setter in defined.items() if "${" not in answers.setters.get(name, "")}
         missing = (variables & values.keys()) - {name for item in objects for name in _variables(item)}
         is_read = any(item.identity[1:] == ("ConfigMap", "", accumulate.RUN) for item in objects)
-        kind = next((each for each in objects if pods.find(each.root)), objects[0]).identity[1]
+        kind = next((item for item in objects if pods.find(item.root)), objects[0]).identity[1]
         return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {}, kind, free)
 
 
@@ -273,7 +273,7 @@ def _texts_of(lists: Iterable[Node | None]) -> Iterator[str]:
 
 def _is_bound(value: Node) -> bool:
     """Say whether a setter changes an item, which a patch would unbind."""
-    return any(comment.parse(each.comment.text) for each in items(value) if each.comment)
+    return any(comment.parse(item.comment.text) for item in items(value) if item.comment)
 
 
 def _list(value: Node) -> Tree:

@@ -87,7 +87,7 @@ def _run(
 ) -> Catalogue:
     """Build packages; refuse what is wrong with them, with all of them together, and with parts that none uses."""
     results = executor.run(partial(_task, here, version, put), names, jobs=jobs, done=done)
-    linted = [each for _, each in results]
+    linted = [package for _, package in results]
     if here.is_library and here.name in names:
         linted += (package_lint.lint(here, name) for name in here.package_names())
     elif not here.is_library and set(names) >= set(here.package_names()):

@@ -33,15 +33,15 @@ def manifest(
         images=_images(composed, objects),
         kubernetes=workspace.kubernetes,
         moved=_moved(workspace, composed),
-        requires=tuple(dict.fromkeys(each for item in composed.use_cases for each in item.requires)),
-        options={each.name: each.requires for each in composed.options.all if each.requires},
+        requires=tuple(dict.fromkeys(require for item in composed.use_cases for require in item.requires)),
+        options={option.name: option.requires for option in composed.options.all if option.requires},
         use_cases={f"{workspace.prefix}/{path}": item for path, item in by_path.items()},
     )
 
 
 def _images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]]) -> tuple[str, ...]:
     """Return the images that a package pulls, sorted."""
-    images = {image for each in objects.values() for image in find_images(each)}
+    images = {image for item in objects.values() for image in find_images(item)}
     images |= texts_under([option.values for option in composed.options.all], "image")
     return tuple(sorted(images))
 
@@ -68,10 +68,10 @@ def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:
         if setter.must_be_set and setter.type in ("", "string") and not setter.enum_values
     }
     named = set_fields(item.resources, item.definitions, changed, memo).files if changed else {}
-    definitions = {*crds.names(workspace), *(name for each in item.requires for name in each.definitions)}
+    definitions = {*crds.names(workspace), *(name for require in item.requires for name in require.definitions)}
     built = {file: each for file, each in {**item.resources, **named}.items() if file not in item.beside}
     needed = map(str, requirements.find(values(built, memo), definitions))
-    words = {word for each in item.requires for word in each.words}
+    words = {word for require in item.requires for word in require.words}
     return ShippedUseCase(
         setters=values_of(setters),
         requires=tuple(sorted({*words, *needed})),

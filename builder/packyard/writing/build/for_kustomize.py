@@ -40,8 +40,8 @@ def to_files(
     """
     base, overlays, patched = compose.patch_pods(workspace, package, use_case)
     by_folder: dict[str, list[PatchedPods]] = {}
-    for each in patched:
-        by_folder.setdefault(each.part.folder, []).append(each)
+    for patched_pods in patched:
+        by_folder.setdefault(patched_pods.part.folder, []).append(patched_pods)
 
     def way(path: str) -> str:
         return double_quoted(os.path.relpath(root_dir / path if root_dir else workspace.sources.shown(path), folder))
@@ -50,10 +50,10 @@ def to_files(
         return double_quoted(f"{_PARTS}/{part.folder}") if _has_pods(part) else way(part.folder)
 
     lines = [*kustomization.header(), "resources:", f"- {part_way(base)}"]
-    overlays = [each for each in overlays if not _is_idle(each, by_folder)]
+    overlays = [overlay for overlay in overlays if not _is_idle(overlay, by_folder)]
     if overlays:
-        lines += ["components:", *(f"- {part_way(each)}" for each in overlays)]
-    of_pods = [line for each in by_folder.get(package.folder, ()) for line in _of_pods(each)]
+        lines += ["components:", *(f"- {part_way(overlay)}" for overlay in overlays)]
+    of_pods = [line for patched_pods in by_folder.get(package.folder, ()) for line in _of_pods(patched_pods)]
     if use_case.patches or of_pods:
         lines.append("patches:")
         for patch in use_case.patches:
@@ -89,7 +89,7 @@ def _copies(
         if sources.is_file(file):
             yield file, sources.read(file)
     if part.pods:
-        lines = [line for each in by_folder.get(part.folder, ()) for line in _of_pods(each)]
+        lines = [line for patched_pods in by_folder.get(part.folder, ()) for line in _of_pods(patched_pods)]
         file, text = pod_components.extended(sources, part, lines)
         yield file, text.encode()
 
@@ -109,4 +109,4 @@ def _text(patch: Patch) -> str:
 
 def _target(entry: Node) -> list[str]:
     words = [each for each in entries(entry.get("target")) if isinstance(each.value, Scalar)]
-    return [f"    {each.name}: {double_quoted(each.text)}" for each in words]
+    return [f"    {word.name}: {double_quoted(word.text)}" for word in words]

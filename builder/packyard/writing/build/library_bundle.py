@@ -21,9 +21,9 @@ def draft(here: Workspace, version: str, name: str) -> Draft:
     """Describe a library; every part has to be readable, and what it builds on has to be published."""
     sources = here.sources
     refuse(
-        each.problem("is a folder, which users of this library do not have", "publish it, and name the bundle")
-        for each in library.entries(here.root_dir)
-        if each.path
+        entry.problem("is a folder, which users of this library do not have", "publish it, and name the bundle")
+        for entry in library.entries(here.root_dir)
+        if entry.path
     )
     members = library.members(sources)
     for path in {here.license_file, README} - {member.path for member in members}:

@@ -75,7 +75,7 @@ def _rule(name: str, fields: Fields) -> Rule | None:
         return None
     made = rule(name, "Rules of this workspace", rows=values, severity=severity, example=example, **texts)
     for mark, wanted in (("-", True), ("+", False)) if example else ():
-        if any(each.rule == name for each in _found(made, mark)) is not wanted:
+        if any(finding.rule == name for finding in _found(made, mark)) is not wanted:
             fields.fault(fields.node, "example", "does not have the fault" if wanted else "has the fault still")
     return made
 

@@ -116,7 +116,7 @@ def _tried(here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
     for tried_package, composed in tried.composed:
         folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried_package.use_cases), OPTIONS)]
         members = {f"{here.prefix}/{path}": data for path, data in composed.files.items()}
-        fitting = [each.name for each in composed.options.all]
+        fitting = [option.name for option in composed.options.all]
         findings += _judged(here, _files(here.name, folders, members), fitting)[1]
         options.update(fitting)
     placed = to_sources(here, {here.name}, findings, tried.package)
@@ -141,7 +141,7 @@ def _judged(
     findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
     below = f"/{OPTIONS}/"
     defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
-    trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=judges)
+    trial = Trial(options=[_option(here, option) for option in options], defined=defined, judges=judges)
     used = [each for each in parsed if not each.where.endswith(below)]
     return parsed, [*findings, *(item for each in used for item in trial.find(each, findings))]
 
@@ -155,7 +155,7 @@ def _option(here: Workspace, name: str) -> Option:
 
 def package_files(draft: Draft) -> list[PackageFiles]:
     """Return the directories of a composed package that have setters."""
-    return _files(draft.manifest.name, draft.manifest.use_cases, {each.path: each.data for each in draft.members})
+    return _files(draft.manifest.name, draft.manifest.use_cases, {member.path: member.data for member in draft.members})
 
 
 def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> list[PackageFiles]:

@@ -123,7 +123,7 @@ def context(
         "names": {row.name for use_case in use_cases for row in use_case.setters},
         "containers": {name for use_case in use_cases for name in use_case.containers},
         "operators": operators.needed(
-            (each for use_case in use_cases for each in use_case.requirements),
+            (requirement for use_case in use_cases for requirement in use_case.requirements),
             [*operators.declared(described.requires), *operator_versions.table(chain(*objects.values()))],
         ),
         "requires": described.requires,
@@ -152,7 +152,7 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
         images=images.find(objects),
         description=item.description,
         after=item.use_case.after,
-        containers=frozenset(text(each.get("name")) for pod in all_pods for each in pod.containers),
+        containers=frozenset(text(container.get("name")) for pod in all_pods for container in pod.containers),
         instance=next((label for each in labels if (label := text(each.get(_INSTANCE)))), ""),
     )
 
@@ -196,7 +196,7 @@ def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ..
     for use_case in use_cases:
         by_names.setdefault(tuple(row.name for row in use_case.required), []).append(use_case)
     return [
-        (_named([each.path for each in alike], everywhere), alike[0].required)
+        (_named([documented_use_case.path for documented_use_case in alike], everywhere), alike[0].required)
         for names, alike in by_names.items()
         if names
     ]
@@ -228,14 +228,14 @@ def options(offered: Sequence[Option], use_cases: Sequence[DocumentedUseCase]) -
     everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
     return [
         DocumentedOption(
-            name=each.name,
-            summary=sentence.first(each.description).removesuffix("."),
-            setters=list(each.setters.values()),
-            use_cases=each.use_cases,
-            requires=each.requires,
-            places=() if main <= set(each.use_cases) else _named(each.use_cases, everywhere),
+            name=option.name,
+            summary=sentence.first(option.description).removesuffix("."),
+            setters=list(option.setters.values()),
+            use_cases=option.use_cases,
+            requires=option.requires,
+            places=() if main <= set(option.use_cases) else _named(option.use_cases, everywhere),
         )
-        for each in offered
+        for option in offered
     ]
 
 

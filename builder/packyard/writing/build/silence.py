@@ -51,7 +51,7 @@ def _left_out(here: Workspace, package: Package, draft: Draft) -> Iterator[Findi
 
 def _of_tests(here: Workspace, package: Package, parsed: Iterable[Parsed]) -> Iterator[Finding]:
     """Find tests of objects of a kind that nothing in the package has."""
-    kinds = {each.root.text("kind") for known in parsed for each in known.documents if each.root}
+    kinds = {document.root.text("kind") for known in parsed for document in known.documents if document.root}
     for test in tests.read_all(here, package):
         for each in test.expected:
             near = suggest(each.kind, kinds)
@@ -78,7 +78,7 @@ def mounted(here: Workspace, package: Package, parsed: Sequence[Parsed], found: 
 
 def _mounts(parsed: Parsed) -> bool:
     """Say whether a container mounts the volume that a storage takes the place of."""
-    containers = (each for pods in parsed.pods.values() for pod in pods for each in pod.containers)
+    containers = (container for pods in parsed.pods.values() for pod in pods for container in pod.containers)
     return any(each.text("name") == STORAGE for one in containers for each in mappings(one.get("volumeMounts")))
 
 
@@ -100,21 +100,21 @@ def _parts(here: Workspace, package: Package, use_case: UseCase, shared: Mapping
     """Find values of a base that a library's Krmfile replaces, and comments of kpt."""
     sources, memo = here.sources, here.sources.memo
     base = parts.read(sources, here.base_dir(use_case.base), "Kustomization")
-    overlays = [parts.read(sources, here.overlay_dir(*each), "Component") for each in use_case.overlays]
+    overlays = [parts.read(sources, here.overlay_dir(*overlay), "Component") for overlay in use_case.overlays]
     own = parts.read_krmfile(sources, package.folder)
-    krmfiles = [each for part in (base, *overlays) for each in part.krmfiles()] + ([own] if own else [])
+    krmfiles = [krmfile for part in (base, *overlays) for krmfile in part.krmfiles()] + ([own] if own else [])
     given = {*use_case.setters, *(name for krmfile in krmfiles for name in words.read(krmfile, memo))}
     for document in (each for path in _files(base) for each in sources.documents(path)):
         yield from _of_kpt(document)
-        for each in fields.find(document):
-            word = shared.get(name := each.reference.name)
+        for binding in fields.find(document):
+            word = shared.get(name := binding.reference.name)
             is_from_library = name not in given and word is not None and word.layer < 0
-            if word and is_from_library and isinstance(word.definition, Setter) and isinstance(each.node, Scalar):
-                written, ships = each.node.value, word.definition.text
+            if word and is_from_library and isinstance(word.definition, Setter) and isinstance(binding.node, Scalar):
+                written, ships = binding.node.value, word.definition.text
                 if written not in ("", ships):
                     message = f"{written!r} does not ship, but {ships!r}: {name} has this value in {word.place}"
                     hint = f"give {name} a value in package.yaml, or an entry in the Krmfile of {use_case.base}"
-                    yield finding("replaced-value", each.node.problem(message, hint))
+                    yield finding("replaced-value", binding.node.problem(message, hint))
 
 
 def _files(part: Part) -> Iterator[str]:
@@ -125,10 +125,10 @@ def _files(part: Part) -> Iterator[str]:
 
 
 def _of_kpt(document: Document) -> Iterator[Finding]:
-    for each in find_comments(document):
-        if each.text.startswith(PREFIX):
+    for comment in find_comments(document):
+        if comment.text.startswith(PREFIX):
             hint = 'write # {"$openapi":"NAME"}, or import the package: packyard import DIR'
-            yield finding("kpt-comment", document.source.problem(each.start, "binds nothing in a workspace", hint))
+            yield finding("kpt-comment", document.source.problem(comment.start, "binds nothing in a workspace", hint))
 
 
 def _sentence(here: Workspace, package: Package, use_case: UseCase, draft: Draft) -> Iterator[Finding]:

@@ -36,16 +36,16 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
 
     What only all packages of the workspace together can tell is told where all are there, unless they are ``alone``.
     """
-    names = {each.name for each in linted}
-    findings = [item for each in linted for item in each.findings]
-    findings += to_sources(here, names, collisions.check(named for each in linted for named in each.named))
-    sound = [each for each in linted if not each.is_broken]
+    names = {package.name for package in linted}
+    findings = [item for package in linted for item in package.findings]
+    findings += to_sources(here, names, collisions.check(named for package in linted for named in package.named))
+    sound = [package for package in linted if not package.is_broken]
     is_whole = not alone and len(sound) == len(linted) and names >= set(here.package_names())
     findings += as_findings(whole.check(here, linted)) if is_whole and not here.is_library else []
     findings += _without_package(here) if is_whole else []
     findings += _as_written(here, names, is_whole=not alone and names >= set(here.package_names()))
-    paths = sorted({path for each in sound for path in each.inputs})
-    own = tuple(f"packages/{each.name}/" for each in sound)
+    paths = sorted({path for package in sound for path in package.inputs})
+    own = tuple(f"packages/{package.name}/" for package in sound)
     is_known = is_whole and not here.is_library  # where others may need an exception
     judged = [path for path in paths if path.startswith(own) or (is_known and is_own(path))]
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}

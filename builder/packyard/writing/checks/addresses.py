@@ -47,7 +47,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         data: dict[str, Node | None] = {entry.name: entry.value for entry in variables.data_of(root)}
         yield from _stated(data, data, known)
         for container in parsed.containers_of(root):
-            env = {each.text("name"): each.get("value") for each in mappings(container.get("env"))}
+            env = {item.text("name"): item.get("value") for item in mappings(container.get("env"))}
             yield from _stated(env, variables.find(container, parsed).values, known)
 
 
@@ -59,7 +59,7 @@ def _known(parsed: Parsed) -> _Known:
         if name is None or spec is None or not name.value:
             continue
         if is_kind(root, CORE, "Service"):
-            ports = {each.text("port") for each in mappings(spec.get("ports"))}
+            ports = {port.text("port") for port in mappings(spec.get("ports"))}
             if spec.text("clusterIP") == "None" and (selector := spec.mapping("selector")):
                 chosen = selectors.selected(selector, all_pods)
                 ports |= _declared([container for pod in chosen for container in pod.containers])
@@ -73,7 +73,7 @@ def _known(parsed: Parsed) -> _Known:
         if job_set.service:
             service = job_set.service.value
             known.pods.setdefault(service, []).extend(
-                f"{job_set.name.value}-{each.role}-*-*" for each in job_set.pod_sets
+                f"{job_set.name.value}-{pods.role}-*-*" for pods in job_set.pod_sets
             )
             roots = (root for root in parsed.objects if root.get("spec") is job_set.spec)
             opened = (port for root in roots for port in _declared(parsed.containers_of(root)))
@@ -82,7 +82,7 @@ def _known(parsed: Parsed) -> _Known:
 
 
 def _declared(containers: list[MappingNode]) -> set[str]:
-    return {port.text("containerPort") for each in containers for port in mappings(each.get("ports"))}
+    return {port.text("containerPort") for container in containers for port in mappings(container.get("ports"))}
 
 
 def _stated(stated: Mapping[str, Node | None], own: Mapping[str, Node | None], known: _Known) -> Iterator[Finding]:

@@ -35,7 +35,7 @@ def _of_words(container: MappingNode, parsed: Parsed, extra: Sequence[str]) -> I
     in_shell = any(PurePosixPath(word).name in _SHELLS for text in texts for word in text.value.split())
     if in_shell or container.get("source") is not None or not (own.complete and parsed.complete):
         return
-    for text in (each for each in texts if "\n" not in each.value):
+    for text in (scalar for scalar in texts if "\n" not in scalar.value):
         for name in dict.fromkeys(_REFERENCE.findall(text.value)):
             if name not in own.named and name not in extra:
                 message = f"the container has no variable {name}: the program gets the text $({name})"
@@ -46,7 +46,7 @@ def _of_words(container: MappingNode, parsed: Parsed, extra: Sequence[str]) -> I
 def _of_variables(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find names in the values of variables that no variable above has, and one nearly: Kubernetes leaves them."""
     own = variables.find(container, parsed)
-    listed = {id(each.get("name")) for each in mappings(container.get("env"))}
+    listed = {id(item.get("name")) for item in mappings(container.get("env"))}
     above = {name for name, place in own.named.items() if id(place) not in listed}  # those of ConfigMaps
     for env in mappings(container.get("env")):
         value = env.scalar("value")

@@ -56,7 +56,7 @@ def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parse
 
 def _port(port: Node | None, field: str, ports: list[MappingNode] | None) -> Iterator[Finding]:
     """Find a number or a name that no port of a Service has."""
-    known = {each.text(field) for each in ports or ()} - {""}
+    known = {item.text(field) for item in ports or ()} - {""}
     is_asked = bool(known) if field == "port" else ports is not None
     if is_asked and isinstance(port, Scalar) and port.value and port.value not in known:
         hint = suggest(port.value, known) if field == "name" else ""
@@ -73,15 +73,15 @@ def _policy(root: MappingNode, found_pods: list[Pod[MappingNode]], parsed: Parse
         yield from _opened(rule, chosen)
         yield from _peers(rule, "from", found_pods, parsed)
     for rule in mappings(root.find("spec", "egress")):
-        peers = [each.mapping("podSelector", "matchLabels") for each in mappings(rule.get("to"))]
-        aims = [pod for each in peers if each for pod in selectors.selected(each, found_pods)]
+        peers = [item.mapping("podSelector", "matchLabels") for item in mappings(rule.get("to"))]
+        aims = [pod for peer in peers if peer for pod in selectors.selected(peer, found_pods)]
         yield from _opened(rule, aims if all(peers) else [])
         yield from _peers(rule, "to", found_pods, parsed)
 
 
 def _opened(rule: MappingNode, chosen: list[Pod[MappingNode]]) -> Iterator[Finding]:
-    ports = [each for pod in chosen for container in pod.containers for each in mappings(container.get("ports"))]
-    declared = {each.text(field) for each in ports for field in ("name", "containerPort")} - {""}
+    ports = [item for pod in chosen for container in pod.containers for item in mappings(container.get("ports"))]
+    declared = {item.text(field) for item in ports for field in ("name", "containerPort")} - {""}
     for policy_port in mappings(rule.get("ports")) if declared else ():
         port = policy_port.get("port")
         if isinstance(port, Scalar) and port.value and port.value not in declared and not policy_port.get("endPort"):

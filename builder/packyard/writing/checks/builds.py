@@ -82,7 +82,7 @@ class Build:
 
     def image(self, reference: str) -> str:
         """Return an image as the kustomizations leave it."""
-        for name, new in (each for root in self.kustomizations for each in kustomization.images(root)):
+        for name, new in (image for root in self.kustomizations for image in kustomization.images(root)):
             if images.parse(reference).name == name:
                 reference = images.replaced(reference, new)
         return reference
@@ -162,14 +162,14 @@ class _Kustomizations:
         """Return the build of a kustomization; one that is referred to twice is followed once."""
         state = _Known()
         gathered = self._gather(top, "", state)
-        apart = {id(each.root): names for each, names in gathered.items()}
+        apart = {id(source.root): names for source, names in gathered.items()}
         return Build(
-            tuple(each.root for each in gathered if each not in state.made),
+            tuple(source.root for source in gathered if source not in state.made),
             state.complete,
             apart,
             tuple(state.roots),
             state.whole,
-            generated=tuple(each.root for each in gathered if each in state.made),
+            generated=tuple(source.root for source in gathered if source in state.made),
             hashed=frozenset().union(*map(generated.hashed, state.roots)),
             removed=tuple(state.removed),
             refused=tuple(state.refused),
@@ -188,7 +188,7 @@ class _Kustomizations:
         elif path in self._files:
             there = list(_objects(self._files[path]))
             state.whole = state.whole and bool(there)  # an empty file is filled in by somebody
-            gathered.update((SourceObject(each, ""), names) for each in there)
+            gathered.update((SourceObject(item, ""), names) for item in there)
         elif made := self._made(path):
             self._generate(made, names, state, gathered)
         else:
@@ -215,7 +215,7 @@ class _Kustomizations:
         if root is None:
             return
         is_certain = state.whole and not any(gathered.values())  # this one renames after its patches
-        is_known = all(each.root.get("data") for each in state.made)
+        is_known = all(source.root.get("data") for source in state.made)
         changed = changes.apply(root, path, self._files, list(gathered), is_certain=is_certain, is_known=is_known)
         state.complete = state.complete and changed.complete
         state.refused += changed.findings
@@ -225,7 +225,7 @@ class _Kustomizations:
 
     @staticmethod
     def _generate(roots: Iterable[MappingNode], names: str, state: _Known, gathered: _Gathered) -> None:
-        made = [SourceObject(each, "") for each in roots]
+        made = [SourceObject(root, "") for root in roots]
         state.made.update(made)
         gathered.update(dict.fromkeys(made, names))
 
@@ -261,7 +261,7 @@ def _root(documents: Iterable[Document]) -> MappingNode | None:
 
 def _objects(documents: Iterable[Document]) -> Iterator[MappingNode]:
     roots = (document.root for document in documents)
-    for root in (each for each in roots if isinstance(each, MappingNode) and _is_object(each)):
+    for root in (node for node in roots if isinstance(node, MappingNode) and _is_object(node)):
         items = mappings(root.get("items")) if root.text("kind").endswith("List") else []
         yield from items if items and all(map(_is_object, items)) else [root]
 

@@ -54,7 +54,7 @@ class Evaluator:
                 self._known.update(zip(remaining, answers, strict=False))
                 if len(answers) < len(remaining):
                     self._fatal.add(expressions[remaining[len(answers)]])
-        return [self._known.get(each, NoAnswer(_RAN_OUT)) for each in requests]
+        return [self._known.get(request, NoAnswer(_RAN_OUT)) for request in requests]
 
     def _may_ask(self, request: str, expression: str) -> bool:
         return request not in self._known and expression not in self._fatal and len(self._fatal) < _MOST_LOST

@@ -87,10 +87,10 @@ def _patch(patch: Patch, root: Node, changes: Changes) -> None:
         return
     if patch.target is None and isinstance(root, MappingNode):
         _, kind, namespace, name = identity = selector.identity(root)
-        if not any(selector.is_same(each.identity, identity) for each in changes.objects):
+        if not any(selector.is_same(item.identity, identity) for item in changes.objects):
             if changes.is_certain and not namespace:
                 message = f"no {kind} {name!r} is there to patch, and kustomize fails"
-                hint = suggest(name, (each.identity[3] for each in changes.objects if each.identity[1] == kind))
+                hint = suggest(name, (item.identity[3] for item in changes.objects if item.identity[1] == kind))
                 place = root.find("metadata", "name") or root
                 changes.findings.append(breach("entry-without-target", place, message, hint, severity="error"))
             return
@@ -102,7 +102,7 @@ def _patch(patch: Patch, root: Node, changes: Changes) -> None:
     except MisfitError as error:
         changes.complete = False
         problems = error.problems if changes.is_known else ()
-        changes.findings += (finding("entry-without-target", each, "error") for each in problems)
+        changes.findings += (finding("entry-without-target", problem, "error") for problem in problems)
     except InputError:  # a directive that kustomize alone follows
         changes.complete = False
     if changes.is_certain and any(nothing for each in idle for nothing in each.values()):
@@ -145,10 +145,10 @@ def _replace(node: Node, root: MappingNode, changes: Changes, *, is_certain: boo
     except InputError as error:
         changes.complete = False
         if is_certain:
-            changes.findings += (finding("entry-without-target", each, "error") for each in error.problems)
+            changes.findings += (finding("entry-without-target", problem, "error") for problem in error.problems)
     changes.complete = changes.complete and not any(nothing for each in idle for nothing in each.values())
     for target in (target for rule in rules for target in rule.targets if is_certain):
-        if not any(selector.selects(target.select, each.root, each.identity) for each in changes.objects):
+        if not any(selector.selects(target.select, item.root, item.identity) for item in changes.objects):
             message = "no object is the target of this replacement, which kustomize passes over"
             changes.findings.append(breach("entry-without-target", target.node, message, "correct the target"))
 
@@ -156,7 +156,7 @@ def _replace(node: Node, root: MappingNode, changes: Changes, *, is_certain: boo
 def _patches(root: MappingNode, folder: str, files: Files) -> Iterator[Patch | None]:
     """Yield the patches of a kustomization; None for what cannot be read."""
     for node in items(root.get("patchesStrategicMerge")):
-        yield from (Patch(each, None, node) if each else None for each in _documents(node, folder, files))
+        yield from (Patch(document, None, node) if document else None for document in _documents(node, folder, files))
     for key in ("patches", "patchesJson6902"):
         for entry in mappings(root.get(key)):
             fields = Fields(entry, root.source.name, key)
@@ -200,7 +200,7 @@ def _label(item: SourceObject, pairs: Sequence[Entry], *, selectors: bool, templ
     paths += [wanted] if wanted and (kind not in _CHOOSING or root.mapping(*wanted)) else []
     for path in paths:
         held = make.mapping(root.source.name, {})
-        held.children = [make.like(each) for each in pairs]
+        held.children = [make.like(pair) for pair in pairs]
         for name in reversed(path):
             held = make.mapping(root.source.name, {name: held})
         item.merge(held)

@@ -54,7 +54,7 @@ def _mounts(pod: Pod[MappingNode], volume: MappingNode) -> list[MappingNode]:
 
 
 def _modes(claim: MappingNode) -> set[str]:
-    return {each.value for each in scalars(claim.find("spec", "accessModes"))}
+    return {scalar.value for scalar in scalars(claim.find("spec", "accessModes"))}
 
 
 def _is_single(claim: MappingNode) -> bool:

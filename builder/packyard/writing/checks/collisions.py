@@ -40,7 +40,7 @@ class Named(NamedTuple):
 def names(parsed: Parsed) -> Iterator[Named]:
     """Yield the objects of a package that one run has for itself."""
     for build in parsed.builds:
-        own = next((text for each in build.kustomizations if (text := each.text("namespace"))), "")
+        own = next((text for kustomization in build.kustomizations if (text := kustomization.text("namespace"))), "")
         for root in build.objects:
             name = name_of(root)
             if name and name.value and kind_of(root) not in LASTING:

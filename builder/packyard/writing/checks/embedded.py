@@ -37,7 +37,7 @@ def spec_of(root: MappingNode) -> MappingNode | None:
 def _parameters(holder: MappingNode | None) -> dict[str, Node | None]:
     """Return the names of the parameters that ``arguments`` or ``inputs`` declare, with their values."""
     listed = mappings(holder.get("parameters")) if holder else []
-    return {name: each.get("value") or each.get("default") for each in listed if (name := each.text("name"))}
+    return {name: item.get("value") or item.get("default") for item in listed if (name := item.text("name"))}
 
 
 def find(

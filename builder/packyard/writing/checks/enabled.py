@@ -40,7 +40,7 @@ class Option:
         """The files that it consists of, as messages show them."""
         nodes: list[Node] = [root for _, root in self.part.objects]
         nodes += [node for patch in self.part.patches for node in (patch.entry, patch.document.root) if node]
-        return {node.source.name for node in nodes} | {each.file for each in self.part.pods}
+        return {node.source.name for node in nodes} | {pod.file for pod in self.part.pods}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +77,14 @@ class Trial:
 
     def find(self, parsed: Parsed, baseline: Iterable[Finding]) -> Iterator[Finding]:
         """Find what is wrong with a package where an option is enabled; ``baseline`` is what is wrong without one."""
-        keys = {_key(each) for each in baseline}
+        keys = {_key(finding) for finding in baseline}
         for build in (each for each in parsed.builds if each.kustomizations):
             for option in self.options:
                 enabled = enable(parsed, build, option)
                 if enabled:
                     revised = parsed.revised(build, enabled.roots, self.defined, frozenset(option.files))
                     findings = find_built(revised, judges=self.judges)
-                    yield from (_placed(each, enabled) for each in findings if _key(each) not in keys)
+                    yield from (_placed(finding, enabled) for finding in findings if _key(finding) not in keys)
 
 
 def _key(finding: Finding) -> tuple[str, int, int, str]:
@@ -121,7 +121,7 @@ def _places(part: Part, having: Sequence[MappingNode]) -> Iterator[tuple[str, in
     for patch in sorted(part.patches, key=lambda patch: not _selects(patch.target, having)):
         place = patch.entry
         yield place.source.name, *place.source.locate(place.start)
-    for pods in sorted(part.pods, key=lambda pods: not any(_selects(each, having) for each in pods.targets)):
+    for pods in sorted(part.pods, key=lambda pods: not any(_selects(target, having) for target in pods.targets)):
         yield pods.file, pods.line, 1
 
 

@@ -76,7 +76,7 @@ def take_out(members: Iterable[Member]) -> tuple[list[Member], dict[str, dict[st
     for member in members:
         comments = list(_find(member.path, member.data)) if may_have(member.path) else []
         if comments:
-            reasons[member.path] = {each.rule: each.reason for each in comments}
+            reasons[member.path] = {comment.rule: comment.reason for comment in comments}
             member = replace(member, data=_without(member.data, comments))
         left.append(member)
     return left, reasons

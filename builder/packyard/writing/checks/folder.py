@@ -72,7 +72,7 @@ class _Opened:
     @property
     def is_torn(self) -> bool:
         """Whether a file cannot be read."""
-        return any(each.unreadable for each in self.parsed.values())
+        return any(parsed.unreadable for parsed in self.parsed.values())
 
     def exists(self, path: str) -> bool | None:
         """Say whether kustomize finds a file, or a folder to build."""
@@ -127,7 +127,7 @@ def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
         there = list(_with_templates(there, package, opened.parsed[folder]))
         of_others = () if folder else opened.packages
         prefix = opened.tree.prefix
-        findings += (each for each in there if not _is_of_package(each.file.removeprefix(prefix), of_others))
+        findings += (finding for finding in there if not _is_of_package(finding.file.removeprefix(prefix), of_others))
     return findings
 
 
@@ -137,7 +137,7 @@ def _of_all(opened: _Opened) -> list[Finding]:
     sources = [opened.parsed[folder] for folder in contents.setters if opened.shipped[folder] is None]
     secret = opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
     return [
-        *collisions.check([named for each in sources for named in collisions.names(each)]),
+        *collisions.check([named for source in sources for named in collisions.names(source)]),
         *documents.check({file: tree.read(file) for file in opened.files if _PAGE.search(file)}, contents, tree.prefix),
         *secret_texts.check_files(secret),
     ]
@@ -154,7 +154,7 @@ def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list
     own: list[Judge] = []
     for name, values in by_file.items():
         own.append(schemas.of_definitions(name, values))  # of two of one kind either may be the cluster's
-    return [*own, *(each.without(schemas.kinds_of(own)) for each in judges)] if own else list(judges)
+    return [*own, *(judge.without(schemas.kinds_of(own)) for judge in judges)] if own else list(judges)
 
 
 def _of_own(programs: Mapping[str, bytes], folder: str, tree: Tree) -> dict[str, bytes]:
@@ -193,13 +193,13 @@ def _with_templates(found: Iterable[Finding], package: PackageFiles, parsed: Par
     """Yield findings; of a template, which no kustomization lists, only a warning that it cannot be read."""
     listed, hint = _listed(parsed), "if it is a template, give it another ending, such as .tpl"
     templates = {each.source.name for each in parsed.documents if "{{" in each.source.text and _is_filled_in(each)}
-    for each in found:
-        data = package.resources.get(each.file.removeprefix(package.where), b"")
-        is_open = os.path.normpath(each.file) not in listed
-        if is_open and each.rule == "unreadable" and _TEMPLATE.search(data):
-            yield replace(each, severity="warning", hint=hint)
-        elif not (is_open and each.file in templates):
-            yield each
+    for finding in found:
+        data = package.resources.get(finding.file.removeprefix(package.where), b"")
+        is_open = os.path.normpath(finding.file) not in listed
+        if is_open and finding.rule == "unreadable" and _TEMPLATE.search(data):
+            yield replace(finding, severity="warning", hint=hint)
+        elif not (is_open and finding.file in templates):
+            yield finding
 
 
 def _is_filled_in(document: Document) -> bool:
@@ -212,15 +212,15 @@ def _listed(parsed: Parsed) -> set[str]:
     """Return the files and folders that kustomizations list."""
     kustomizations = (each for each in parsed.documents if posixpath.basename(each.source.name) in kustomization.NAMES)
     return {
-        posixpath.normpath(posixpath.join(posixpath.dirname(each.source.name), text))
-        for each in kustomizations
-        for text in kustomization.referred(each.root)
+        posixpath.normpath(posixpath.join(posixpath.dirname(document.source.name), text))
+        for document in kustomizations
+        for text in kustomization.referred(document.root)
     }
 
 
 def _is_of_package(file: str, packages: Iterable[str]) -> bool:
     """Say whether a file lies in the folder of a package."""
-    return any(each and file.startswith(f"{each}/") for each in packages)
+    return any(package and file.startswith(f"{package}/") for package in packages)
 
 
 def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -> PackageFiles:

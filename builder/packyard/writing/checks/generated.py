@@ -18,15 +18,15 @@ _GENERATORS = {"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}
 
 def _generators(root: MappingNode) -> list[tuple[str, MappingNode]]:
     """Return the generators of a kustomization, each with the kind that it makes."""
-    return [(kind, each) for kind, key in _GENERATORS.items() for each in mappings(root.get(key))]
+    return [(kind, item) for kind, key in _GENERATORS.items() for item in mappings(root.get(key))]
 
 
 def objects(root: MappingNode) -> Iterator[MappingNode]:
     """Yield what a kustomization generates; an object has no data where nobody knows its keys."""
-    for kind, each in _generators(root):
-        made = partial(make.mapping, each.source.name)
-        data = {} if each.get("env") or each.get("envs") else {"data": made(dict.fromkeys(_keys(each), ""))}
-        yield made({"apiVersion": "v1", "kind": kind, "metadata": made({"name": each.text("name")}), **data})
+    for kind, item in _generators(root):
+        made = partial(make.mapping, item.source.name)
+        data = {} if item.get("env") or item.get("envs") else {"data": made(dict.fromkeys(_keys(item), ""))}
+        yield made({"apiVersion": "v1", "kind": kind, "metadata": made({"name": item.text("name")}), **data})
 
 
 def hashed(root: MappingNode) -> frozenset[tuple[str, str]]:
@@ -35,7 +35,7 @@ def hashed(root: MappingNode) -> frozenset[tuple[str, str]]:
     if root.mapping("generatorOptions") and root.find("generatorOptions", switch) is not None:
         return frozenset()
     return frozenset(
-        (kind, each.text("name")) for kind, each in _generators(root) if each.find("options", switch) is None
+        (kind, item.text("name")) for kind, item in _generators(root) if item.find("options", switch) is None
     )
 
 

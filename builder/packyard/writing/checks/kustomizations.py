@@ -120,7 +120,7 @@ def _unlisted(roots: list[MappingNode], parsed: Parsed) -> Iterator[Finding]:
         for root in roots
         for _, text in _named(root)
     }
-    objects = (root for each in parsed.documents if isinstance(root := each.root, MappingNode))
+    objects = (root for document in parsed.documents if isinstance(root := document.root, MappingNode))
     first = {root.source.name: root for root in reversed([*objects]) if root.mapping("metadata") and root.get("kind")}
     for file, root in first.items():
         is_beside = posixpath.dirname(file) in folders and not _is_kustomization(root)
@@ -131,13 +131,13 @@ def _unlisted(roots: list[MappingNode], parsed: Parsed) -> Iterator[Finding]:
 
 def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
     """Find images and replicas of a kustomization that reach no object, where all objects are known."""
-    containers = [each for root in build.objects for each in parsed.containers_of(root)]
-    containers += [each for pod in pods.find_all(build.removed) for each in pod.containers]
-    used = {images.parse(each.text("image")).name for each in containers}
+    containers = [item for root in build.objects for item in parsed.containers_of(root)]
+    containers += [container for pod in pods.find_all(build.removed) for container in pod.containers]
+    used = {images.parse(container.text("image")).name for container in containers}
     names = {called(root) for root in (*build.objects, *build.removed, *build.generated)} - {""}
     renamed = {new.get("newName", "") for root in build.kustomizations for _, new in kustomization.images(root)}
-    replacements = [each for root in build.kustomizations for each in mappings(root.get("replacements"))]
-    targets = [target for each in replacements for target in mappings(each.get("targets"))]
+    replacements = [replacement for root in build.kustomizations for replacement in mappings(root.get("replacements"))]
+    targets = [target for replacement in replacements for target in mappings(replacement.get("targets"))]
     # Configurations say where more images stand, and replacements may put others there.
     is_open = any("image" in path.value for target in targets for path in scalars(target.get("fieldPaths")))
     is_open = is_open or any(root.get("configurations") for root in build.kustomizations)

@@ -118,8 +118,8 @@ def _as_certain(findings: Iterable[Finding], build: Parsed) -> Iterator[Finding]
     found = [pod for root in build.objects if not pods.are_known(root) for pod in build.pods_of(root)]
     nodes = [node for pod in found for node in walk(pod.spec)]
     lines = {(node.source.name, node.source.locate(node.start)[0]) for node in nodes}
-    for each in findings:
-        yield replace(each, severity="warning") if (each.file, each.line) in lines else each
+    for finding in findings:
+        yield replace(finding, severity="warning") if (finding.file, finding.line) in lines else finding
 
 
 def _by_schema(

@@ -102,7 +102,7 @@ def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> It
 
 def _nearest(mounts: list[_Mount], path: str) -> _Mount | None:
     """Return the mount that a path is on: of those above it, the one with the longest path."""
-    return max((each for each in mounts if each.holds(path)), key=lambda each: len(each.path.value), default=None)
+    return max((mount for mount in mounts if mount.holds(path)), key=lambda mount: len(mount.path.value), default=None)
 
 
 def _home(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -124,7 +124,7 @@ def _missing_files(mounts: list[_Mount], container: MappingNode, parsed: Parsed)
         held = mount.volume.mapping("configMap") if mount and mount.node.get("subPath") is None else None
         if named and mount and held:
             files, name = keys.files_of(held, parsed), posixpath.relpath(named[1], mount.path.value)
-            if files and not any(f"{each}/".startswith(f"{name}/") for each in files) and name != ".":
+            if files and not any(f"{file}/".startswith(f"{name}/") for file in files) and name != ".":
                 message = f"volume {mount.node.text('name')!r} has no file {name!r}"
                 hint = suggest(name, files) or f"it has {', '.join(sorted(files))}"
                 yield breach("no-such-key", word, message, hint)

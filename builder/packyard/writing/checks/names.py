@@ -26,7 +26,7 @@ _ANY_INDEX = 9999
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find names that Kubernetes refuses, now or once their setters are set."""
     definitions = limited(parsed.definitions, setter_rules.sound(parsed))
-    bound = {id(each.node): definitions.resolve(each.reference) for each in parsed.bound}
+    bound = {id(binding.node): definitions.resolve(binding.reference) for binding in parsed.bound}
     findings: dict[tuple[str, str], Finding] = {}
     names = [(name, _after(name, bound)) for name in find(parsed.fresh, parsed.pods_of)]
     for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):
@@ -94,7 +94,7 @@ def _after(name: Name, bound: Mapping[int, Setter | Substitution | None]) -> str
 
 def _last(counts: Iterable[Node | None], bound: Mapping[int, Setter | Substitution | None]) -> int:
     """Return the highest index by the first count that is not None; without a count it is 0."""
-    count = next((each for each in counts if isinstance(each, Scalar)), None)
+    count = next((node for node in counts if isinstance(node, Scalar)), None)
     setter = bound.get(id(count))
     most = setter.schema.get("maximum") if isinstance(setter, Setter) else None
     if count is None:

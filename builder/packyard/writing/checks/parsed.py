@@ -152,7 +152,7 @@ class Parsed:
                 {**more.setters, **own.setters}, {**more.substitutions, **own.substitutions}
             )
         bound = {id(root): fields.find(documents[id(root)]) for root in new}
-        fresh = [each for bindings in bound.values() for each in bindings]
+        fresh = [binding for bindings in bound.values() for binding in bindings]
         reached = {**self.reached, **_reached(fresh, krmfile)}
         build = _with_embedded(replace(build, objects=tuple(root for _, root in roots)), reached)
         inside = [root for root in build.objects if id(root) not in self.pods]
@@ -160,13 +160,13 @@ class Parsed:
             self,
             krmfile=krmfile,
             files={**self.files, "": list(documents.values())},
-            bound=(*(each for each in self.bound if id(self.roots.get(id(each.node))) not in changed), *fresh),
+            bound=(*(binding for binding in self.bound if id(self.roots.get(id(binding.node))) not in changed), *fresh),
             objects=build.objects,
             complete=build.complete and self.complete,
             builds=(build,),
             reached=reached,
             pods={**self.pods, **{id(root): pods.find(root) for root in inside}},
-            roots={**self.roots, **{id(each.node): root for root in new for each in bound[id(root)]}},
+            roots={**self.roots, **{id(binding.node): root for root in new for binding in bound[id(root)]}},
             keys={**self.keys, **{id(root): _keys(root) for root in inside}},
             added=added,
             unchanged=frozenset(self.pods) - set(map(id, inside)),
@@ -191,8 +191,8 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
             files[path] = _parse_file(data, package.where + path)
         except InputError as error:
             unreadable += findings(error)
-    documents = {path: each.documents for path, each in files.items()}
-    bound = [binding for each in files.values() for binding in each.bound]
+    documents = {path: file.documents for path, file in files.items()}
+    bound = [binding for file in files.values() for binding in file.bound]
     all_builds = builds.find(
         package.resources, documents, is_loose=not package.name, programs=_generated(package, memo)
     )
@@ -203,17 +203,17 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
         where=package.where,
         krmfile=krmfile,
         files=documents,
-        comments=tuple(comment for each in files.values() for comment in each.comments),
-        behind_headers=tuple(problem for each in files.values() for problem in each.behind_headers),
+        comments=tuple(comment for file in files.values() for comment in file.comments),
+        behind_headers=tuple(problem for file in files.values() for problem in file.behind_headers),
         bound=tuple(bound),
         objects=tuple(objects.values()),
         complete=not unreadable,
         unreadable=tuple(unreadable),
         builds=tuple(all_builds),
-        rewritten={**rewritten, **{path: each.rewritten for path, each in files.items()}},
+        rewritten={**rewritten, **{path: file.rewritten for path, file in files.items()}},
         reached=reached,
         pods={key: pods.find(root) for key, root in objects.items()},
-        roots={key: root for each in files.values() for key, root in each.roots.items()},
+        roots={key: root for file in files.values() for key, root in file.roots.items()},
         keys={key: _keys(root) for key, root in objects.items()},
         programs={posixpath.basename(path): data for path, data in package.programs.items()},
     )
@@ -234,16 +234,16 @@ class _ParsedFile:
 def _parse_file(data: bytes, name: str) -> _ParsedFile:
     documents = parse_file(data, name)
     marked = documents if is_marked(data) else ()
-    by_root = [(document.root, each) for document in marked for each in fields.find(document)]
-    roots = {id(each.node): root for root, each in by_root if isinstance(root, MappingNode)}
-    comments = [(document.source, each) for document in documents for each in _comments(document)]
+    by_root = [(document.root, binding) for document in marked for binding in fields.find(document)]
+    roots = {id(binding.node): root for root, binding in by_root if isinstance(root, MappingNode)}
+    comments = [(document.source, comment) for document in documents for comment in _comments(document)]
     with_headers = documents if fields.HEADER_MARK.search(data) else ()
     behind_headers = list(fields.behind_headers(with_headers))
     rewritten = layout.find(documents) if by_root else []  # before aliases are followed
     for document in documents:
         check_keys(document)
         aliases.follow(document)
-    return _ParsedFile(documents, [each for _, each in by_root], roots, comments, behind_headers, rewritten)
+    return _ParsedFile(documents, [binding for _, binding in by_root], roots, comments, behind_headers, rewritten)
 
 
 def _generated(package: PackageFiles, memo: Memo) -> dict[str, list[MappingNode]]:
@@ -259,7 +259,7 @@ def _generated(package: PackageFiles, memo: Memo) -> dict[str, list[MappingNode]
 
 
 def _generators(data: bytes, path: str) -> list[MappingNode]:
-    roots = (each.root for each in parse_file(data, path))
+    roots = (document.root for document in parse_file(data, path))
     return [made for root in roots if isinstance(root, MappingNode) for made in generated.objects(root)]
 
 

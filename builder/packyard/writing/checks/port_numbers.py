@@ -32,15 +32,15 @@ def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     handlers = [container.mapping(probe, kind) for probe in PROBES for kind in ASKED]
     handlers += [container.mapping("lifecycle", hook, "httpGet") for hook in ("postStart", "preStop")]
     declared = mappings(container.get("ports"))
-    for port in (each.scalar("port") for each in handlers if each):
+    for port in (handler.scalar("port") for handler in handlers if handler):
         if not port or not _PORT.match(port.value):
             continue
         if port.value.isdecimal() and port.style != "plain":
             continue  # which is the name of a port then
-        same = [each.get("containerPort") for each in declared if each.text("containerPort") == port.value]
+        same = [item.get("containerPort") for item in declared if item.text("containerPort") == port.value]
         if not port.value.isdecimal():
-            if all(each.text("name") != port.value for each in declared):
-                names = ", ".join(name for each in declared if (name := each.text("name"))) or "no port by a name"
+            if all(item.text("name") != port.value for item in declared):
+                names = ", ".join(name for item in declared if (name := item.text("name"))) or "no port by a name"
                 message = f"a probe asks port {port.value!r}, which the container does not declare"
                 yield breach("probe-port", port, message, f"it declares {names}")
         elif same:

@@ -130,7 +130,7 @@ def _not_renamed(reference: _Reference, root: MappingNode, parsed: Parsed, *, is
         return None
     what = f"a hash behind the name of {kind} {name!r}" if (kind, name) in build.hashed else ""
     what = what or (f"{build.affix!r} to the name of {kind} {name!r}" if build.affix and is_own else "")
-    if not what or any(each.get(field) for each in build.kustomizations for field in _TOLD):
+    if not what or any(item.get(field) for item in build.kustomizations for field in _TOLD):
         return None
     message = f"kustomize puts {what}, and changes no such reference of a {root.text('kind')}"
     hint = "name it in a nameReference of configurations" + (

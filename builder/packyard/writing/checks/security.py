@@ -39,7 +39,7 @@ def _levels(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     plain: list[Pod[Object]] = pods.find(value) if isinstance(value, dict) else []
     for pod, as_value in zip(own_pods, plain, strict=False):
         level = pod_security.find([as_value])
-        objections = [each for each in level.objections if not _ELSEWHERE.search(each)] if level else []
+        objections = [objection for objection in level.objections if not _ELSEWHERE.search(objection)] if level else []
         if level is None or not objections:
             continue
         refuses = "baseline" if level.name == "privileged" else "restricted"

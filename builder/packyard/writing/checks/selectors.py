@@ -99,7 +99,7 @@ def _spread(pod: Pod[MappingNode]) -> Iterator[Finding]:
 
 def _unready(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find pods behind a Service that get requests before they can answer."""
-    services = (each.mapping("spec", "selector") for each in parsed.objects if is_kind(each, CORE, "Service"))
+    services = (item.mapping("spec", "selector") for item in parsed.objects if is_kind(item, CORE, "Service"))
     served = [selector for selector in services if selector and selector.entries]
     for pod in parsed.pods_of(root):
         listed = mappings(pod.spec.get("containers"))
@@ -117,7 +117,7 @@ def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, op
         and labels
         and parsed.complete
         and not operated
-        and not any(_matches(each, selector) for each in labels)
+        and not any(_matches(label, selector) for label in labels)
     ):
         message = "no pod of the package has the labels of this selector"
         yield breach("selects-nothing", selector, message, "compare it with the pod's labels")
@@ -144,14 +144,14 @@ def _overlapping(parsed: Parsed) -> Iterator[Finding]:
             having.setdefault((entry.name, labels.text(entry.name)), []).append((root, labels))
     for root, selector, _ in workloads if parsed.complete else ():
         first = selector.entries[0].name if selector.entries else ""
-        for other, labels in having.get((first, selector.text(first)), ()):
+        for item, labels in having.get((first, selector.text(first)), ()):
             if (
-                _identity(other) != _identity(root)
+                _identity(item) != _identity(root)
                 and _matches(labels, selector)
-                and namespace_of(other) == namespace_of(root)
+                and namespace_of(item) == namespace_of(root)
             ):
-                name = name_of(other)
-                what = f"{other.text('kind')} {name.value if name else ''}"
+                name = name_of(item)
+                what = f"{item.text('kind')} {name.value if name else ''}"
                 message = f"the selector also matches the pods of {what}: a Service mixes them"
                 yield breach("selector-overlap", selector, message, "give each its own label")
                 break
@@ -173,13 +173,13 @@ def _ports(
         if not isinstance(target, Scalar) or not target.value:
             continue
         matching = [
-            each.get(field)
-            for each in declared
+            item.get(field)
+            for item in declared
             for field in ("name", "containerPort")
-            if each.text(field) == target.value
+            if item.text(field) == target.value
         ]
         if not matching and parsed.complete:
-            names = {each.text("name") or each.text("containerPort") for each in declared} - {""}
+            names = {item.text("name") or item.text("containerPort") for item in declared} - {""}
             message = f"no container of the selected pods declares port {target.value}"
             yield breach("no-such-port", target, message, f"they declare {', '.join(sorted(names))}")
         elif matching:
@@ -211,12 +211,12 @@ def _matches(labels: MappingNode, selector: MappingNode) -> bool:
 
 def _selected(selector: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
     wanted = {entry.name: entry.value for entry in selector.entries if isinstance(entry.value, Scalar)}
-    matching = [each for each in labels if all(each.text(name) == value.value for name, value in wanted.items())]
+    matching = [label for label in labels if all(label.text(name) == value.value for name, value in wanted.items())]
     if not matching and parsed.complete and not operated and (labels or not parsed.is_loose):
         message = "no pod of the package has the labels of this selector"
         yield breach("selects-nothing", selector, message, "compare it with the pod's labels")
     for name, value in wanted.items() if matching else ():
-        yield from _parted(value, name, [each.get(name) for each in matching], "the pods", parsed)
+        yield from _parted(value, name, [item.get(name) for item in matching], "the pods", parsed)
 
 
 def _is_given(entry: Entry) -> bool:
@@ -235,10 +235,10 @@ def _instances(parsed: Parsed) -> Iterator[Finding]:
     An object whose name no set changes is one for all runs, and so is its label.
     """
     renamed = [root for root in parsed.objects if parsed.changed_by(name_of(root))]
-    holders = [each for root in renamed for each in (root, *(pod.template for pod in parsed.pods_of(root)))]
-    labels = [found for each in holders if each and (found := each.mapping("metadata", "labels"))]
+    holders = [item for root in renamed for item in (root, *(pod.template for pod in parsed.pods_of(root)))]
+    labels = [found for holder in holders if holder and (found := holder.mapping("metadata", "labels"))]
     labels += filter(None, map(_chosen, parsed.objects))
-    nodes = list(filter(None, (each.scalar(_INSTANCE) for each in labels)))
+    nodes = list(filter(None, (label.scalar(_INSTANCE) for label in labels)))
     setters = frozenset[str]().union(*map(parsed.changed_by, nodes))
     naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in renamed))
     for node in nodes if setters or naming else ():

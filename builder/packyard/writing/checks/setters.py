@@ -43,11 +43,11 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
     fields = [each for bound in parsed.bound for each in _field(bound, definitions, reached)]
     yield from fields
     # What a broken comment stood for, or a file that is empty or cannot be read uses, must not be taken for dead.
-    is_certain = not unbound and all(each.rule != "unresolved-comment" for each in fields)
+    is_certain = not unbound and all(field.rule != "unresolved-comment" for field in fields)
     is_whole = (
         not parsed.unreadable
-        and all(each.root is None or isinstance(each.root, MappingNode) for each in parsed.documents)
-        and all(any(each.root for each in documents) for documents in parsed.files.values())
+        and all(document.root is None or isinstance(document.root, MappingNode) for document in parsed.documents)
+        and all(any(document.root for document in documents) for documents in parsed.files.values())
     )
     for entry in parsed.krmfile.entries:
         name, kind = _name(entry)
@@ -81,7 +81,7 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         return
     _reach(definition, definitions, reached, by_pattern=True)
     node = bound.node
-    value = node.value if isinstance(node, Scalar) else [each.value for each in scalars(node)]
+    value = node.value if isinstance(node, Scalar) else [scalar.value for scalar in scalars(node)]
     wanted = expected(definition, definitions)
     if wanted is not None and value != wanted:
         message = f"the field is {_quoted(value)}, but {definition.name} makes it {_quoted(wanted)} at the next set"

@@ -75,7 +75,7 @@ def find(container: MappingNode, parsed: Parsed) -> Variables:
         for entry in held or ():
             variables.add(prefix + entry.name, entry, entry.value)
     for var in (
-        each for build in parsed.builds for root in build.kustomizations for each in mappings(root.get("vars"))
+        value for build in parsed.builds for root in build.kustomizations for value in mappings(root.get("vars"))
     ):
         if called := var.entry("name"):  # which kustomize fills in
             variables.add(called.text, called, None)
@@ -127,4 +127,4 @@ def stated(root: MappingNode, parsed: Parsed) -> Iterator[tuple[str, Node | None
     """Yield what an object says of variables: the keys of a ConfigMap, and ``env`` of containers, with their values."""
     yield from ((entry.name, entry.value) for entry in data_of(root))
     for container in parsed.containers_of(root):
-        yield from ((each.text("name"), each.get("value")) for each in mappings(container.get("env")))
+        yield from ((item.text("name"), item.get("value")) for item in mappings(container.get("env")))

@@ -71,7 +71,7 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
     for value, message, hint in _alike(parsed):
         places.setdefault((message, hint), []).append(value)
     for (message, hint), (first, *others) in places.items():
-        lines = [each.place for each in others]
+        lines = [scalar.place for scalar in others]
         yield breach("forgotten-field", first, message, f"{hint}; likewise {', '.join(lines)}" if lines else hint)
     yield from _half_bound(parsed)
     for root in parsed.objects:

@@ -38,7 +38,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         for pod in found_pods:
             yield from _nodes(pod, parsed)
             volumes = pod.volume_names
-            yield from _twice("container", list(filter(None, (each.scalar("name") for each in pod.containers))))
+            yield from _twice("container", list(filter(None, (item.scalar("name") for item in pod.containers))))
             for container in pod.containers:
                 yield from _unknown_volumes(container, volumes)
                 yield from _twice("variable", names(container.get("env")))

@@ -64,7 +64,7 @@ def _sort(text: str) -> str:
 def _values(krmfiles: Iterable[Parsed]) -> dict[str, str]:
     """Return the default of each setter that all Krmfiles give the same one."""
     by_name: dict[str, set[str]] = {}
-    for setter in (setter for each in krmfiles for setter in each.definitions.setters.values()):
+    for setter in (setter for krmfile in krmfiles for setter in krmfile.definitions.setters.values()):
         by_name.setdefault(setter.name, set()).add(setter.text)
     return {name: values.pop() for name, values in by_name.items() if len(values) == 1}
 

@@ -38,7 +38,7 @@ def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str) -> lis
         try:
             rendered = _given(test, directory, path)
         except PackyardError as error:
-            return _otherwise(test, [str(each.renamed(f"{real}/", "")) for each in error.problems])
+            return _otherwise(test, [str(problem.renamed(f"{real}/", "")) for problem in error.problems])
     if test.refused:
         return [test.problem(f"is not refused, where {test.refused!r} is expected")]
     return [test.problem(fault, each.line) for each in test.expected for fault in _judge(each, rendered)]
@@ -62,22 +62,22 @@ def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
 def _otherwise(test: PackageTest, texts: Sequence[str]) -> list[Problem]:
     """Return a refusal that is not the expected one."""
     if not test.refused:
-        return [test.problem(f"is refused: {each}") for each in texts]
-    is_expected = any(test.refused in each for each in texts)
+        return [test.problem(f"is refused: {text}") for text in texts]
+    is_expected = any(test.refused in text for text in texts)
     return [] if is_expected else [test.problem(f"is refused otherwise than by {test.refused!r}: {'; '.join(texts)}")]
 
 
 def _judge(expected: Expectation, rendered: Sequence[Object]) -> Iterator[str]:
     """Yield how objects do not meet an expectation."""
     pattern, is_there = expected.name or "*", expected.wanted is not False or expected.check != "exists"
-    chosen = [each for each in rendered if each.kind == expected.kind and fnmatchcase(each.name, pattern)]
+    chosen = [item for item in rendered if item.kind == expected.kind and fnmatchcase(item.name, pattern)]
     if not chosen and is_there:
-        listing = ", ".join(sorted({f"{each.kind} {each.name}" for each in rendered}))
+        listing = ", ".join(sorted({f"{item.kind} {item.name}" for item in rendered}))
         named = " ".join(filter(None, (expected.kind, expected.name)))
         yield f"there is no {named}; there are {listing}"
-    for each in chosen:
-        if fault := _fault(expected, each):
-            yield f"{each.kind} {each.name}: {fault}"
+    for item in chosen:
+        if fault := _fault(expected, item):
+            yield f"{item.kind} {item.name}: {fault}"
 
 
 def _fault(expected: Expectation, item: Object) -> str:

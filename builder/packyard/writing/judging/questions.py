@@ -88,7 +88,7 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
         return
     yield Verdict.of(name, "build")
     linted = [package_lint.lint(workspace, name, draft)]
-    errors = [each for each in workspace_lint.judge(workspace, linted, alone=True) if each.severity == "error"]
+    errors = [finding for finding in workspace_lint.judge(workspace, linted, alone=True) if finding.severity == "error"]
     yield Verdict.of(name, "lint", details=map(str, errors))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield from _use_cases(workspace, bundle, Path(folder), judges)
@@ -132,7 +132,7 @@ def _by_kustomize(
     try:
         return by_kustomize.of_sources(workspace, package, use_case, program, root_dir)
     except PackyardError as error:
-        return [str(each) for each in error.problems]
+        return [str(problem) for problem in error.problems]
 
 
 def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
@@ -175,7 +175,7 @@ def _fill_in(directory: Path) -> None:
 def _with_options(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
     """Render a use case with each option that fits it; what is required has its value by now."""
     trial = Trial(directory)
-    fitting = [each.name for each in states(directory, trial) if each.fits and not each.is_enabled]
+    fitting = [state.name for state in states(directory, trial) if state.fits and not state.is_enabled]
     details = list[str]()
     for option in fitting:
         try:
@@ -184,7 +184,7 @@ def _with_options(name: str, path: str, directory: Path, judges: Judges) -> Iter
             faults = by_kustomize.of_directory(directory, render(directory, path=judges.path))
             switch(directory, [option], lambda _: trial, off=True)
         except PackyardError as error:
-            faults = [str(each) for each in error.problems]
-        details += (f"with {option}: {each}" for each in faults)
+            faults = [str(problem) for problem in error.problems]
+        details += (f"with {option}: {fault}" for fault in faults)
     if fitting:
         yield Verdict.of(name, "options", path, details=details)

@@ -116,7 +116,7 @@ def by_place(libraries: Sequence[Library], above: str = "") -> dict[str, Library
 
 def places(libraries: Sequence[Library]) -> dict[str, Path]:
     """Return the folders of libraries, and of those that they build on, by their places."""
-    return {place: each.root_dir for place, each in by_place(libraries).items()}
+    return {place: library.root_dir for place, library in by_place(libraries).items()}
 
 
 def carried_dir() -> Path:

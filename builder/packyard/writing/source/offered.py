@@ -75,7 +75,7 @@ def _describe(sources: Sources, kind: str, name: str, folder: str, shared: Mappi
         defines=tuple(sorted(defined)),
         needs=tuple(sorted(names - defined.keys() - shared.keys())),
         volume=kind == BASE and any(_has_volume(root) for root in roots),
-        operators=tuple(sorted({each.name for each in installed if each})),
+        operators=tuple(sorted({operator.name for operator in installed if operator})),
     )
 
 
@@ -83,7 +83,7 @@ def _asked(sources: Sources, part: Part) -> Iterator[str]:
     """Yield the names in the comments of a part and of all that it is made of."""
     for each in (*part.resources, *part.components):
         yield from _asked(sources, each)
-    named = [*part.files, *(patch.file for patch in part.patches if patch.file), *{each.path for each in part.pods}]
+    named = [*part.files, *(patch.file for patch in part.patches if patch.file), *{pod.path for pod in part.pods}]
     for document in (document for path in named for document in sources.documents(path)):
         for note in find_comments(document):
             reference = comment.parse(note.text)
@@ -93,8 +93,8 @@ def _asked(sources: Sources, part: Part) -> Iterator[str]:
 
 def _objects(part: Part) -> Iterator[MappingNode]:
     yield from (root for _, root in part.objects)
-    for each in part.resources:
-        yield from _objects(each)
+    for resource in part.resources:
+        yield from _objects(resource)
 
 
 def _has_volume(root: MappingNode) -> bool:

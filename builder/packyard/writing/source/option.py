@@ -150,7 +150,7 @@ def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
 def _files(sources: Sources, part: Part, lacking: Sequence[Patch], written: pod_components.Written) -> dict[str, bytes]:
     """Return the files of an option without the patches that a package lacks the objects for."""
     applied = {patch.file for patch in part.patches if patch not in lacking}
-    gone = ({patch.file for patch in lacking} - applied) | {each.path for each in part.pods}
+    gone = ({patch.file for patch in lacking} - applied) | {pod.path for pod in part.pods}
     listed, named = authored(sources, part.folder), part.own_files()
     refuse(
         Problem("is not named by the kustomization beside it", file=sources.shown(file))

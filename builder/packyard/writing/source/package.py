@@ -152,12 +152,12 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
     if len(cases) > MAX_USE_CASES:
         fields.fault(fields.node, "useCases", f"are {len(cases)} in all, where a package may have {MAX_USE_CASES}")
         return []  # what else is wrong takes long to find in so many
-    for path in (each.path for each in cases):
-        if any(f"{path}/".startswith(f"{other.path}/") for other in cases if other.path != path):
+    for path in (use_case.path for use_case in cases):
+        if any(f"{path}/".startswith(f"{use_case.path}/") for use_case in cases if use_case.path != path):
             fields.fault(fields.node, "useCases", f"{path} lies inside another use case")
     for name, earlier in after.items():
         _check_after(name, names[name], earlier, cases)
-    return [replace(each, after=_after(each, after[each.name], cases)) for each in cases]
+    return [replace(use_case, after=_after(use_case, after[use_case.name], cases)) for use_case in cases]
 
 
 def _after(use_case: UseCase, names: Sequence[str], cases: Sequence[UseCase]) -> tuple[str, ...]:
@@ -168,7 +168,7 @@ def _after(use_case: UseCase, names: Sequence[str], cases: Sequence[UseCase]) ->
 
 def _check_after(name: str, fields: Fields, names: Sequence[str], cases: Sequence[UseCase]) -> None:
     """Note names that are not there."""
-    others = {each.name for each in cases} - {name}
+    others = {use_case.name for use_case in cases} - {name}
     for other in names if cases else ():
         if other not in others:
             hint = suggest(other, others)
@@ -230,7 +230,7 @@ def _check(fields: Fields, key: str, names: list[str], workspace: Workspace, fol
 def _place(fields: Fields, key: str, value: str) -> Node | None:
     """Return the scalar below ``key`` that says ``value``, for a message to point at."""
     node = fields.node.get(key) if fields.node else None
-    return next((each for each in scalars(node) if each.value == value), node)
+    return next((scalar for scalar in scalars(node) if scalar.value == value), node)
 
 
 def _values(fields: Fields) -> dict[str, SetterValue]:

@@ -61,7 +61,7 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     file = file_of(sources, folder)
     fields = Fields.of_file(sources, file)
     if kind != "Kustomization" or (
-        fields.node and {"apiVersion", "kind"} & {each.name for each in fields.node.entries}
+        fields.node and {"apiVersion", "kind"} & {entry.name for entry in fields.node.entries}
     ):
         fields.expect_header(kustomization.VERSIONS[kind], kind)
     own: list[str] = []
@@ -112,7 +112,7 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
 
 def read_shared(sources: Sources, libraries: Sequence[Library], folder: str = "") -> Shared:
     """Read the Krmfiles at the roots of a tree and of its libraries."""
-    below = (read_shared(sources, each.libraries, join(folder, each.place)) for each in libraries)
+    below = (read_shared(sources, library.libraries, join(folder, library.place)) for library in libraries)
     return Shared(read_krmfile(sources, folder), tuple(below))
 
 

@@ -57,7 +57,7 @@ def extended(sources: Sources, part: Part, lines: Sequence[str]) -> tuple[str, s
     A part that is nothing but patches of pods gets one, which begins with what the first of them begins with.
     """
     if not parts.has_kustomization(sources, part.folder):
-        head = [*(each.text for each in part.head), *kustomization.header("Component"), "patches:"]
+        head = [*(comment.text for comment in part.head), *kustomization.header("Component"), "patches:"]
         return f"{part.folder}/{kustomization.FILE}", "".join(f"{line}\n" for line in (*head, *lines))
     file = parts.file_of(sources, part.folder)
     text, root = sources.text(file).text, sources.documents(file)[0].root
@@ -83,10 +83,10 @@ def write(part: Part, use_cases: Mapping[str, Sequence[SourceObject]], fitting: 
         assert isinstance(patch, PodPatch)
         steps = _steps(patch, states, frozenset(fitting))
         if steps:
-            lines += [each.text for each in patch.head] if patch.head != part.head else []
-            listed = [each for step in steps for each in step.made.listed]
+            lines += [comment.text for comment in patch.head] if patch.head != part.head else []
+            listed = [operation for step in steps for operation in step.made.listed]
             lines += [line for step in steps for line in _lines(step, brought, listed)]
-            values += [each.value for each in (patch.metadata, patch.spec) if each]
+            values += [entry.value for entry in (patch.metadata, patch.spec) if entry]
             kinds.update(kind for step in steps if any(map(is_brought, step.made.listed)) for kind in step.kinds)
     if not brought:
         return Written(tuple(lines), {}, tuple(values))
@@ -235,12 +235,12 @@ def _target(kinds: Collection_[str], selector: Target) -> str:
 def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterator[str]:
     """Yield the entry of ``patches`` for one target; ``patch`` has the operations for all."""
     yield f"- target: {_target(step.kinds, step.selector)}"
-    operations = [f"- {_operation(each, brought, patch)}" for each in step.made.listed]
+    operations = [f"- {_operation(operation, brought, patch)}" for operation in step.made.listed]
     line = f'  patch: "{operations[0]}"'
     if len(operations) == 1 and len(line) <= WIDTH and '"' not in operations[0]:
         yield line
     else:
-        yield from ("  patch: |-", *(f"    {each}" for each in operations))
+        yield from ("  patch: |-", *(f"    {operation}" for operation in operations))
 
 
 def _operation(operation: Operation, brought: Brought | None = None, patch: Sequence[Operation] = ()) -> str:
@@ -255,9 +255,9 @@ def _operation(operation: Operation, brought: Brought | None = None, patch: Sequ
 def _flow(node: Node) -> str:
     """Write a value in brackets, on one line."""
     if isinstance(node, MappingNode):
-        return "{" + ", ".join(f"{quoted(each.name, flow=True)}: {_flow(each.value)}" for each in node.entries) + "}"
+        return "{" + ", ".join(f"{quoted(entry.name, flow=True)}: {_flow(entry.value)}" for entry in node.entries) + "}"
     if isinstance(node, SequenceNode):
-        return "[" + ", ".join(_flow(each.value) for each in node.items) + "]"
+        return "[" + ", ".join(_flow(item.value) for item in node.items) + "]"
     assert isinstance(node, Scalar)
     if type_of(node) != "string":
         return node.value
@@ -266,4 +266,4 @@ def _flow(node: Node) -> str:
 
 def _text(operations: Operations | None) -> str:
     """Return what tells operations from others: what they do, not where they are from."""
-    return "\n".join(_operation(each) for each in operations.listed) if operations else ""
+    return "\n".join(_operation(operation) for operation in operations.listed) if operations else ""

@@ -58,7 +58,7 @@ class PodPatch:
     def keys(self) -> list[tuple[str, int, str]]:
         """Where the patch is written, once for each target and each role: each of them has to reach something."""
         words = [_words(target) for target in self.targets] + [f"role {role!r}" for role in self.roles]
-        return [(self.path, self.line, each) for each in words or [""]]
+        return [(self.path, self.line, word) for word in words or [""]]
 
     def selects(self, root: MappingNode, identity: Identity) -> bool:
         """Say whether the patch is for an object."""
@@ -119,7 +119,7 @@ class Operations:
 
     def to_node(self, name: str) -> SequenceNode:
         """Return the operations for an object."""
-        return make.sequence(name, (Item(each.to_node(name), 0) for each in self.listed))
+        return make.sequence(name, (Item(operation.to_node(name), 0) for operation in self.listed))
 
 
 def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations | None:
@@ -305,9 +305,9 @@ class _Made:
 
     def _test_items(self, pod: Pod[MappingNode]) -> None:
         """Make sure which items the indices in the path of a pod mean."""
-        for path, each in pod.chain:
+        for path, item in pod.chain:
             if path and isinstance(path[-1], int):
-                self._test(_name(path, each))
+                self._test(_name(path, item))
 
     def _add(self, path: str, value: Node, behind: Comment | None, origin: str) -> None:
         self._note(Operation("add", path, without_nulls(value), behind, origin))
@@ -372,7 +372,7 @@ def without_nulls(node: Node) -> Node:
     if isinstance(copied, MappingNode):
         assert isinstance(node, MappingNode)
         pairs = zip(node.entries, copied.entries, strict=True)
-        copied.children = [made for each, made in pairs if not is_null(each.value)]
+        copied.children = [made for entry, made in pairs if not is_null(entry.value)]
     elif isinstance(copied, Collection):
         copied.children = [child for child in copied.children if not is_null(child.value)]
     return copied

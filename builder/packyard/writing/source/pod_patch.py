@@ -46,7 +46,7 @@ def read(sources: Sources, path: str) -> tuple[PodPatch, ...]:
     """Read a file of patches, one in each document."""
     file, problems = sources.shown(path), list[Problem]()
     documents = sources.documents(path)
-    patches = [_read(Fields(each.root, file, "", problems), path) for each in documents]
+    patches = [_read(Fields(document.root, file, "", problems), path) for document in documents]
     if not documents:
         problems.append(Problem("is empty", file=file))
     if problems:
@@ -61,7 +61,7 @@ def _read(fields: Fields, path: str) -> PodPatch:
         path=path,
         file=fields.file,
         line=fields.node.source.locate(fields.node.start)[0] if fields.node else 0,
-        targets=tuple(selector.read_fields(each) for each in targets),
+        targets=tuple(selector.read_fields(target) for target in targets),
         roles=tuple(fields.texts("roles")),
         absent=frozenset(fields.texts("absent")),
         append=frozenset(fields.texts("append")),
@@ -94,7 +94,7 @@ def _check(fields: Fields, patch: PodPatch) -> None:
     """Note what a patch says in vain, and what is no name of a container."""
     if patch.spec is None and patch.metadata is None and not fields.problems:
         fields.fault(fields.node, "spec", "is missing", "give the fields of a pod that the patch is for")
-    roots = [each.value for each in (patch.metadata, patch.spec) if each]
+    roots = [entry.value for entry in (patch.metadata, patch.spec) if entry]
     names = {entry.name for root in roots for node in walk(root) if isinstance(node, MappingNode)
              for entry in node.entries}  # fmt: skip
     for key in ("absent", "append"):

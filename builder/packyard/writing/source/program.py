@@ -62,7 +62,7 @@ def find(objects: Iterable[SourceObject]) -> list[Program]:
         assert item.part is not None
         items = by_folder[item.part.folder].made if item.part.folder in by_folder else ()
         by_folder[item.part.folder] = Program(item.part, (*items, item))
-    return sorted(by_folder.values(), key=lambda each: each.name)
+    return sorted(by_folder.values(), key=lambda program: program.name)
 
 
 def is_shared(item: SourceObject) -> bool:
@@ -72,7 +72,7 @@ def is_shared(item: SourceObject) -> bool:
 
 def lines(use_case: str, programs: Sequence[Program], patches: Iterable[str]) -> list[str]:
     """Return what the kustomization of a use case says of its programs."""
-    named = [f"- {_way(use_case, each.folder)}" for each in programs]
+    named = [f"- {_way(use_case, program.folder)}" for program in programs]
     added = [f"- path: {name}" for name in sorted(patches)]
     return [*(["components:", *named] if named else []), *(["patches:", *added] if added else [])]
 
@@ -138,8 +138,8 @@ def files(sources: Sources, use_cases: Iterable[Sequence[SourceObject]]) -> dict
 def check(objects: Sequence[SourceObject]) -> None:
     """Refuse objects that name what is generated where nobody told kustomize to look: they would lack its hash."""
     programs = find(objects)
-    names = {item.identity[3]: "" for each in programs for item in each.made}
-    specs = [*references.KNOWN, *(spec for each in programs for spec in each.part.references)]
+    names = {item.identity[3]: "" for program in programs for item in program.made}
+    specs = [*references.KNOWN, *(spec for program in programs for spec in program.part.references)]
     hint = "add the path to the file that configurations lists beside the configMapGenerator"
     problems = []
     for item in objects if names else ():
@@ -171,7 +171,7 @@ def _files(sources: Sources, program: Program, kinds: Collection[str]) -> dict[s
     for config_map in config_maps:
         written += layout.items([Item(config_map.entry, config_map.entry.start)])
     written += ["configurations:", f"- {REFERENCES}"] if specs else []
-    contents = {name: sources.read(join(program.folder, name)) for each in config_maps for name in each.files}
+    contents = {name: sources.read(join(program.folder, name)) for generated in config_maps for name in generated.files}
     contents[kustomization.FILE] = _text(written)
     if specs:
         rows = [f"  - {{kind: {spec.kind}, path: {'/'.join(spec.path)}}}" for spec in specs]

@@ -97,8 +97,8 @@ def _test(fields: Fields, node: Node, package: Package) -> PackageTest:
         values=_values(fields, values_node) if values_node else {},
         preset=fields.text("preset", ""),
         options=fields.texts("enable"),
-        expected=[_expectation(Fields(each, fields.file, "tests.expect", fields.problems), each)
-                  for each in fields.items("expect")],
+        expected=[_expectation(Fields(item, fields.file, "tests.expect", fields.problems), item)
+                  for item in fields.items("expect")],
         refused=fields.text("refused", ""),
     )  # fmt: skip
     if bool(test.expected) == bool(test.refused):
@@ -109,11 +109,11 @@ def _test(fields: Fields, node: Node, package: Package) -> PackageTest:
 
 def _use_cases(fields: Fields, package: Package) -> list[str]:
     """Return the paths that are named, by themselves or by what they begin with, or all."""
-    paths = [each.path for each in package.use_cases]
+    paths = [use_case.path for use_case in package.use_cases]
     named = fields.texts("useCases")
     for name in named:
         if not any(f"{path}/".startswith(f"{name}/") for path in paths):
-            hint = suggest(name, {*paths, *(each.name for each in package.use_cases)})
+            hint = suggest(name, {*paths, *(use_case.name for use_case in package.use_cases)})
             fields.fault(fields.anything("useCases"), "useCases", f"{package.name} has no use case {name!r}", hint)
     return [path for path in paths if not named or any(f"{path}/".startswith(f"{name}/") for name in named)]
 

@@ -90,7 +90,7 @@ class Traced:
 
     def _program(self, name: str) -> str:
         """Return the folder of the sources that a program is from."""
-        used = (self._use_case(f"{each.path}/")[0] for each in self._package.use_cases)
+        used = (self._use_case(f"{use_case.path}/")[0] for use_case in self._package.use_cases)
         return next(each.folder for made in used if made for each in program.find(made.objects) if each.name == name)
 
     def _of_copy(self, path: str, folder: str) -> Origins:
@@ -105,7 +105,7 @@ class Traced:
         """Return the origins of the Krmfile of the options."""
         sources, origins, options = self._workspace.sources, Origins(), self._whole.options
         shared = parts.read_shared(sources, self._workspace.libraries)
-        krmfiles = (parts.read_krmfile(sources, self._option(each.name)) for each in options.all)
+        krmfiles = (parts.read_krmfile(sources, self._option(option.name)) for option in options.all)
         root = parse_one(options.files[KRMFILE], KRMFILE).root
         assert isinstance(root, MappingNode)
         _add_definitions(origins, root, [Words(shared, [[each]], {}, sources.memo) for each in krmfiles if each])

@@ -49,7 +49,7 @@ class Transformer:
         listed = [
             make.mapping(self.file, {"op": "add", "path": path, "value": value}) for path, value in self.change(root)
         ]
-        return (make.sequence(self.file, (Item(each, 0) for each in listed)), self.keys) if listed else None
+        return (make.sequence(self.file, (Item(item, 0) for item in listed)), self.keys) if listed else None
 
 
 def read(parent: Fields, path: str) -> list[Transformer]:

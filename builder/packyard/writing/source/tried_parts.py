@@ -87,7 +87,7 @@ def compose_all(here: Workspace, names: Iterable[Name]) -> Tried:
             composed.append((of_base, compose.compose(here, of_base)))
         except InputError as error:
             problems += error.problems
-    return Tried(tried, composed, list({str(each): each for each in problems}.values()), folders)
+    return Tried(tried, composed, list({str(problem): problem for problem in problems}.values()), folders)
 
 
 def _is_built_on(here: Workspace, base: str) -> bool:
@@ -109,7 +109,7 @@ def _use_cases(here: Workspace, kind: str, name: str) -> Iterator[UseCase]:
 
 def _storages(here: Workspace, base: str) -> list[str]:
     """Return the workspace's storages that change a base, or one of a library, or an empty text for none."""
-    fitting = [each for each in _names(here, STORAGE) if _fits(here, base, STORAGE, each)]
+    fitting = [name for name in _names(here, STORAGE) if _fits(here, base, STORAGE, name)]
     return [each for each in fitting if is_own(here.overlay_dir(STORAGE, each))] or fitting[:1] or [""]
 
 
@@ -126,7 +126,7 @@ def _fits(here: Workspace, base: str, kind: str, overlay: str) -> bool:
         stages = [compose.begun(here.sources, part, each)[0] for each in ([], [added])]
     except InputError:  # which is told where the part is tried
         return False
-    before, after = ([each.root for each in objects if not each.is_local] for objects in stages)
+    before, after = ([item.root for item in objects if not item.is_local] for objects in stages)
     return not compose.has_patches(added) or not is_same(before, after)
 
 
@@ -156,6 +156,6 @@ def _package(here: Workspace, use_cases: Iterable[UseCase]) -> Package:
         folder=f"packages/.{here.name}",
         file=here.sources.shown(WORKSPACE),
         model=dict.fromkeys(MODEL, here.name),
-        use_cases=tuple(sorted(use_cases, key=lambda each: each.path)),
+        use_cases=tuple(sorted(use_cases, key=lambda use_case: use_case.path)),
         lent=tuple(reached_rules.krmfiles(here)),
     )

@@ -27,13 +27,13 @@ def check(here: Workspace, packages: Sequence[Offered]) -> Iterator[Problem]:
 
     What libraries have may be for others, so nothing of it is checked.
     """
-    offered = {name for each in packages for name in each.options}
+    offered = {name for package in packages for name in package.options}
     folders = [here.overlay_dir(OPTIONS, name) for name in here.option_names() if name not in offered]
     for folder in filter(is_own, folders):
         file = here.sources.shown(parts.file_of(here.sources, folder))
         message = "changes nothing in any use case of the workspace"
         yield Problem(message, file=file, line=1, hint="fix its targets, or remove it")
-    joined = idle.join(each.idle for each in packages)
+    joined = idle.join(package.idle for package in packages)
     others = {patch: nothing for patch, nothing in joined.items()
               if is_own(patch[0]) and dirname(patch[0]) not in folders}  # fmt: skip
     yield from idle.problems(others, "any use case of the workspace", here.sources)

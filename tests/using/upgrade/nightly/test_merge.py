@@ -303,7 +303,7 @@ def not_followed(after: Files) -> list[str]:
     package = PackageFiles(after[f"{RUN}/Krmfile"], resources)
     values = {name: [setter.value] for name, setter in setters(after).items() if setter.value}
     changes = plan(package, Assignment(values)).changes
-    return [each.path for each in changes if each.old != each.new and "edit" not in each.old]
+    return [change.path for change in changes if change.old != change.new and "edit" not in change.old]
 
 
 def by_git(folder: Path, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
@@ -328,7 +328,7 @@ def differs_from_git(case: Case, after: Files, conflicts: tuple[Problem, ...], f
     for path in base.keys() & case.ours.keys() & theirs.keys() - {"packyard.json"}:
         if len({base[path], case.ours[path], theirs[path]}) == 3:
             text = by_git(folder, base[path], case.ours[path], theirs[path])
-            listed = [each for each in conflicts if each.file == path]
+            listed = [conflict for conflict in conflicts if conflict.file == path]
             if text is not None and not listed and text != after.get(path):
                 yield f"{path}: {after.get(path)!r}, by git {text!r}"
             if text is not None and any("here and by" in each.message for each in listed):
@@ -358,7 +358,7 @@ def judge(case: Case, folder: Path, what: str) -> None:
         again = Case(case.old, case.new, case.theirs, after, case.theirs, case.work).merged()[0]
         assert not again.files, what
         return
-    assert all(each.file and (each.line or "removed" in each.message) for each in found.conflicts), what
+    assert all(conflict.file and (conflict.line or "removed" in conflict.message) for conflict in found.conflicts), what
     _, ours = case.merged("ours")
     assert not [each for each in lost(case, ours, kept=False) if not is_about(each, found.conflicts)], what
     _, theirs = case.merged("theirs")
@@ -372,11 +372,11 @@ def judge(case: Case, folder: Path, what: str) -> None:
 
 def named(found: Merged, pattern: str) -> set[str]:
     """Return what the messages of conflicts name."""
-    matches = (re.match(pattern, each.message) for each in found.conflicts)
+    matches = (re.match(pattern, conflict.message) for conflict in found.conflicts)
     return {match[1] for match in matches if match}
 
 
 def is_about(text: str, conflicts: tuple[Problem, ...]) -> bool:
     """Say whether a conflict tells of a value or an option."""
     name = text.removeprefix("option ").partition("=")[0]
-    return any(re.search(rf"\b{re.escape(name)}\b", each.message) for each in conflicts)
+    return any(re.search(rf"\b{re.escape(name)}\b", conflict.message) for conflict in conflicts)

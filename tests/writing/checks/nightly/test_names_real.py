@@ -80,4 +80,4 @@ def judge(api: Api, namespace: str, text: str, place: str, value: str) -> None:
 
 def is_found(text: str) -> bool:
     findings = lint(PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}))
-    return any(each.rule in ("no-name", "name-too-long") for each in findings)
+    return any(finding.rule in ("no-name", "name-too-long") for finding in findings)

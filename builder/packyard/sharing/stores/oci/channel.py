@@ -187,7 +187,7 @@ class OCIStore(ReadOnly):
             return replace(entry, removed=bundle.annotations.get(REASON, "no reason is given"))
         self._bundles[place.repository, place.tag] = bundle
         notes = self._of_type(place, bundle, manifests.YANKED_TYPE)
-        return replace(entry, yanked=next((each.annotations.get(REASON, "") for each in notes), ""))
+        return replace(entry, yanked=next((note.annotations.get(REASON, "") for note in notes), ""))
 
     def yank(self, key: str, reason: str) -> None:
         """Say of a bundle that nobody should use it any more, and why."""
@@ -204,7 +204,7 @@ class OCIStore(ReadOnly):
         place = self._place(key)
         bundle = self._bundle(place)
         about = {REASON: reason, FACTS: bundle.annotations.get(FACTS, "")}
-        known = [each.digest for each in self._registry.referrers(place.repository, bundle.own.digest)]
+        known = [referrer.digest for referrer in self._registry.referrers(place.repository, bundle.own.digest)]
         self._registry.write_manifest(place.repository, place.tag, manifests.note(manifests.REMOVED_TYPE, about))
         del self._bundles[place.repository, place.tag]
         for digest in (*known, bundle.own.digest):
@@ -241,7 +241,7 @@ class OCIStore(ReadOnly):
         subject = bundle.own.digest
         if subject not in self._referrers:
             listed = self._registry.referrers(place.repository, subject)[:_MOST]
-            self._referrers[subject] = [(self._type(place, each), each.digest) for each in listed]
+            self._referrers[subject] = [(self._type(place, descriptor), descriptor.digest) for descriptor in listed]
         return self._referrers[subject]
 
     def _type(self, place: _Place, listed: Descriptor) -> str:

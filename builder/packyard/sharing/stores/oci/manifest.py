@@ -137,7 +137,7 @@ def parse_list(data: bytes, *, what: str) -> list[Descriptor]:
 
 def compose_list(descriptors: Sequence[Descriptor]) -> bytes:
     """Return a list of artifacts."""
-    manifests = [each.document for each in descriptors]
+    manifests = [descriptor.document for descriptor in descriptors]
     return json.dumps({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": manifests}, sort_keys=True).encode()
 
 

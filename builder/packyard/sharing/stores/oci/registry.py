@@ -112,7 +112,7 @@ class Registry:
         for _ in range(_LISTINGS):
             before = self.manifest(repository, tag)
             there = manifests.parse_list(before, what=self.place(repository, tag)) if before else []
-            if any(each.digest == new.digest for each in there):
+            if any(descriptor.digest == new.digest for descriptor in there):
                 return
             self.write_manifest(repository, tag, manifests.compose_list([*there, new]), INDEX_TYPE)
         hint = "others write there all the time; try again later"

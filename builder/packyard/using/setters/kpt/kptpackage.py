@@ -104,7 +104,7 @@ class KptPackage:
         """
         where = self.package.where + KPTFILE
         given = {name: texts for name, texts in values.items() if len(texts) > 1 or _is_list(texts)}
-        setters = {each.name: each for each in self.setters()} if given else {}
+        setters = {setter.name: setter for setter in self.setters()} if given else {}
         refuse(
             Problem(f"{name} takes one value, not {len(texts)}", file=setters[name].file, line=setters[name].line)
             for name, texts in given.items()
@@ -212,7 +212,7 @@ def _text(texts: Sequence[str], setter: KptSetter | None) -> str:
     if len(texts) < 2 and not is_list:
         return "".join(texts)
     old = parse_list(setter.value) if setter and setter.is_list else None
-    are_texts = old is not None and all(isinstance(each, Scalar) and type_of(each) == "string" for each in items(old))
+    are_texts = old is not None and all(isinstance(item, Scalar) and type_of(item) == "string" for item in items(old))
     fits = is_plain_text if are_texts else fits_plain
     return "[" + ", ".join(text if fits(text, flow=True) else single_quoted(text) for text in texts) + "]"
 

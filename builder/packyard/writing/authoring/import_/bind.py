@@ -79,29 +79,29 @@ class Binder:
     ) -> list[str]:
         """Take out comments that bind nothing, make the values of setters agree with fields; return what is bound."""
         bindings = [[*fields.find(document)] for document in documents]
-        faults = {id(each): _fault(each, definitions, known) for some in bindings for each in some}
-        sound = [each for some in bindings for each in some if faults[id(each)] is None]
-        drifted = [each for each in sound if meaning.expand(each.reference.name, known) != _texts(each)]
-        cases = {id(each): _case(each, known) for each in drifted}
+        faults = {id(binding): _fault(binding, definitions, known) for some in bindings for binding in some}
+        sound = [binding for some in bindings for binding in some if faults[id(binding)] is None]
+        drifted = [binding for binding in sound if meaning.expand(binding.reference.name, known) != _texts(binding)]
+        cases = {id(binding): _case(binding, known) for binding in drifted}
         _take_fields(sound, drifted, known)
-        for each in sound:
-            if meaning.expand(each.reference.name, known) != _texts(each):
-                faults[id(each)] = Note(DOUBTFUL, *_TORN, (cases.get(id(each)) or _case(each, known),))
-            elif id(each) in cases:
-                self.notes.append(Note(DOUBTFUL, *_DRIFTED, (cases[id(each)],)))
+        for binding in sound:
+            if meaning.expand(binding.reference.name, known) != _texts(binding):
+                faults[id(binding)] = Note(DOUBTFUL, *_TORN, (cases.get(id(binding)) or _case(binding, known),))
+            elif id(binding) in cases:
+                self.notes.append(Note(DOUBTFUL, *_DRIFTED, (cases[id(binding)],)))
         for document, some, own in zip(documents, bindings, edits, strict=True):
-            kept = {each.comment.start for each in some if faults[id(each)] is None}
-            out = {each.comment.start: each for each in some if each.comment.start not in kept}
-            own += [place.take_out(document.source, each.comment) for each in out.values()]
-            self.notes += [fault for each in out.values() if (fault := faults[id(each)])]
-        return [each.reference.name for each in sound if faults[id(each)] is None]
+            kept = {binding.comment.start for binding in some if faults[id(binding)] is None}
+            out = {binding.comment.start: binding for binding in some if binding.comment.start not in kept}
+            own += [place.take_out(document.source, binding.comment) for binding in out.values()]
+            self.notes += [fault for binding in out.values() if (fault := faults[id(binding)])]
+        return [binding.reference.name for binding in sound if faults[id(binding)] is None]
 
 
 def _placeholders(document: Document) -> Iterator[Note]:
     """Name the texts that something else may have filled in."""
-    for each in walk(document.root):
-        if isinstance(each, Scalar) and each.style not in "|>" and _PLACEHOLDER.search(each.value):
-            yield Note(DOUBTFUL, *_UNFILLED, (f"{each.place}: {each.value}",))
+    for node in walk(document.root):
+        if isinstance(node, Scalar) and node.style not in "|>" and _PLACEHOLDER.search(node.value):
+            yield Note(DOUBTFUL, *_UNFILLED, (f"{node.place}: {node.value}",))
 
 
 def _take_fields(sound: Iterable[Binding], drifted: Sequence[Binding], known: dict[str, Word]) -> None:
@@ -109,9 +109,9 @@ def _take_fields(sound: Iterable[Binding], drifted: Sequence[Binding], known: di
 
     A setter that some field agrees with keeps its value, unless more such fields have another.
     """
-    agreed = [each.reference.name for each in sound if each not in drifted]
+    agreed = [binding.reference.name for binding in sound if binding not in drifted]
     settled = {name: word.value for name, word in meaning.reached(agreed, known).items() if word.is_setter}
-    texts = [(each.reference.name, each.node.value) for each in sound if isinstance(each.node, Scalar)]
+    texts = [(binding.reference.name, binding.node.value) for binding in sound if isinstance(binding.node, Scalar)]
     counts = Counter((name, text) for name, text in texts if known[name].is_text)
     for (name, text), number in reversed(counts.most_common()):
         if number > counts[name, known[name].value]:

@@ -108,9 +108,9 @@ def _take(source: Tree, paths: Mapping[str, str], as_built: Mapping[str, str]) -
         except InputError as error:
             problems += error.problems
     refuse(dict.fromkeys(problems))
-    filled = [each for each in taken if each.objects]
-    refuse(Problem("holds no object", file=source.sources.shown(each.folder)) for each in taken if not filled)
-    places = tuple(source.sources.shown(each.folder) for each in taken if not each.objects)
+    filled = [use_case for use_case in taken if use_case.objects]
+    refuse(Problem("holds no object", file=source.sources.shown(use_case.folder)) for use_case in taken if not filled)
+    places = tuple(source.sources.shown(use_case.folder) for use_case in taken if not use_case.objects)
     source.notes += [Note(LOST, "use cases without an object", "nothing", places)] if places else []
     binder, parts = Binder(), _parts(filled)
     for part in parts:
@@ -119,7 +119,7 @@ def _take(source: Tree, paths: Mapping[str, str], as_built: Mapping[str, str]) -
 
 
 def _parts(taken: Iterable[UseCase]) -> list[Part]:
-    return list({id(part): part for each in taken for part in each.part.all()}.values())
+    return list({id(part): part for use_case in taken for part in use_case.part.all()}.values())
 
 
 def _files(name: str, taken: Sequence[UseCase]) -> dict[str, bytes]:
@@ -145,13 +145,13 @@ def _files(name: str, taken: Sequence[UseCase]) -> dict[str, bytes]:
 def _package(name: str, taken: Sequence[UseCase]) -> bytes:
     head = ", ".join([f"name: {quoted(name, flow=True)}", *(f"{key}: unknown" for key in _UNKNOWN)])
     lines = ["apiVersion: packyard/v1", "kind: Package", f"model: {{{head}}}", "useCases:"]
-    for each in taken:
-        says = {"base": basename(each.part.folder)}
-        says |= {"namespace": quoted(each.namespace, flow=True)} if each.namespace else {}
-        words = {key: word for part in each.part.all() for key, word in part.words.items()}
+    for use_case in taken:
+        says = {"base": basename(use_case.part.folder)}
+        says |= {"namespace": quoted(use_case.namespace, flow=True)} if use_case.namespace else {}
+        words = {key: word for part in use_case.part.all() for key, word in part.words.items()}
         values = [f"{key}: {double_quoted(words[key].value)}" for key in GIVEN if key in words and words[key].is_setter]
         says |= {"setters": f"{{{', '.join(values)}}}"} if values else {}
-        lines.append(f"  {each.path}: {{{', '.join(f'{key}: {text}' for key, text in says.items())}}}")
+        lines.append(f"  {use_case.path}: {{{', '.join(f'{key}: {text}' for key, text in says.items())}}}")
     return "".join(f"{line}\n" for line in lines).encode()
 
 
@@ -167,7 +167,7 @@ def _faults(
         )
         _put(folder, {WORKSPACE: head.encode(), **files})
         own = workspace.read(folder)
-        made = {each.path: each for each in package.read(own, name).use_cases}
+        made = {use_case.path: use_case for use_case in package.read(own, name).use_cases}
         for each in taken:
             try:
                 composed = compose.make(own, package.read(own, name), made[each.path]).composed

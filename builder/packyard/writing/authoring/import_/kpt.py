@@ -69,8 +69,8 @@ def read(documents: Sequence[Document], notes: list[Note]) -> NamedFields:
 
 def functions(file: Source) -> Iterator[Note]:
     """Name the functions of a Kptfile's pipeline that do not apply setters."""
-    root = next((each.root for each in parse_text(file)), None)
-    own = [id(each.node) for each in kptfile.find_mutators(root)]
+    root = next((document.root for document in parse_text(file)), None)
+    own = [id(mutator.node) for mutator in kptfile.find_mutators(root)]
     for entry in entries(root.get("pipeline") if isinstance(root, MappingNode) else None):
         for function in mappings(entry.value):
             if id(function) not in own:
@@ -82,7 +82,7 @@ def functions(file: Source) -> Iterator[Note]:
 def _list(each: Tagged, node: SequenceNode, named: NamedFields) -> str:
     """Define the setter of a list; say why it cannot be bound."""
     name = each.pattern.sole_name
-    texts = tuple(each.value for each in scalars(node))
+    texts = tuple(scalar.value for scalar in scalars(node))
     if name is None or len(texts) < len(node.items):
         return "a list has one setter, which sets it as a whole"
     word = named.words.setdefault(name, Word(name, "", is_setter=True, values=texts, schema=typed({"array"})))

@@ -171,8 +171,8 @@ class Tree:
         folders = use_cases.leaves(self.sources)
         if not folders and self._manifests(""):
             folders = [""]
-        bare = {each for each in folders if not kustomizations(self.sources, each)}
-        return [each for each in folders if self._is_wanted(each, has_files=each in bare)]
+        bare = {folder for folder in folders if not kustomizations(self.sources, folder)}
+        return [folder for folder in folders if self._is_wanted(folder, has_files=folder in bare)]
 
     def _is_wanted(self, path: str, *, has_files: bool = False) -> bool:
         """Say whether a folder or file is asked for; one that ``has_files`` may hold what is."""
@@ -182,7 +182,7 @@ class Tree:
     def _manifests(self, folder: str) -> list[str]:
         """Return the YAML files below a folder that are not hidden, and asked for."""
         files = [file for end in ("yaml", "yml") for file in self.sources.list(folder, f"**/*.{end}")]
-        visible = [each for each in files if "/." not in f"/{each}" and self.sources.is_file(each)]
+        visible = [file for file in files if "/." not in f"/{file}" and self.sources.is_file(file)]
         return [each for each in visible if self._is_wanted(each)]
 
     def _of_manifests(self, folder: str, path: str) -> UseCase:
@@ -192,10 +192,10 @@ class Tree:
         part = Part(place, krmfile=self._krmfile(place))
         part.kptfile = self._wide.text(kptfile) if self._wide.is_file(kptfile) else None
         documents = dict(zip(names := self._manifests(folder), every(self.sources.documents, names), strict=True))
-        refuse(fault for some in documents.values() for each in some if (fault := _fault(each)))
+        refuse(fault for some in documents.values() for document in some if (fault := _fault(document)))
         objects: list[object] = []
         for name, some in documents.items():
-            own = [to_value(each.root) for each in some if not _is_local(each.root)]
+            own = [to_value(document.root) for document in some if not _is_local(document.root)]
             if own:
                 self._add(part, relpath(name, folder or "."))
                 part.listed.append(_listing(relpath(name, folder or ".")))
@@ -263,7 +263,7 @@ class Tree:
             if path := each.value.scalar("path"):
                 self._add(part, path.value)
             if (text := each.value.scalar("patch")) and (entry := each.value.entry("patch")):
-                part.inline += [(entry, one) for one in _documents(embedded(text))]
+                part.inline += [(entry, document) for document in _documents(embedded(text))]
         for key, items in (("patches", patches), *kept.items()):
             part.entries += [make.entry(key, make.sequence("", items))] if items else []
         return part
@@ -276,7 +276,7 @@ class Tree:
             raise _BeyondPartError(f"it names {text!r} in {key}")
         if not self._wide.is_folder(path):
             self._add(part, text)
-            if key == "components" or not all(_is_object(each.root) for each in part.documents[normpath(text)]):
+            if key == "components" or not all(_is_object(document.root) for document in part.documents[normpath(text)]):
                 raise _BeyondPartError(f"{text} holds more than objects")
             part.listed.append(item)
         elif key == "components":
@@ -327,7 +327,7 @@ def _listing(text: str) -> Item:
 
 
 def _documents(source: Source) -> list[Document]:
-    return [each for each in parse_text(source) if each.root is not None]
+    return [document for document in parse_text(source) if document.root is not None]
 
 
 def _root(sources: Sources, file: str) -> MappingNode | None:

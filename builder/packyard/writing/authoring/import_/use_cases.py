@@ -29,7 +29,7 @@ def leaves(sources: Sources) -> list[str]:
     kinds = {folder: top.text("kind") for folder, top in roots.items() if isinstance(top, MappingNode)}
     leaves = [folder for folder in roots if (folder or ".") not in below and kinds.get(folder) != "Component"]
     for folder in map(dirname, _visible(sources, KPTFILE)):
-        if not any(holds(folder, other) for other in roots) and not any(holds(other, folder) for other in leaves):
+        if not any(holds(folder, other) for other in roots) and not any(holds(leaf, folder) for leaf in leaves):
             leaves.append(folder)
     return sorted(leaves)
 
