@@ -46,6 +46,17 @@ def test_an_output_directory_that_holds_something_else(built: Path, workspace: P
         refused(tmp_path, "build", "--workspace", workspace, "--to", tmp_path / out, "--version", "1.0", says=says)
 
 
+@pytest.mark.parametrize("words", [("render",), ("setters",), ("set", "X=1"), ("render", "--built-in", "X=1")])
+def test_a_krmfile_that_is_lost_is_named_with_the_package_that_has_it(
+    words: tuple[str, ...], built: Path, tmp_path: Path
+) -> None:
+    """What would be built without it has no value where one is required."""
+    (built / "Krmfile").unlink()
+    verb, *others = words
+    says = r"has no Krmfile \(its package ships one: packyard get bert@1\.0 --to FOLDER, and copy it from there\)"
+    refused(tmp_path, verb, built, *others, says=says)
+
+
 def test_no_network(tmp_path: Path) -> None:
     with socket.socket() as taken:  # a port that nobody listens on
         taken.bind(("127.0.0.1", 0))

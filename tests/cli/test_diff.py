@@ -157,3 +157,11 @@ def test_says_what_cannot_be_compared(channel: Path, tmp_path: Path, words: list
     found = packyard("diff", *words, "--from", channel, cwd=here)
     assert (found.returncode in (1, 2), found.stdout) == (True, "")
     assert says in found.stderr, found.stderr
+
+
+def test_a_word_that_names_nothing_of_an_untarred_package_is_refused(channel: Path, tmp_path: Path) -> None:
+    done("get", "p@1.0", "--from", channel, "--to", tmp_path)
+    for word in ("nonsense", "p@1.1"):
+        refused = tiny.packyard("diff", word, cwd=tmp_path / "p")
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert f"error: {word}: no such folder (packyard diff . NAME@VERSION compares" in refused.stderr

@@ -180,6 +180,23 @@ def test_records_that_are_lost_are_made_again_of_their_bundles(store: DirectoryS
     assert [entry.yanked for entry in index.entries] == [""] * 4, "what a lost record said is lost"
 
 
+def test_an_index_that_is_lost_takes_no_yank_and_no_removal_along(store: DirectoryStore) -> None:
+    close(store, "1.1", by=BY)
+    gc(store, Policy(yanked=True), by=BY)
+    yank(store, "gpt@1.1", "spoils data", by=BY)
+    before = {str(entry): (entry.yanked, entry.removed) for entry in every(store)}
+    assert before["gpt@1.1"] == ("spoils data", "")
+    assert before["bert@1.1"][1]
+    (store.root_dir / INDEX).write_bytes(b"{")
+    fsck.repair(store, BY)
+    assert {str(entry): (entry.yanked, entry.removed) for entry in every(store)} == before
+
+
+def every(store: DirectoryStore) -> list[IndexEntry]:
+    index = access.read(store, TRUSTED)
+    return [entry for name in index.names() for entry in index.known(name).every]
+
+
 def test_an_index_that_is_lost_keeps_its_id_where_it_is_remembered(store: DirectoryStore, tmp_path: Path) -> None:
     memory = Memory(file=tmp_path / "memory.json")
     gc(store, Policy(yanked=True), by=BY)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from packyard.cli import compared, declare, fanout, output, packages, unified, untarred
 from packyard.cli.rows import Rows
-from packyard.core.errors import UsageError
+from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.render import every
 from packyard.using.render.render import render
 from packyard.using.upgrade import report
@@ -57,6 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
     by_package = compare_all(before, after)
     if arguments.new is None:
         ((name, files),) = after.items()
+        if below and not any(path.startswith(below) for path in (*files, *before[name])):
+            hint = "packyard diff . NAME@VERSION compares a package with another version"
+            raise InputError(Problem("no such folder", file=arguments.old, hint=hint))
         changes = _with_edited(by_package.get(name, ()), before[name], files, top.resolve())
         by_package = {name: tuple(change for change in changes if f"{change.where}/".startswith(below))}
     listed = [(name, change) for name, changes in by_package.items() for change in changes]

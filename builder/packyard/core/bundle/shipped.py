@@ -53,6 +53,18 @@ def package_of(directory: Path) -> tuple[str, Manifest] | None:
     return None if data is None else (root, Manifest.parse(data))
 
 
+def lost(directory: Path, name: str) -> Problem | None:
+    """Return what to do about a file that a directory's package shipped there, and that is gone."""
+    if os.path.lexists(directory / name) or not (package := package_of(directory)):
+        return None
+    root, described = package
+    if os.path.relpath(os.path.realpath(directory / name), root) not in described.files:
+        return None
+    brings = f"packyard get {described.name}@{described.version} --to FOLDER"
+    hint = f"its package ships one: {brings}, and copy it from there"
+    return Problem(f"has no {name}", file=str(directory), hint=hint)
+
+
 def replacement(directory: Path, name: str) -> Problem | None:
     """Return what replaced a former setter of a directory's package; None if the name never was one."""
     root, data = _read(directory)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
+from packyard.core.bundle import record
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, IntegrityError, Problem
@@ -146,8 +147,8 @@ def _check_checksum(store: Store, entry: IndexEntry) -> None:
 def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False) -> tuple[Index, list[str], list[str]]:
     """Let the index list all that is sound; return it, what is listed anew, and what was removed.
 
-    Records that can be read stay as they are. Of those that are lost, what was yanked or removed is lost, too. Where
-    the index itself is lost, the channel keeps its id if it is remembered here. ``is_removing``: what nothing lists
+    What records say that can be read stays. Of those that are lost, what was yanked or removed is lost, too. Where the
+    index itself is lost, the channel keeps its id if it is remembered here. ``is_removing``: what nothing lists
     then is removed. A registry has no index that could be lost.
     """
     if as_registry(store):
@@ -169,6 +170,8 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
         packages = dict(survey.packages)
         for entry in listed:
             packages[entry.name] = packages.get(entry.name, Package(name=entry.name)).put(entry)
+        for name in packages.keys() - survey.packages.keys():
+            packages[name] = _as_recorded(survey, packages[name])
         if not packages:
             raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
         return replace(index, listed={}, shards={}, files={}).with_packages(packages.values())
@@ -180,6 +183,22 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
             store.remove(key, is_published=not key.startswith(FOLDER))
             removed.append(key)
     return index, [str(entry) for entry in listed], removed
+
+
+def _as_recorded(survey: _Survey, package: Package) -> Package:
+    """Return a package that no index lists with what its records say: which versions are yanked, and which are gone."""
+    for key in sorted(key for key in survey.keys if key.startswith(f"{FOLDER}p/{package.name}/")):
+        digest = digest_in(key)
+        if digest is None:
+            continue
+        with suppress(IntegrityError, TooLongError, NotFoundError):
+            for entry in Package.parse(survey.store.get(key, limit=record.LIMIT), digest, file=key).every:
+                there = package.versions.get(entry.version)
+                if there is None and entry.removed:
+                    package = package.put(entry)
+                elif there and entry.yanked and there.is_same_file(entry):
+                    package = package.put(replace(there, yanked=entry.yanked))
+    return package
 
 
 def _before(store: Store, by: Publisher) -> Index:

@@ -108,9 +108,8 @@ def _lacking(directory: Path) -> tuple[str, list[str], str]:
         packages = sorted(os.path.normpath(f"{directory}/{path}") for path in all_below(tree))
         typed = quote(str(directory))
         remedy = f"packyard cfg init {typed} makes one, packyard cfg create-setter {typed} NAME VALUE a setter"
-        if shipped.package_of(directory):
-            remedy = f"its package ships one: packyard undo {typed}, or packyard get it into another folder and copy it"
-        return f"has no {NAME}", packages, remedy
+        lost = shipped.lost(directory, NAME)
+        return f"has no {NAME}", packages, lost.hint if lost else remedy
     if any(map(tree.has, (NAME, KPTFILE))):
         use_cases = sorted(map(os.path.normpath, folders.use_cases(directory)))
         remedy = "write one that lists the files under resources:, as kustomize create --autodetect does"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from packyard.core.bundle import archive
+from packyard.core.bundle import archive, shipped
 from packyard.core.bundle.archive import LIMITS, Member
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, every
 from packyard.core.files import paths
@@ -20,6 +20,7 @@ from packyard.using.options.options import package_of
 from packyard.using.options.switch import switch
 from packyard.using.render import reached
 from packyard.using.render.render import render
+from packyard.using.setters.krmfile import NAME
 from packyard.using.setting import set_values
 
 Values = Mapping[str, Sequence[str]]
@@ -56,6 +57,8 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
     if not values and not enabling:
         yield directory
         return
+    if lost := shipped.lost(directory, NAME):
+        raise InputError(lost)
     package = package_of(directory)
     tops = sorted({package, *_elsewhere(directory, package)})  # each before what is in it
     root = os.path.commonpath(tops)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from packyard.core.bundle import address
+from packyard.core.bundle import address, shipped
 from packyard.core.errors import Problem, refuse
 from packyard.core.files import regular
 from packyard.core.kubernetes import kustomization
@@ -41,6 +41,7 @@ class Inputs:
         """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
         budget = Budget(directory)
         folders = list(reached.folders(directory, budget))
+        refuse(lost for folder in folders if (lost := shipped.lost(folder, NAME)))
         refuse(_unmerged(folders))
         return cls(directory, _krmfiles(folders, budget), read_enabled(directory))
 
