@@ -90,8 +90,6 @@ def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(
         assert "9" * 100 not in process.stderr, "long values are cut short"
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"), [("1,200", "1200"), ("1,2", ""), ("-12,000,000", "-12000000")]
-)
+@pytest.mark.parametrize(("text", "meant"), [("1,200", "1200"), ("1,2", ""), ("-12,000,000", "-12000000")])
 def test_a_comma_is_of_a_whole_number_where_it_parts_thousands(text: str, meant: str) -> None:
     assert whole_number(text) == meant

@@ -39,7 +39,8 @@ def key(name: str | None = None) -> Signing | None:
         secret = passphrase(KEY) if is_encrypted(data) else None
         return SigningKey.parse(data, secret, file=KEY)
     ring = preferences.keyring()
-    name = name or (_only(ring) if ring else None)
+    if not name and ring and (name := _only(ring)):
+        output.note(f"signing with {name}, your only key")
     if not name:
         return None
     return _by_uri(name) if signers.is_uri(name) else preferences.own_keyring().signing(name, passphrase)

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         (each.name, each.version, each.kind or BUNDLE, each.title, each.model, each.use_cases, index) for each in chosen
     ]
     ROWS.show(rows, arguments.output)
-    lacking = "no package has all of these words" if words else "there is no package"
+    lacking = "no package has all of these words" if words else "no package is offered"
     hint = f" ({_nearest(words, packages)})" if words else ""
     output.note(f"from {where}" if chosen else f"{lacking} in {where}{hint}")
     return int(bool(words) and not chosen)
