@@ -19,6 +19,7 @@ from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.core.work.memo import Memo
 from packyard.using.options import folder
+from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters.change import check_rules, join, read_changed, unbound
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile
@@ -210,8 +211,8 @@ def _places(tree: Tree, directory: Path, beside: Beside | None, *, recursive: bo
     base = beside.directory if beside else ""
     for path in find_packages(own, recursive=recursive, kpt=True):
         yield Place(join(base, path).rstrip("/"), own.prefix + join(path, ""))
-    for path, names in beside.packages.items() if beside else ():
-        yield Place(path, tree.prefix + join(path, ""), names)
+    if beside:
+        yield Place(OPTIONS, tree.prefix + join(OPTIONS, ""), beside.names)
 
 
 def _shipped(directory: Path) -> Shipped:
