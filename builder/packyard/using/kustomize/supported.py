@@ -21,7 +21,7 @@ from pathlib import Path
 
 from packyard.core.errors import BeyondError, InputError, Problem, suggest
 from packyard.core.files import regular
-from packyard.core.files.paths import Gate, root_of
+from packyard.core.files.paths import Gate
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.document import decode, entries, items, only, parse_one, parse_text, scalars
@@ -33,6 +33,7 @@ from packyard.using.kustomize import generator, objects, patch, references, sele
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.references import FieldSpec
+from packyard.using.options.options import package_of
 
 HINT = "install kustomize or kubectl, which packyard then builds with"
 
@@ -72,7 +73,7 @@ class Budget:
     @cached_property
     def package(self) -> str:
         """The real folder that the directory's components must be in."""
-        return root_of(self.directory)
+        return package_of(self.directory)
 
     def read(self, file: Path, *, whole: bool = False) -> str:
         """Return the text of a file; ``whole`` with its byte order mark."""

@@ -88,8 +88,8 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Co
     if top_options is None:
         return None
     use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
-    real = top_options.real
-    on = {*options}.union(*(Options(each, real).enabled for each in use_cases if has_components(each)))
+    real, package = top_options.real, top_options.package
+    on = {*options}.union(*(Options(each, real, package).enabled for each in use_cases if has_components(each)))
     by_name: dict[str, list[str]] = {}
     for option in _read(top_options, on) if on else ():
         for name in names:

@@ -5,9 +5,9 @@
     resnet50/quickstart/mlops/multi-node/user-mounted-nfs/kustomization.yaml    its list of components has the line
                                                                                 - ../../options/queue
 
-Without a packyard.json, which says where the package ends, there are none. A link is not an option. A file of the use
-case that an option needs is added to its resources, and leaves them with it. What else the kustomization says stays as
-it is, byte for byte.
+Without a packyard.json the package ends with the folder that holds `options/`. A link is not an option. A file of the
+use case that an option needs is added to its resources, and leaves them with it. What else the kustomization says
+stays as it is, byte for byte.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, refuse
@@ -29,30 +30,33 @@ from packyard.core.yaml.node import Document, Item, MappingNode, Scalar, Sequenc
 from packyard.core.yaml.proof import apply_to_file
 from packyard.core.yaml.splice import change, remove
 from packyard.core.yaml.values import listed
-from packyard.using.options.folder import NAME, needed
+from packyard.using.options.folder import NAME, PROGRAMS, needed
 
 _COMPONENTS, _RESOURCES = "components", "resources"
 _LONGEST = 1 << 20  # bytes of an option's kustomization
+_HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
 
 
 class Options:
     """The options of a package, as a use case sees them; each file is read once, when it is asked for.
 
-    ``real`` is the folder's real path; ``shown`` leads there from the working directory, ``line`` from the use case.
+    ``real`` is the folder's real path, ``package`` that of the package; ``shown`` leads there from the working
+    directory, ``line`` from the use case.
     """
 
-    def __init__(self, directory: Path, real: str) -> None:
+    def __init__(self, directory: Path, real: str, package: str) -> None:
         self.use_case = os.path.realpath(directory)
         self.real = real
+        self.package = package
         self.line = os.path.relpath(real, self.use_case)
         self.shown = os.path.normpath(os.path.join(directory, self.line))
         self._tree = Tree(directory)
         self._read: dict[str, bytes] = {}
 
     @classmethod
-    def of_file(cls, directory: Path, real: str, data: bytes, name: str) -> Options:
+    def of_file(cls, directory: Path, real: str, package: str, data: bytes, name: str) -> Options:
         """Return the same for a kustomization in memory, which messages call ``name``."""
-        options = cls(directory, real)
+        options = cls(directory, real, package)
         options.file, options.data, options._name = os.path.basename(name), data, name
         return options
 
@@ -157,15 +161,18 @@ def find(directory: Path) -> Options | None:
     """Find the options of a use case; None where its package has none."""
     here = os.path.realpath(directory)
     package = paths.root_of(here)
-    for folder in paths.above(here):
-        if not paths.is_inside(folder, package):
+    is_known = package != here or os.path.lexists(f"{here}/{paths.MANIFEST}")
+    for folder in paths.above(here) if is_known else islice(paths.above(here), _HIGHEST):
+        if is_known and not paths.is_inside(folder, package):
             break
         options = f"{folder}/{NAME}"
-        if os.path.islink(options):
+        if is_known and os.path.islink(options):
             message = f"is a link to {os.path.realpath(options)}; a package must not contain links"
             raise InputError(Problem(message, file=options))
-        if os.path.isdir(options) and (here_options := Options(directory, options)).names():
-            return here_options
+        if not os.path.islink(options) and os.path.isdir(options):
+            folder_options = Options(directory, options, package if is_known else folder)
+            if folder_options.names():
+                return folder_options
     return None
 
 
@@ -173,6 +180,15 @@ def names(directory: Path) -> list[str]:
     """Return the names of a use case's options."""
     options = find(directory)
     return options.names() if options else []
+
+
+def package_of(directory: Path) -> str:
+    """Return the real folder that a use case's components must be in."""
+    options, root = find(directory), paths.root_of(directory)
+    if options or os.path.lexists(f"{root}/{paths.MANIFEST}"):
+        return options.package if options else root
+    above = islice(paths.above(os.path.realpath(directory)), _HIGHEST)
+    return next((folder for folder in above if os.path.isdir(f"{folder}/{PROGRAMS}")), root)
 
 
 def _holds(folder: str) -> bool:

@@ -16,6 +16,7 @@ from packyard.core.files import paths
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.kustomize.supported import Budget
 from packyard.using.options.folder import use_cases
+from packyard.using.options.options import package_of
 from packyard.using.options.switch import switch
 from packyard.using.render import reached
 from packyard.using.render.render import render
@@ -58,7 +59,7 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
         return
     if lost := shipped.lost(directory, NAME):
         raise InputError(lost)
-    package = paths.root_of(directory)
+    package = package_of(directory)
     tops = sorted({package, *_elsewhere(directory, package)})  # each before what is in it
     root = os.path.commonpath(tops)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
