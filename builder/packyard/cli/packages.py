@@ -4,8 +4,9 @@ packyard render llm-serving/one-node PVC_NAME=models       of the channel, or of
 packyard render llm-serving@^1.2/one-node --from CHANNEL   of another version or channel
 packyard deploy llm-serving/one-node --locked              of the version that packyard.lock pins, to the byte
 
-A package of one use case is named alone. A folder wins, unless a version, --from or --locked is given. What is fetched is verified as by `packyard get`, and
-unpacked into a folder that ends with the command; errors name the use case as it was typed.
+A package of one use case is named alone. A folder wins, unless a version, --from or --locked is given. What is fetched
+is verified as by `packyard get`, and unpacked into a folder that ends with the command; errors name the use case as it
+was typed.
 """
 
 from __future__ import annotations
