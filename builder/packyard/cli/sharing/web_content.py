@@ -87,7 +87,7 @@ def _shown(offer: Offer) -> Fields:
     return {
         "row": row,
         "needs": show.needs(requires, described, row["kubernetes"]),
-        "signed": proof.publisher if proof and proof.is_proved else "by no key that whoever wrote this page trusts",
+        "signed": list(map(proof.trusted.name, proof.vouching)) if proof else [],
         "readme": readme.decode("utf-8", "replace"),
         "cases": _use_cases(offer, cases),
     }
