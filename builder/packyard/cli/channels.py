@@ -75,7 +75,7 @@ def fetching(address: str, store: Store | None = None) -> Fetching:
     """
     cache = None if isinstance(store or open_channel(address), DirectoryStore) else bundle_cache()
     trusted, memory = preferences.trust(address), preferences.memory(address)
-    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), warn=output.warning)
+    return Fetching(trusted=trusted, memory=memory, cache=cache, warn=output.warning)
 
 
 def bundle_cache() -> Cache | None:
