@@ -65,8 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         declare.alone(arguments, "doctor", "without --probe", "timeout")
     if not arguments.words and not usecases.is_one(Path()) and shipped.package_of(Path()) is None:
         return _operators(arguments)
-    flags = declare.given(arguments, "probe")
-    client, rendered, words = clusters.find_for(arguments, "doctor", flags)
+    client, rendered, words = clusters.find_for(arguments, "doctor")
     findings = doctor.examine(client, rendered)
     if not _has_errors(findings):
         findings += doctor.refused(client, rendered)
@@ -75,8 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = _has_errors(findings)
-    following = ("doctor", *words, *flags) if has_errors else ("deploy", *words)
-    command = client.packyard(*following)
+    command = client.packyard("doctor" if has_errors else "deploy", *words)
     output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
     return int(has_errors)
 
