@@ -3,8 +3,8 @@
 packyard doctor DIR            as it is set
 packyard doctor                outside of a package: which operators are there
 packyard doctor DIR WORKERS=8  as if this were set
-packyard doctor DIR --probe    also run its pods, small and with another
-                               program, and delete them
+packyard doctor DIR --probe    also run its pods, small and with a program that
+                               looks at their volumes, and delete them
 
 What it needs follows from its objects: kinds and their operators, namespace, quotas, claims, Secrets with their keys,
 accounts, a node for each pod, queues, and your own rights; last, the API server says whether it takes the pods. Each
