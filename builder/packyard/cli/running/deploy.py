@@ -116,7 +116,10 @@ def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[
     with untouched():
         plan = planner(who=client.who(), when=now(), force=arguments.force)
     if arguments.dry_run:
-        return _show(client, plan)
+        output.data(planning.difference(client, plan))
+        for reference in plan.obsolete:
+            output.note(f"{reference} would be deleted")
+        return 0
     run_status, left = None, f"may be applied in part\n{_ways_on(client, plan, again)}"
     try:
         if plan.record.objects:
@@ -170,18 +173,6 @@ def _ways_on(client: Kubectl, plan: Plan, again: str) -> str:
     run, last = plan.record.run, plan.before[-1:]
     back = [f"  {client.packyard('rollback', run, str(each.number))} deploys what was there before" for each in last]
     return "\n".join([f"  {again} completes it", *back, f"  {client.packyard('undeploy', run)} removes it"])
-
-
-def _show(client: Kubectl, plan: Plan) -> int:
-    output.data(planning.difference(client, plan))
-    for words, references in (
-        ("would be deleted", plan.obsolete),
-        ("is there, and would be used as it is", plan.used),
-        ("is new, and can only be shown when what it refers to is there", plan.unseen),
-    ):
-        for reference in references:
-            output.note(f"{reference} {words}")
-    return 0
 
 
 def _apply(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> None:

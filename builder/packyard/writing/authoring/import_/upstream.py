@@ -235,9 +235,10 @@ class Tree:
     def _of_text(self, folder: str, text: bytes, reason: str) -> Part:
         """Take what kustomize builds of a folder, which keeps no comments."""
         what = "kustomizations taken as kustomize builds them, without their comments and setters"
-        todo = "write as patches what should go on, and bind the fields again that users set"
-        self.notes.append(Note(LOST, what, todo, (f"{self._wide.shown(folder)}: {reason}",)))
-        shown = f"{self._wide.shown(folder)} as built"
+        todo = f"go on with the objects in {_BUILT} of their bases, and bind the fields again that users set"
+        place = self.sources.shown(relpath(folder, self._below))
+        self.notes.append(Note(LOST, what, todo, (f"{place}: {reason}",)))
+        shown = f"{place} as built"
         text = proof.rewrite(text, shown, _plain)
         return Part(
             folder,
