@@ -19,11 +19,10 @@ import argparse
 from collections.abc import Sequence
 from shlex import quote
 
-from packyard.cli import declare, output, preferences
+from packyard.cli import declare, output, preferences, signing
 from packyard.cli.channels import open_channel
 from packyard.cli.output import masked
 from packyard.cli.rows import Rows
-from packyard.cli.sharing import signing
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files import regular
 from packyard.sharing.configuration import identity

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import declare, fanout, output, preferences, progress, workspaces
+from packyard.cli import declare, fanout, output, preferences, progress, signing, workspaces
 from packyard.cli.channels import BUNDLES, open_channel, publisher, row
-from packyard.cli.sharing import pack, signing
+from packyard.cli.sharing import pack
 from packyard.core.bundle import reference
 from packyard.core.errors import UsageError
 from packyard.sharing.entry import IndexEntry

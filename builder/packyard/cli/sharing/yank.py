@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import declare
+from packyard.cli import declare, signing
 from packyard.cli.channels import DONE, open_channel, publisher, row
 from packyard.cli.rows import Rows
-from packyard.cli.sharing import signing
 from packyard.core.errors import UsageError
 from packyard.sharing.publishing.yank import yank
 
