@@ -58,6 +58,7 @@ test: $(TEST)  ## run the tests (ARGS='-k NAME' selects)
 lint: $(TEST) .venv/.lint  ## check style, layout and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy
 
 nightly: $(PARTS:%=nightly-%) nightly-samples mutants  ## run what takes long or needs real programs, a part after the other (make nightly-PART: one)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +105,11 @@ def sorted_objects(text: str) -> list[Any]:
     """Return the objects of a stream by kind and name, for versions of kustomize differ in their order."""
     found = [document for document in yaml.load_all(text, yaml.CSafeLoader) if document is not None]
     assert found
+    return in_order(found)
+
+
+def in_order(found: Iterable[Any]) -> list[Any]:
+    """Return objects by kind and name."""
     return sorted(found, key=lambda item: (item["kind"], item["metadata"]["name"]))
 
 

@@ -1,4 +1,4 @@
-"""Holds what is true of every file of the repository: none knows the machine it was written on.
+"""Holds what is true of every file of the repository: none knows the machine it was written on, or is named as another.
 
 And of the lock that `make venv` installs from: it has all that pyproject.toml asks for, with hashes.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import combinations
 from pathlib import PurePath
 
 import pytest
@@ -79,6 +80,23 @@ def test_sees_a_path_of_a_machine_or_a_registry(text: str) -> None:
 )
 def test_leaves_other_paths_and_hosts_alone(text: str) -> None:
     assert not FORBIDDEN.search(text.encode())
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Say whether two names are the same, or differ by an ending or by one letter."""
+    stems = {re.sub(r"(?<=...)(ed|er|ing|ion|e?s|e|y)+$", "", name) for name in (one, other)}
+    return len(stems) == 1 or (len(one) == len(other) and sum(map(str.__ne__, one, other)) <= 1)
+
+
+@pytest.mark.parametrize("house", ["core", "using", "writing", "sharing", "running"])  # cli: a verb's file is its name
+def test_no_two_files_of_a_house_have_names_that_are_alike(house: str) -> None:
+    folder = real.REPOSITORY / "builder/packyard" / house
+    files = [file for file in sorted(folder.rglob("*.py")) if file.name != "__init__.py"]
+    assert not [
+        f"{one.relative_to(folder)} and {other.relative_to(folder)}"
+        for one, other in combinations(files, 2)
+        if _are_alike(one.stem, other.stem)
+    ]
 
 
 # The locks: all that is asked for stands in one of them, and a version is the same in each.

@@ -127,6 +127,9 @@ def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
             "catalogue has no 'other', and other is not a directory here (packyard list shows what it has)",
         ),
         ("../nowhere/multi-node", "is not a directory"),
+        ("llm-serving", "llm-serving has several use cases (name one: llm-serving/claim, "),
+        ("llm-servin", "has no 'llm-servin', and llm-servin is not a directory here (did you mean 'llm-serving'?)"),
+        ("LLM-Serving", "LLM-Serving: is not a directory"),
     ):
         refused = packyard("render", word, cwd=tmp_path)
         assert (refused.returncode, says in refused.stderr) == (1, True), refused.stderr

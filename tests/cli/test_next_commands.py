@@ -27,7 +27,7 @@ def test_a_folder_that_is_no_workspace_can_become_one(tmp_path: Path) -> None:
 def test_a_workspace_without_packages_can_get_one(root: Path, words: str) -> None:
     (root / "packages/p/package.yaml").unlink()
     said = tiny.refused(*words.replace("OUT", str(root.parent / "out")).split(), "--workspace", root)
-    assert said.startswith(f"error: {root}: has no packages (packyard new NAME makes a package;")
+    assert said.startswith(f"error: {root}: has no packages (packyard new NAME --base job makes a package;")
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])

@@ -4,8 +4,9 @@ packyard render llm-serving/one-node PVC_NAME=models       of the channel, or of
 packyard render llm-serving@^1.2/one-node --from CHANNEL   of another version or channel
 packyard deploy llm-serving/one-node --locked              of the version that packyard.lock pins, to the byte
 
-A folder wins, unless a version, --from or --locked is given. What is fetched is verified as by `packyard get`, and
-unpacked into a folder that ends with the command; errors name the use case as it was typed.
+A package of one use case is named alone. A folder wins, unless a version, --from or --locked is given. What is fetched
+is verified as by `packyard get`, and unpacked into a folder that ends with the command; errors name the use case as it
+was typed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from packyard.cli import bundles, declare, output, preferences, progress
 from packyard.cli import directory as directories
 from packyard.core.bundle import address, lock
 from packyard.core.bundle.lock import Pin
-from packyard.core.bundle.reference import Reference
+from packyard.core.bundle.reference import Reference, is_name
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
 from packyard.using.options import option_setters, usecases
 
@@ -113,9 +114,9 @@ def _is_asked(arguments: argparse.Namespace, verb: str) -> bool:
 
 
 def _named(word: str, *, is_asked: bool) -> tuple[Reference, str]:
-    """Return the package and the use case of NAME/USECASE; refuse what can only be a folder."""
+    """Return the package and the use case of NAME/USECASE, of which NAME may be enough; refuse what can be neither."""
     name, slash, wanted = word.partition("/")
-    if not is_asked and (not slash or name in ("", ".", "..") or os.path.lexists(name)):
+    if not is_asked and (not (slash or is_name(name)) or name in ("", ".", "..") or os.path.lexists(name)):
         raise directories.refusal(word, "", directories.no_names)
     return Reference.parse(name), wanted.rstrip("/")
 

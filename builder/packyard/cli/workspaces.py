@@ -35,7 +35,7 @@ def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
     named = dict.fromkeys(place.name if place.parent == folder else name for name, place in places.items())
     packages = [*named] or workspace.package_names()
     if not packages:
-        hint = "packyard new NAME makes a package; packyard import DIR takes one from elsewhere"
+        hint = "packyard new NAME --base job makes a package; packyard import DIR takes one from elsewhere"
         raise InputError(Problem("has no packages", file=str(workspace.root_dir), hint=hint))
     return packages
 

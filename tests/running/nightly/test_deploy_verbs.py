@@ -81,7 +81,7 @@ def test_a_deployment_goes_back_to_an_earlier_record_with_its_secrets_as_they_ar
     assert server["spec"]["replicas"] == 1
     (secret,) = cluster.list("v1", "Secret", namespace)
     assert secret["data"] == {"password": "dHdv"}
-    assert run("rollback", name, "--list").stdout.splitlines()[-1].endswith("rolled back to record 1")
+    assert run("rollback", name, "--list").stdout.splitlines()[-1].split()[-2:] == ["rollback", "1"]
     assert "has no record 9" in run("rollback", name, "9", code=1).stderr
     cluster.delete(secret, namespace).expect_done()
     assert "its data are not recorded (deploy the run from its directory" in run("rollback", name, "3", code=1).stderr
@@ -133,7 +133,7 @@ def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
     assert f"run {name} is deployed again as record 1 has it" in run("deploy", changed, "--atomic", code=1).stderr
     late = serve(tmp_path / "server", "never-ready", minReadySeconds=1)
     not_yet = run("deploy", late, "--atomic", "--timeout", "0s", code=1).stderr
-    assert f"run {name} is not running yet: " in not_yet
+    assert f"run {name} is starting: " in not_yet
     assert f"run {name} is deployed again as record 3 has it" in not_yet
     (server,) = cluster.list("apps/v1", "Deployment", namespace)
     assert server["spec"].get("minReadySeconds", 0) == 0

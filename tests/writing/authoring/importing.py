@@ -11,8 +11,10 @@ import yaml
 
 import reading
 import tiny
+from packyard.core.bundle.archive import Member
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
+from packyard.writing.checks import exception
 from packyard.writing.source import compose, package
 from packyard.writing.source import workspace as workspaces
 
@@ -38,12 +40,13 @@ def run(here: Path, *words: object) -> dict[str, Any]:
 
 
 def composed(here: Path, name: str, into: Path) -> dict[str, Path]:
-    """Compose a package, and return the folders of its use cases."""
+    """Compose a package without the comments that only its sources have, and return the folders of its use cases."""
     found = {}
     for use_case in compose.compose(read := workspaces.read(here), package.read(read, name)).use_cases:
         folder = found[use_case.use_case.path] = into / use_case.use_case.path
-        for file, data in use_case.files.items():
-            tiny.write(folder / file, data.decode())
+        members, _ = exception.take_out(Member(path=file, data=data) for file, data in use_case.files.items())
+        for member in members:
+            tiny.write(folder / member.path, member.data.decode())
     return found
 
 

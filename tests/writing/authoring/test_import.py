@@ -114,6 +114,22 @@ def test_an_empty_field_of_kpt_keeps_its_setters(
     assert {value["name"].lower(): value["value"] for value in values} == setters
 
 
+SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData:\n  password: hunter2hunter2\n"
+
+
+def test_what_worked_with_a_fault_gets_an_exception_at_its_line_alone(here: Path, tmp_path: Path) -> None:
+    said = run(here, write(tmp_path / "web", {"secret.yaml": SECRET}))
+    (case,) = cases(said, "exception in a comment above")
+    assert case.startswith(f"{here}/bases/web/secret.yaml:6:3: error: password is a secret in plain text")
+    write(here, {"bases/mine/kustomization.yaml": "resources: [secret.yaml]\n", "bases/mine/secret.yaml": SECRET})
+    write(here, {"packages/mine/package.yaml": (here / "packages/web/package.yaml").read_text().replace("web", "mine")})
+    code, out, _ = tiny.run("lint", "--workspace", here)
+    assert code == 1
+    assert [line.partition(": ")[0] for line in out.splitlines() if "plain-secret" in line] == [
+        f"{here}/bases/mine/secret.yaml:5:3"
+    ]
+
+
 KUSTOMIZATIONS = {
     "base/kustomization.yaml": "resources: [pod.yaml]\nlabels: [{pairs: {app: web}}]\n",
     "base/pod.yaml": POD,
@@ -177,7 +193,7 @@ def test_yaml_that_no_part_can_hold_is_taken_as_it_is_built(here: Path, tmp_path
     said = run(here, write(tmp_path / "web", {"kustomization.yaml": FLAT, "pod.yaml": ODD, "Krmfile": KRMFILE}))
     (folder,) = composed(here, "web", tmp_path / "out").values()
     assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web")
-    (case,) = cases(said, "taken as kustomize builds them, without their comments and setters")
+    (case,) = cases(said, "taken as kustomize builds them")
     assert case.startswith(f"{tmp_path}/web: bases/web/pod.yaml:")
 
 

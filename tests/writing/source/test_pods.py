@@ -1,4 +1,4 @@
-"""One patch for the pods of every kind: composed, written out for real kustomize, and refused by file and line."""
+"""One patch for the pods of every kind: composed, shipped as an option, and refused by file and line."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import yaml
 
 import tiny
 from packyard.core.errors import InputError
-from packyard.using.render.programs import Program
-from packyard.writing.judging import by_kustomize
 from packyard.writing.source import package as packages
 from packyard.writing.source import workspace
 from packyard.writing.source.compose import ComposedPackage, compose
@@ -83,11 +81,6 @@ openAPI:
 """
 
 
-@pytest.fixture(params=["fleet", "job", "workflow"])
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A workspace with a use case of each kind, and another Job that a label tells from the first."""
@@ -144,20 +137,7 @@ def test_a_workflow_has_fields_of_its_pods_itself_and_containers_by_the_names_of
     assert spec["templates"][1]["container"]["volumeMounts"] == [{"name": "d", "mountPath": "/d", "readOnly": True}]
 
 
-def test_real_kustomize_builds_what_was_composed(root: Path, kind: str, kustomize5: Path) -> None:
-    own = {"packages/p/pods.yaml": f"{HEAD}spec: {{hostNetwork: true}}\n"}
-    for path, text in own.items():
-        tiny.write(root / path, text)
-    added = "storage: [claim], namespace: team, patches: [pods.yaml]}"
-    tiny.replace(root / "packages/p/package.yaml", "storage: [claim]}", added)
-    here = workspace.read(root)
-    package = packages.read(here, "p")
-    use_case = next(each for each in package.use_cases if each.path == f"{kind}/claim")
-    assert by_kustomize.of_sources(here, package, use_case, Program(kustomize5, "build")) == []
-    assert b"hostNetwork: true" in b"".join(composed(root).files.values())
-
-
-def test_a_part_that_a_part_is_made_of_is_written_out_where_it_stands(root: Path, kustomize5: Path) -> None:
+def test_patches_of_a_part_change_what_parts_that_it_is_made_of_brought(root: Path) -> None:
     rename = '[{"op": "replace", "path": "/spec/template/spec/volumes/0/name", "value": "e"}]'
     above = (
         "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncomponents: [../claim]\n"
@@ -166,10 +146,6 @@ def test_a_part_that_a_part_is_made_of_is_written_out_where_it_stands(root: Path
     tiny.write(root / "overlays/storage/above/kustomization.yaml", above)
     tiny.replace(root / "packages/p/package.yaml", "job: {base: job, storage: [claim]}",
                  "job: {base: job, storage: [above]}")  # fmt: skip
-    here = workspace.read(root)
-    package = packages.read(here, "p")
-    use_case = next(each for each in package.use_cases if each.path == "job/above")
-    assert by_kustomize.of_sources(here, package, use_case, Program(kustomize5, "build")) == []
     assert pods(root, "job/above")[0]["spec"]["volumes"][0]["name"] == "e"
 
 
@@ -199,6 +175,7 @@ spec:
 """
 
 
+@pytest.mark.parametrize("kind", ["fleet", "job", "workflow"])
 def test_an_option_is_shipped_as_a_component_that_does_what_it_says(
     root: Path, kind: str, served5: Served, tmp_path: Path
 ) -> None:

@@ -20,10 +20,10 @@ from packyard.cli.running import clusters
 from packyard.cli.running.ages import age
 from packyard.cli.running.clusters import INTERRUPTED
 from packyard.core.errors import InputError, UsageError
-from packyard.running.runs import events, logs, status
+from packyard.running.runs import events, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.logs import Following
+from packyard.running.runs.logs import Reading
 from packyard.running.runs.outcome import FAILED
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.status import RunStatus
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print logs, and follow them if that is asked for; or events."""
+    """Print logs, or events."""
     if arguments.events:
         if others := declare.given(arguments, *_OF_LOGS):
             problem = f"--events and {others[0]} exclude each other"
@@ -70,21 +70,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.follow and arguments.previous:
         raise UsageError("packyard logs: -f and --previous exclude each other; packyard logs --help shows the usage")
     client = clusters.find(arguments)
-    record = records.read_last(client, arguments.run)
-    if arguments.follow:
-        return _follow(client, arguments, record)
-    run_status = status.read_one(client, record)
-    pods = status.choose(run_status, arguments.role, arguments.index)
-    started = [pod for pod in pods if pod.has_started]
-    for text in filter(None, map(_waits, pods)):
-        output.notice(text)
-    if not started:
-        _tell_none(client, run_status)
-        return 1
-    calls = (
-        logs.words(run_status, group, arguments.container, prefix=len(pods) > 1) for group in logs.groups(started, pods)
-    )
-    return int(sum(client.attach(*call, *_flags(arguments)) for call in calls) > 0)
+    reading = Reading(client, arguments.container, _flags(arguments), follows=arguments.follow)
+    try:
+        return _read(client, arguments, records.read_last(client, arguments.run), reading)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        reading.close()
 
 
 def _show_events(arguments: argparse.Namespace) -> int:
@@ -108,39 +100,33 @@ def _flags(arguments: argparse.Namespace) -> list[str]:
     return [f"--tail={tail}", *since, *(["--previous"] if arguments.previous else [])]
 
 
+def _read(client: Kubectl, arguments: argparse.Namespace, record: RunRecord, reading: Reading) -> int:
+    """Print logs; where they are followed, of each pod from its start, until the run is over."""
+    told: dict[str, str] = {}
+    while not reading.is_unread:
+        run_status = clusters.patiently(lambda: status.read_one(client, record))
+        pods = status.choose(run_status, arguments.role, arguments.index)
+        reading.look(run_status, pods)
+        for pod in pods:
+            text = _waits(pod)
+            if text and told.get(pod.name) != text:
+                output.notice(text)
+            told[pod.name] = text
+        if not reading.follows or run_status.is_over or (pods and all(pod.state == "done" for pod in pods)):
+            reading.finish(_LAST)
+            if not reading.begun:
+                _tell_none(client, run_status)
+            elif reading.follows and run_status.is_over:
+                output.note(f"run {run_status.run} {run_status.explained}")
+            return int(not reading.begun or (reading.follows and run_status.state == FAILED))
+        time.sleep(_PAUSE)
+    return 1
+
+
 def _tell_none(client: Kubectl, run_status: RunStatus) -> None:
     if not run_status.pods:
         output.notice(f"run {run_status.run} has no pods; it {run_status.explained}")
     output.note(f"next: {client.packyard('logs', run_status.run, '--events')}")
-
-
-def _follow(client: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> int:
-    """Print logs as they grow, of each pod from its start, until the run is over."""
-    following = Following(client, arguments.container, _flags(arguments))
-    told: dict[str, str] = {}
-    try:
-        while not following.is_unread:
-            run_status = clusters.patiently(lambda: status.read_one(client, record))
-            pods = status.choose(run_status, arguments.role, arguments.index)
-            following.look(run_status, pods)
-            for pod in pods:
-                text = _waits(pod)
-                if text and told.get(pod.name) != text:
-                    output.notice(text)
-                told[pod.name] = text
-            if run_status.is_over or (pods and all(each.state == "done" for each in pods)):
-                following.close(_LAST)
-                if not following.begun:
-                    _tell_none(client, run_status)
-                elif run_status.is_over:
-                    output.note(f"run {run_status.run} {run_status.explained}")
-                return int(not following.begun or run_status.state == FAILED)
-            time.sleep(_PAUSE)
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    finally:
-        following.close()
 
 
 def _waits(pod: PodStatus) -> str:

@@ -4,7 +4,7 @@ packyard rollback RUN         as it was deployed before the last time
 packyard rollback RUN RECORD  as it was deployed then; of the last record, what
                               is missing on the cluster is completed
 packyard rollback RUN --list  the records: when, by whom, which version of the
-                              package, and what changed
+                              package; -o json has the values
 
 Secrets stay as they are on the cluster, for their data are not recorded.
 """
@@ -12,15 +12,13 @@ Secrets stay as they are on the cluster, for their data are not recorded.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from packyard.cli import declare
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, deploy
-from packyard.core.errors import InputError, Problem, UsageError, shown
+from packyard.core.errors import InputError, Problem, UsageError
 from packyard.running.runs import plan as planning
 from packyard.running.runs import record as records
 from packyard.running.runs import status
@@ -30,10 +28,9 @@ from packyard.running.runs.record import RunRecord
 ROWS = deploy.ROWS
 LIST = Rows(
     "record",
-    "run, record, state, when, who, package, version, digest, useCase, values, options, action, source?, "
-    "changes (name, before, after)",
+    "run, record, state, when, who, package, version, digest, useCase, values, options, action, source",
     "--list",
-    columns="RECORD, STATE, WHEN, WHO, VERSION, CHANGED",
+    columns="RECORD, STATE, WHEN, WHO, VERSION, ACTION, SOURCE",
 )
 
 
@@ -58,8 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     client = clusters.find(arguments)
     before = records.read_run(client, arguments.run)
     record = _chosen(client, arguments, before)
-    again = client.packyard("rollback", arguments.run, str(record.number), *deploy.typed(arguments))
-    return deploy.carry_out(client, arguments, partial(planning.plan_again, client, before, record), again=again)
+    return deploy.carry_out(client, arguments, partial(planning.plan_again, client, before, record))
 
 
 def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[RunRecord]) -> RunRecord:
@@ -77,28 +73,12 @@ def _list(arguments: argparse.Namespace) -> int:
     client = clusters.find(arguments)
     listed = records.read_run(client, arguments.run)
     state = status.read_one(client, listed[-1]).state
-    rows = [
-        _row(listed[:place], record, state if record is listed[-1] else "superseded")
-        for place, record in enumerate(listed)
-    ]
-    LIST.show(rows, arguments.output, cells={"CHANGED": _told})
+    rows = [_row(record, state if record is listed[-1] else "superseded") for record in listed]
+    LIST.show(rows, arguments.output)
     return 0
 
 
-def _row(before: Sequence[RunRecord], record: RunRecord, state: str) -> tuple[object, ...]:
-    """Return the row of a record, with what was set otherwise than ``before``; of the first, all that was set."""
-    former = before[-1] if before else replace(record, values={}, options=())
+def _row(record: RunRecord, state: str) -> tuple[object, ...]:
     package = (record.package, record.version, record.digest, record.use_case)
     deployed = (record.values, record.options, record.action, record.source or None)
-    changes = list(records.changes(former, record))
-    return record.run, record.number, state, record.when, record.who, *package, *deployed, changes
-
-
-def _told(row: Mapping[str, Any]) -> str:
-    again = f"rolled back to record {row['source']}" if row["source"] else ""
-    return "; ".join(filter(None, [again, *(_words(*change) for change in row["changes"])]))
-
-
-def _words(name: str, before: str | None, after: str | None) -> str:
-    old, new = ("not set" if value is None else shown(value) for value in (before, after))
-    return f"{name}: {new}" if before is None else f"{name}: {old} -> {new}"
+    return record.run, record.number, state, record.when, record.who, *package, *deployed

@@ -1,9 +1,8 @@
 """Delete runs, and wait until they are gone. Claims and volumes stay, and so does all that was written there.
 
-packyard undeploy RUN...                      packyard status lists them
-packyard undeploy --all                       all runs of the namespace
-packyard undeploy --finished --older-than 7d  those of them that are over, and
-                                              were deployed before that
+packyard undeploy RUN...      packyard status lists them
+packyard undeploy --all       all runs of the namespace
+packyard undeploy --finished  those of them that are over
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.cli.running.ages import seconds_since
 from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError, refuse
@@ -35,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, by its name")
     declare.switch(parser, "--all", "all runs of the namespace")
     declare.switch(parser, "--finished", "only runs that are over; alone, all of the namespace")
-    declare.value(parser, "--older-than TIME", "only runs that were deployed before: 12h, 7d", type=clusters.duration)
     declare.switch(parser, "-y --yes", "do not ask")
     declare.switch(parser, "--delete-claims", "delete claims and volumes of the runs as well")
     declare.switch(parser, "--no-wait", "do not wait until they are gone")
@@ -45,13 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Delete runs."""
-    is_chosen = arguments.finished or arguments.older_than is not None
-    if (arguments.runs and arguments.all) or not (arguments.runs or arguments.all or is_chosen):
+    if (arguments.runs and arguments.all) or not (arguments.runs or arguments.all or arguments.finished):
         raise UsageError("packyard undeploy: name runs, or --all; type packyard undeploy RUN")
     if arguments.no_wait:
         declare.alone(arguments, "undeploy", "beside --no-wait", "timeout")
     client = clusters.find(arguments)
-    chosen = _narrowed(client, arguments, _chosen(client, arguments))
+    chosen = _chosen(client, arguments)
     removal = undeploy.find(client, chosen)
     _ask(client, arguments, chosen, removal)
     deleted = _delete(client, arguments, removal)
@@ -62,23 +58,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(client: Kubectl, arguments: argparse.Namespace) -> dict[str, list[RunRecord]]:
-    """Return the records of the runs that the arguments name."""
+    """Return the records of the runs that the arguments name, of which only those that are over may be meant."""
     if arguments.runs:
-        return {name: records.read_run(client, name) for name in arguments.runs}
-    return records.read_all(client, unfit=lambda error: output.note(f"{error}; it is left"))
-
-
-def _narrowed(
-    client: Kubectl, arguments: argparse.Namespace, chosen: dict[str, list[RunRecord]]
-) -> dict[str, list[RunRecord]]:
-    """Return those of the runs that are over or old enough, as the arguments ask."""
-    if arguments.older_than is not None:
-        chosen = {run: each for run, each in chosen.items() if seconds_since(each[-1].when) > arguments.older_than}
+        chosen = {name: records.read_run(client, name) for name in arguments.runs}
+    else:
+        chosen = records.read_all(client, unfit=lambda error: output.note(f"{error}; it is left"))
     if arguments.finished:
-        over = {run_status.run for run_status in status.read(client, chosen) if run_status.is_over}
-        chosen = {run: each for run, each in chosen.items() if run in over}
+        chosen = {now.run: chosen[now.run] for now in status.read(client, chosen) if now.is_over}
     if not chosen:
-        raise InputError(Problem("no run is chosen", hint=f"{client.packyard('status')} shows state and age"))
+        raise InputError(Problem("no run is chosen", hint=f"{client.packyard('status')} shows what they do"))
     return chosen
 
 

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import output, progress
+from packyard.cli import output, progress, signing
 from packyard.cli.channels import BUNDLES, fetching, open_channel, publisher, row
-from packyard.cli.sharing import signing
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.copy import copy
 

@@ -15,10 +15,9 @@ import re
 from dataclasses import replace
 from shlex import quote
 
-from packyard.cli import declare, output, preferences
+from packyard.cli import declare, output, preferences, signing
 from packyard.cli.channels import open_channel, publisher
 from packyard.cli.rows import Rows
-from packyard.cli.sharing import signing
 from packyard.core.errors import UsageError
 from packyard.sharing.publishing import fsck
 from packyard.sharing.stores.store import Store

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import declare, output
+from packyard.cli import declare, output, signing
 from packyard.cli.channels import open_channel, publisher
 from packyard.cli.rows import Rows
-from packyard.cli.sharing import signing
 from packyard.core.errors import UsageError
 from packyard.sharing.publishing.gc import Policy, gc
 

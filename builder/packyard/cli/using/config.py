@@ -15,11 +15,10 @@ import os
 from collections.abc import Iterator, Sequence
 from json import dumps
 
-from packyard.cli import declare, output, preferences, state
+from packyard.cli import declare, output, preferences, signing, state
 from packyard.cli.channels import TIMEOUT
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
-from packyard.cli.sharing import signing
 from packyard.core.errors import UnavailableError, UsageError
 from packyard.core.files import atomic
 from packyard.sharing import configuration

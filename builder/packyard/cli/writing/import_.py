@@ -10,7 +10,6 @@ from pathlib import Path
 from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.errors import BeyondError, InputError, Problem
-from packyard.core.files.paths import WORKSPACE
 from packyard.core.files.tree import Tree
 from packyard.using.kustomize import builtin
 from packyard.using.render import programs
@@ -19,24 +18,18 @@ from packyard.writing.authoring.import_ import conversion
 from packyard.writing.authoring.import_.conversion import Imported
 from packyard.writing.authoring.import_.note import DOUBTFUL, Note
 from packyard.writing.build import workspace_lint
-from packyard.writing.checks import explanation
+from packyard.writing.checks import exception, explanation
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, useCases, files, notes (kind, what, do=todo, cases)")
 EXAMPLE = "packyard import old/overlays --name web"
+_EXCEPTED = ("faults with an exception in a comment above them", "correct the line, and remove the comment")
+_REFUSED = ("what packyard build refuses", "correct it")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("source", metavar="DIR", help="kustomizations, manifests, or a package of kpt")
-    parser.add_argument(
-        "--only",
-        metavar="PATH",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="take these files and folders of DIR alone",
-    )
     declare.value(parser, "--name NAME", "what to call the package (default: as the folder is called)")
     workspaces.add_argument(parser)
 
@@ -54,28 +47,31 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _with_faults(here: Workspace, imported: Imported, origin: str) -> Imported:
-    """Note the errors of lint; those of rules that objects in use break become warnings, so that the package builds."""
+    """Note the errors of lint; those of rules that objects in use break become exceptions, so that it builds."""
     errors = [finding for finding in workspace_lint.lint(here, imported.name) if finding.severity == "error"]
     if not errors:
         return imported
-    rules = sorted({error.rule for error in errors} & {*explanation.IN_USE} - here.severities.keys())
-    files = {WORKSPACE: conversion.tolerating(here.sources.read(WORKSPACE), rules, imported.name)} if rules else {}
-    notes = [
-        Note(DOUBTFUL, f"what {WORKSPACE} makes a warning now", "correct it, and remove the rule there", (str(error),))
-        if error.rule in rules
-        else Note(
-            DOUBTFUL, "what packyard build refuses", "correct it: kustomize or a cluster refuses it, too", (str(error),)
-        )
-        for error in errors
-    ]
+    changed, excepted = dict[str, bytes](), list[tuple[str, int, str]]()
+    paths = {here.sources.shown(path): path for path in imported.files}
+    for error in sorted(errors, key=lambda error: -error.line):  # so that the lines above stay where they are
+        path, place = paths.get(error.file), (error.file, error.line, error.rule)
+        if path and error.rule in explanation.IN_USE and place not in excepted:
+            data = changed.get(path, imported.files[path])
+            changed[path] = exception.write(data, error, f"{imported.name} was imported with it")
+            excepted += [place] if changed[path] != data else []
+    notes = []
+    for error in errors:
+        lines = [line for file, line, _ in excepted if file == error.file and line <= error.line]
+        what = _EXCEPTED if (error.file, error.line, error.rule) in excepted else _REFUSED
+        notes.append(Note(DOUBTFUL, *what, (str(replace(error, line=error.line + len(lines))),)))
     told = replace(imported, notes=[*imported.notes, *notes]).with_checklist(origin)
-    files[told.checklist] = told.files[told.checklist]
+    changed[told.checklist] = told.files[told.checklist]
     tree = Tree(here.root_dir)
     with tree.locked(below=False):
-        for path in files:
+        for path in changed:
             tree.read(path)
-        tree.write(files)
-    return replace(told, files={**told.files, **files})
+        tree.write(changed)
+    return replace(told, files={**told.files, **changed})
 
 
 def _read(here: Workspace, folder: Path, arguments: argparse.Namespace) -> Imported:
@@ -93,16 +89,7 @@ def _read(here: Workspace, folder: Path, arguments: argparse.Namespace) -> Impor
         message, hint = is_file if folder.is_file() else ("no such folder", "")
         raise InputError(Problem(message, file=str(folder), hint=hint))
     name = arguments.name or conversion.name_of(folder.resolve().name)
-    only = [_below(folder, text) for text in arguments.only]
-    return conversion.of_folder(here, name, folder, build, str(folder), only)
-
-
-def _below(folder: Path, text: str) -> str:
-    """Return a path as it is below the folder: users name it from there, or, by their shell, from here."""
-    here = Path(os.path.relpath(text, folder))
-    return (
-        here.as_posix() if Path(text).exists() and ".." not in here.parts else Path(os.path.normpath(text)).as_posix()
-    )
+    return conversion.of_folder(here, name, folder, build, str(folder))
 
 
 def _report(here: Workspace, imported: Imported) -> None:

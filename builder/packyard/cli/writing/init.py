@@ -45,5 +45,5 @@ def run(arguments: argparse.Namespace) -> int:
     written = init.write(directory, {**(init.files(name, _PREFIX, arguments.license) if is_new else {}), **more})
     workspace.read(directory)
     if ROWS.show(written, arguments.output) and is_new:
-        output.note(f"go on in {directory}: packyard new --list, then packyard new NAME")
+        output.note(f"go on in {directory}: packyard new --list, then packyard new NAME --base job")
     return 0

@@ -1,7 +1,7 @@
 """Write a new package of the workspace: it builds and lints as it is, and you go on from there.
 
 packyard new --list   the bases and overlays that a package can be made of,
-                      with what each needs and defines
+                      with what each needs; -o json has the setters, too
 
 What no flag says is asked for on a terminal.
 """
@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
@@ -32,16 +33,9 @@ PARTS = Rows(
     "part",
     "kind, name, folder, description, objects, defines, needs, volume, operators",
     "--list",
-    columns="NAME, KIND, OBJECTS, WHAT IT IS=description, NEEDS, DEFINES",
+    columns="NAME, KIND, WHAT IT IS=description",
 )
 EXAMPLE = "packyard new my-model --base job"
-_CELLS = {
-    "WHAT IT IS": lambda row: sentence.first(row["description"]),
-    "NEEDS": lambda row: _sentence(
-        "needs", [*(["a storage"] if row["volume"] else []), *row["operators"], *row["needs"]]
-    ),
-    "DEFINES": lambda row: _sentence("defines", row["defines"]),
-}
 _IMAGE, _NO_STORAGE = "IMAGE", "none"
 
 
@@ -64,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         declare.alone(arguments, "new", "beside --list", "name", "base", STORAGE, PROGRAMS, "values")
         parts = [each for each in offered.find(workspaces.find(arguments, carried=True)) if not each.internal]
-        PARTS.show(parts, arguments.output, cells=_CELLS)
+        PARTS.show(parts, arguments.output, cells={"WHAT IT IS": _summary})
         return 0
     if not arguments.name:
         raise UsageError(f"packyard new: NAME is missing: {EXAMPLE}")
@@ -194,5 +188,7 @@ def _asked_image(setters: Mapping[str, Setter]) -> dict[str, str]:
     return {_IMAGE: image} if image else {}
 
 
-def _sentence(verb: str, names: Sequence[str]) -> str:
-    return f"{verb} {', '.join(names)}" if names else ""
+def _summary(part: Mapping[str, Any]) -> str:
+    """Return what a part is, in a sentence, and what it needs beside it."""
+    needs = [*(["a storage"] if part["volume"] else []), *part["operators"]]
+    return sentence.first(part["description"]) + (f" Needs {', '.join(needs)}." if needs else "")

@@ -46,8 +46,8 @@ def _alike(run_status: RunStatus, pods: Sequence[PodStatus]) -> Mapping[str, str
 
 
 @dataclass(slots=True)
-class Following:
-    """Logs of one container of each pod, which kubectl prints as they grow. Close it in the end.
+class Reading:
+    """Logs of one container of each pod, which kubectl prints; where it ``follows`` them, as they grow. Close it.
 
     ``begun`` has the pods that were read, with their restarts then; it ``is_unread`` where nobody reads along any more.
     """
@@ -55,6 +55,7 @@ class Following:
     kubectl: Kubectl
     container: str
     flags: Sequence[str]
+    follows: bool
     begun: dict[str, int] = field(default_factory=dict)
     is_unread: bool = False
     _calls: list[tuple[subprocess.Popen[bytes], Sequence[str]]] = field(default_factory=list)
@@ -67,7 +68,7 @@ class Following:
         for group in groups(new, pods if not self.begun else ()):
             again = [_AGAIN] if self.begun.get(group[0].name) == group[0].restarts else self.flags
             call = words(run_status, group, self.container, prefix=len(pods) > 1)
-            process = self.kubectl.start(*call, *again, "--follow", stdout=None)
+            process = self.kubectl.start(*call, *again, *["--follow"] * self.follows, stdout=None)
             self.begun |= {pod.name: pod.restarts for pod in group}
             self._calls.append((process, [pod.name for pod in group]))
 
@@ -76,20 +77,24 @@ class Following:
         return self.begun.get(pod.name) != pod.restarts or bool(pod.running)
 
     def _is_over(self, process: subprocess.Popen[bytes]) -> bool:
-        """Say whether a call has ended, or raise for one that a user may not make."""
+        """Say whether a call has ended; raise for one that failed and is not made again, or may not be made."""
         if process.poll() is None:
             return False
         stderr = process.communicate()[1].decode("utf-8", "replace")
-        if process.returncode > 0 and "(Forbidden)" in stderr:
+        if process.returncode > 0 and (not self.follows or "(Forbidden)" in stderr):
             raise self.kubectl.refusal(stderr)
         self.is_unread |= process.returncode == -signal.SIGPIPE
         return True
 
-    def close(self, seconds: float = 0) -> None:
-        """End all calls, those that go on after some seconds: nothing comes any more from a node that is lost."""
+    def finish(self, seconds: float) -> None:
+        """Let calls end: those that follow have some seconds, as nothing comes any more from a node that is lost."""
         for process, _ in self._calls:
             with suppress(subprocess.TimeoutExpired):
-                process.wait(seconds)
-            process.kill()
-            process.communicate()
-        self._calls = []
+                process.wait(seconds if self.follows else None)
+        self._calls = [call for call in self._calls if not self._is_over(call[0])]
+
+    def close(self) -> None:
+        """End all calls."""
+        for process, _ in self._calls:
+            with process:
+                process.kill()

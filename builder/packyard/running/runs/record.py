@@ -15,7 +15,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -154,15 +154,6 @@ def missing(kubectl: Kubectl, name: str, names: Iterable[str]) -> Problem:
     """Describe a name that no run has, with the nearest of ``names``."""
     hint = suggest(name, names) or f"{kubectl.packyard('status')} lists the runs"
     return Problem(f"there is no run {name!r} in namespace {kubectl.namespace}", hint=hint)
-
-
-def changes(before: RunRecord, after: RunRecord) -> Iterator[tuple[str, str | None, str | None]]:
-    """Yield what was set or enabled otherwise: a name with what it was and is, None where it was not set."""
-    for name in sorted({*before.values, *after.values}):
-        if before.values.get(name) != after.values.get(name):
-            yield name, before.values.get(name), after.values.get(name)
-    for option in sorted({*before.options} ^ {*after.options}):
-        yield f"option {option}", *((None, "enabled") if option in after.options else ("enabled", None))
 
 
 def create(kubectl: Kubectl, run_record: RunRecord) -> None:

@@ -102,24 +102,14 @@ class SourceObject:
         return self.root
 
 
-@dataclass(frozen=True, slots=True)
-class PatchedPods:
-    """What a patch of pods did to an object: where that is listed, and the operations."""
-
-    part: Part
-    identity: Identity
-    operations: SequenceNode
-
-
 @dataclass(slots=True)
 class Gathering:
-    """What is gathered beside objects: what was ``idle``, what patches of pods did, and how many objects parts reach.
+    """What is gathered beside objects: what was ``idle``, and how many objects parts reach.
 
     ``reached`` has the number of objects that a part added or changed, by its folder.
     """
 
     idle: list[Idle] = field(default_factory=list)
-    patched: list[PatchedPods] = field(default_factory=list)
     reached: dict[str, int] = field(default_factory=dict)
 
     def check(self, item: SourceObject, change: Patch, before: Identity) -> None:
@@ -175,7 +165,6 @@ class Gathering:
                 outcome = None if item.is_local else pod_patch.operations(item.root, item.identity)
                 if outcome:
                     item.operate(outcome[0])
-                    self.patched.append(PatchedPods(part, item.identity, outcome[0]))
                     reached |= dict.fromkeys(outcome[1], False)
                     yield item
             self.idle.append(reached)
@@ -192,14 +181,11 @@ class Gathering:
 
 
 def accumulate(
-    part: Part,
-    onto: list[SourceObject] | None = None,
-    idle: list[Idle] | None = None,
-    patched: list[PatchedPods] | None = None,
+    part: Part, onto: list[SourceObject] | None = None, idle: list[Idle] | None = None
 ) -> list[SourceObject]:
-    """Gather a part's objects; ``idle`` gathers what reached nothing, ``patched`` what patches of pods did."""
+    """Gather a part's objects; ``idle`` gathers what reached nothing."""
     objects = [] if onto is None else onto
-    Gathering([] if idle is None else idle, [] if patched is None else patched).gather(part, objects)
+    Gathering([] if idle is None else idle).gather(part, objects)
     return objects
 
 

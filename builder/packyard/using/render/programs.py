@@ -30,17 +30,14 @@ class Program:
         """kustomize or kubectl."""
         return self.file.name
 
-    def build(self, directory: Path, *, unrestricted: bool = False, env: Mapping[str, str] | None = None) -> bytes:
-        """Build a directory and return the YAML that the program prints; ``unrestricted``, its parts lie anywhere.
-
-        ``env`` is its environment, if not that of packyard.
+    def build(self, directory: Path, *, env: Mapping[str, str] | None = None) -> bytes:
+        """Build a directory and return the YAML that the program prints; ``env`` is its environment, if not ours.
 
         Raises `InputError` with the program's words where it refuses, or before it is started where it would read too
         much, `UnavailableError` where it does not run or does not end.
         """
         reached.check(directory)
         command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
-        command += ["--load-restrictor", "LoadRestrictionsNone"] if unrestricted else []
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:
                 outcome = process.run(command, folder=Path(empty), env=env, seconds=self.seconds, most=_MOST)

@@ -41,7 +41,8 @@ class Krmfile:
         self.source = source
         documents = self.documents = [document for document in parse_text(source) if document.root is not None]
         if not documents:
-            raise InputError(Problem("is empty", file=source.name, hint="packyard cfg init writes one"))
+            hint = "delete it; packyard cfg init then writes one, and packyard get fetches that of a package"
+            raise InputError(Problem("is empty", file=source.name, hint=hint))
         check_keys(documents[0])
         root = documents[0].root
         if not isinstance(root, MappingNode):

@@ -38,7 +38,7 @@ _SENTENCES = {
         "a path that does not begin with '/', of letters, digits and _.@+-", example="data/file"
     ),
     "[^ ]*": Words("a text without blanks"),
-    "([A-Za-z0-9./:_-]+:[A-Za-z0-9._-]+|[A-Za-z0-9./:_-]+@sha256:[0-9a-f]{64})": Words(
+    "([A-Za-z0-9.-]+(:[0-9]+)?/)?[a-z0-9._/-]+(:[A-Za-z0-9_.-]+|(:[A-Za-z0-9_.-]+)?@sha256:[0-9a-f]{64})": Words(
         "an image with its tag or its digest, such as registry.example.com/train:1.0"
     ),
     "[a-z0-9]+([._/-]+[a-z0-9]+)*": Words(
@@ -56,7 +56,6 @@ _SENTENCES = {
     "[a-z0-9_]+": Words("lower-case letters, digits and '_'"),
     "[A-Za-z0-9_]+": Words("letters, digits and '_'"),
     "[A-Za-z0-9_.-]+": Words("letters, digits and _.-"),
-    "[a-z0-9.-]*": Words("lower-case letters, digits, '-' and '.'"),
     "[a-z0-9]([-a-z0-9]*[a-z0-9])?": Words("lower-case letters, digits and '-', without '-' at its ends"),
     "[a-z0-9]([-.a-z0-9]*[a-z0-9])?": Words(
         "lower-case letters, digits, '-' and '.', beginning and ending with a letter or a digit"

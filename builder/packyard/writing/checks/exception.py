@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from packyard.core.bundle.archive import Member
-from packyard.core.errors import Problem, suggest
+from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.yaml.document import parse_file
 from packyard.writing.checks.explanation import OWN, table
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 
@@ -80,6 +82,19 @@ def take_out(members: Iterable[Member]) -> tuple[list[Member], dict[str, dict[st
             member = replace(member, data=_without(member.data, comments))
         left.append(member)
     return left, reasons
+
+
+def write(data: bytes, found: Finding, reason: str) -> bytes:
+    """Return a YAML file with an exception above the line of a finding; as it was where no comment can stand there."""
+    lines = data.decode().splitlines(keepends=True)
+    line = lines[found.line - 1]
+    indent, end = line[: len(line) - len(line.lstrip())], line[len(line.rstrip("\r\n")) :]
+    lines.insert(found.line - 1, f"{indent}# {MARK.decode()} {found.rule}: {reason}{end}")
+    new = "".join(lines).encode()
+    with suppress(InputError):
+        parse_file(new, found.file)
+        return new
+    return data
 
 
 def may_have(path: str) -> bool:

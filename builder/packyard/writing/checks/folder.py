@@ -26,6 +26,7 @@ from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_file, walk
 from packyard.core.yaml.node import Document, MappingNode
 from packyard.core.yaml.values import to_value
+from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
@@ -47,7 +48,7 @@ _TEMPLATE = re.compile(rb"\{\{|\{%")
 
 @dataclass(frozen=True, slots=True)
 class Linted:
-    """What was found in a folder; ``use_cases`` are the folders that were looked at as one package each."""
+    """What was found in a folder; ``use_cases`` are the folders in it that are built."""
 
     findings: list[Finding]
     use_cases: list[str]
@@ -74,6 +75,18 @@ class _Opened:
         """Whether a file cannot be read."""
         return any(parsed.unreadable for parsed in self.parsed.values())
 
+    @property
+    def use_cases(self) -> list[str]:
+        """The folders that are built: those with setters, and of the rest those with a kustomization."""
+        own = [folder for folder, package in self.packages.items() if package.name]
+        rest = [folder for folder in self.packages if folder not in own]
+        tops = [
+            build.kustomizations[0] for folder in rest for build in self.parsed[folder].builds if build.kustomizations
+        ]
+        below = [posixpath.dirname(root.source.name.removeprefix(self.tree.prefix)) for root in tops]
+        folders = dict.fromkeys([*own, *(below or rest)])
+        return [folder for folder in folders if OPTIONS not in folder.split("/")]
+
     def exists(self, path: str) -> bool | None:
         """Say whether kustomize finds a file, or a folder to build."""
         below = path.removeprefix(self.tree.prefix)
@@ -98,7 +111,7 @@ def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     is_copy = False in opened.shipped.values()
     judged = [] if is_copy or opened.is_torn else list(named)  # a file that cannot be read may need an exception
     left = exception.apply(dict.fromkeys(findings), named, judged, shipped=False)
-    return Linted(in_order(left), list(opened.packages))
+    return Linted(in_order(left), opened.use_cases)
 
 
 def _open(tree: Tree) -> _Opened:

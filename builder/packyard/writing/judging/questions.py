@@ -2,8 +2,8 @@
 
 build       it composes and packs
 lint        nothing is wrong with what it is shipped as
-kustomize   each use case is what kustomize builds of its sources
 render      each use case renders once what is required has the value of its example
+kustomize   packyard's own builder gives the same of it as kustomize
 options     and so it does with each of its options alone
 server      an API server would take that (only if it is asked)
 tests       each test of the package's own comes to what its author expects, in each use case that it names
@@ -11,29 +11,26 @@ tests       each test of the package's own comes to what its author expects, in 
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from packyard.core.bundle import archive
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, PackyardError
-from packyard.core.yaml.sources import Sources
+from packyard.core.yaml.node import Source
+from packyard.using.kustomize import builtin, objects
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.options.switch import states, switch
 from packyard.using.render import programs
-from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
 from packyard.using.setting import set_values
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.packing import compose_draft
-from packyard.writing.judging import by_kustomize, own_tests, server
-from packyard.writing.source import library, tests
+from packyard.writing.judging import own_tests, server
 from packyard.writing.source import package as packages
-from packyard.writing.source.package import Package, UseCase
+from packyard.writing.source import tests
 from packyard.writing.source.workspace import Workspace
 
 State = Literal["passed", "failed", "skipped"]
@@ -62,7 +59,6 @@ class Verdict:
 
 
 _VERSION = "0.0.0"
-_KUSTOMIZE = "kustomize"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,43 +92,11 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
 
 
 def _use_cases(workspace: Workspace, bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
-    package = packages.read(workspace, bundle.name)
-    unpacked_dir = folder / "use-cases"
-    unpacked_dir.mkdir()
-    unpacked, program = bundle.unpack(unpacked_dir), programs.find(judges.path)
-    root_dir = _with_libraries(workspace, package.name, folder / "sources") if program else None
-    for use_case in package.use_cases:
+    unpacked = bundle.unpack(folder)
+    for use_case in packages.read(workspace, bundle.name).use_cases:
         directory = unpacked / workspace.prefix / use_case.path
-        if program is None:
-            yield Verdict.skipped(package.name, _KUSTOMIZE, use_case.path, "neither kustomize nor kubectl is on PATH")
-        else:
-            details = _by_kustomize(workspace, package, use_case, program, root_dir)
-            yield Verdict.of(package.name, _KUSTOMIZE, use_case.path, details=details)
-        yield from _rendered(package.name, use_case.path, directory, judges)
-        yield from _with_options(package.name, use_case.path, directory, judges)
-
-
-def _with_libraries(workspace: Workspace, name: str, folder: Path) -> Path | None:
-    """Copy a package's sources to a folder with the libraries, where kustomize finds them, if there are libraries."""
-    if not workspace.libraries:
-        return None
-    for path in ("bases", "overlays", f"packages/{name}"):
-        if (workspace.root_dir / path).is_dir():
-            shutil.copytree(workspace.root_dir / path, folder / path)
-    for place, each in library.by_place(workspace.libraries).items():
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        archive.write(each.name, library.members(Sources(each.root_dir)), (folder / place).parent)
-    return folder
-
-
-def _by_kustomize(
-    workspace: Workspace, package: Package, use_case: UseCase, program: Program, root_dir: Path | None
-) -> list[str]:
-    """Return what kustomize builds of the sources otherwise, or why it does not build them."""
-    try:
-        return by_kustomize.of_sources(workspace, package, use_case, program, root_dir)
-    except PackyardError as error:
-        return [str(problem) for problem in error.problems]
+        yield from _rendered(bundle.name, use_case.path, directory, judges)
+        yield from _with_options(bundle.name, use_case.path, directory, judges)
 
 
 def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
@@ -142,13 +106,29 @@ def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator
     try:
         _fill_in(directory)
         manifests = render(directory, path=judges.path)
-        differences = by_kustomize.of_directory(directory, manifests)
     except PackyardError as error:
         yield Verdict.of(name, "render", path, details=map(str, error.problems))
         return
-    yield Verdict.of(name, "render", path, details=differences)
+    yield Verdict.of(name, "render", path)
+    if programs.find(judges.path):
+        yield Verdict.of(name, "kustomize", path, details=_differences(directory, manifests))
+    else:
+        yield Verdict.skipped(name, "kustomize", path, "neither kustomize nor kubectl is on PATH")
     if judges.is_server_asked:
         yield Verdict.of(name, "server", path, details=server.refusals(manifests, path=judges.path))
+
+
+def _differences(directory: Path, manifests: bytes) -> list[str]:
+    """Return the objects that packyard builds otherwise of a directory than a program did, or why it does not."""
+    try:
+        ours, theirs = (
+            {f"{item.kind}/{item.name}": item.root for item in objects.parse(Source("", text.decode()))}
+            for text in (builtin.build(directory), manifests)
+        )
+    except PackyardError as error:
+        return [str(problem) for problem in error.problems]
+    names = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+    return [f"{name} is built otherwise by packyard itself" for name in names]
 
 
 def _tests(workspace: Workspace, bundle: Bundle, judges: Judges) -> Iterator[Verdict]:
@@ -181,7 +161,7 @@ def _with_options(name: str, path: str, directory: Path, judges: Judges) -> Iter
         try:
             switch(directory, [option], lambda _: trial)
             _fill_in(directory)
-            faults = by_kustomize.of_directory(directory, render(directory, path=judges.path))
+            faults = _differences(directory, render(directory, path=judges.path))
             switch(directory, [option], lambda _: trial, off=True)
         except PackyardError as error:
             faults = [str(problem) for problem in error.problems]

@@ -20,10 +20,9 @@ from packyard.core.yaml.node import MappingNode, Source
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import quoted, to_value
 from packyard.using.kustomize import idle
-from packyard.using.kustomize.accumulate import PatchedPods, SourceObject, accumulate, file_names, is_same
+from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names, is_same
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import KrmfileData, Part
-from packyard.using.kustomize.references import FieldSpec
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Definitions, Setter
@@ -109,38 +108,6 @@ def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     options = option.gather(workspace, dict(sorted(objects.items())), nothing)
     programs = program.files(workspace.sources, [item.objects for item in unfolded])
     return ComposedPackage(package, composed, options, presets, programs, idle.join(nothing))
-
-
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """The objects of a use case by their file names, before any word is looked up.
-
-    The names of those in ``hashed`` get a hash, which follows to the fields that kustomize knows and to ``references``.
-    """
-
-    files: Mapping[str, bytes]
-    hashed: frozenset[str]
-    references: Sequence[FieldSpec]
-
-
-def plain(workspace: Workspace, package: Package, use_case: UseCase) -> Plain:
-    """Return the objects of a use case as its kustomization builds them."""
-    objects, _ = _objects(workspace, package, use_case, *_parts(workspace, package, use_case))
-    named = dict(zip(file_names(objects), objects, strict=True))
-    hashed = frozenset(name for name, item in named.items() if program.is_shared(item))
-    references = [spec for each in program.find(objects) for spec in each.part.references]
-    return Plain({name: item.write() for name, item in named.items()}, hashed, references)
-
-
-def patch_pods(
-    workspace: Workspace, package: Package, use_case: UseCase
-) -> tuple[Part, Sequence[Part], Sequence[PatchedPods]]:
-    """Return the base and the overlays of a use case, and what the patches of pods in them do to its objects."""
-    base, overlays = _parts(workspace, package, use_case)
-    patched: list[PatchedPods] = []
-    objects = accumulate(Part(base.folder, resources=(base,), components=tuple(overlays)), patched=patched)
-    accumulate(Part(package.folder, patches=use_case.patches, pods=use_case.pods), objects, patched=patched)
-    return base, overlays, patched
 
 
 @dataclass(frozen=True, slots=True)

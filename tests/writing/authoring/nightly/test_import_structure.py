@@ -91,7 +91,9 @@ def test_bases_and_components_stay_parts_byte_for_byte(here: Path, tmp_path: Pat
     assert "- ../../overlays/programs/web-fast\n" in dev
     assert sum((here / file).read_text().count("nginx:1.25") for file in said["files"]) == 1
     assert "prod: {base: web-prod, namespace: prod}" in (here / "packages/web/package.yaml").read_text()
-    assert {note["what"] for note in said["notes"]} == {"what packyard build refuses", "what the model is"}
+    assert {note["what"] for note in said["notes"]} == {
+        *("what packyard build refuses", "what the model is", "what the package does"),
+    }
 
 
 def test_what_the_composer_refuses_is_built_and_told(here: Path, tmp_path: Path, served5: Served) -> None:

@@ -56,8 +56,8 @@ def test_a_sound_package_passes_each_check(workspace: Path, path: str) -> None:
     assert verdicts(workspace, path) == [
         ("build", "", "passed"),
         ("lint", "", "passed"),
-        ("kustomize", "one", "passed"),
         ("render", "one", "passed"),
+        ("kustomize", "one", "passed"),
     ]
 
 
@@ -71,43 +71,13 @@ def test_without_programs_what_needs_them_is_skipped(workspace: Path, tmp_path: 
     assert packyard("test", "packages/p", "--strict", cwd=workspace, PATH=str(shell)).returncode == 1
 
 
-@pytest.mark.parametrize("libraries", ["", "libraries: [builtin]\n"])
-def test_kustomize_builds_patches_in_package_yaml_and_parts_on_libraries_that_are_not_copied(
-    workspace: Path, path: str, libraries: str
-) -> None:
-    file = workspace / "packyard.yaml"
-    file.write_text(file.read_text() + libraries)
-    if libraries:
-        theirs = "[cm.yaml, ../../libraries/builtin/bases/claim]"
-        tiny.replace(workspace / "bases/one/kustomization.yaml", "[cm.yaml]", theirs)
-    patches = """
-  one:
-    base: one
-    patches:
-    - patch: |
-        apiVersion: v1
-        kind: ConfigMap
-        metadata:
-          name: x
-        data:
-          b: two
-    - target: {kind: ConfigMap, name: x}
-      patch: |
-        - {op: add, path: /data/c, value: three}
-"""
-    tiny.replace(workspace / "packages/p/package.yaml", "\n  one: {base: one}\n", patches)
-    assert ("kustomize", "one", "passed") in verdicts(workspace, path, "--strict")
-    tiny.replace(workspace / "packages/p/package.yaml", "/data/c", "/data/c/d")
-    assert failed(workspace, path) == [("build", "")]
-
-
 def test_what_kustomize_builds_otherwise_is_named(workspace: Path, tmp_path: Path, kustomize5: Path) -> None:
     other = programs_dir(tmp_path / "other", {})
     tiny.write(other / "kustomize", f"#!/bin/sh\n{kustomize5} \"$@\" | sed 's/name: x/name: z/'\n")
     (other / "kustomize").chmod(0o755)
     done = packyard("test", "p", cwd=workspace, PATH=f"{other}:{real.path_with('sed')}")
     assert done.returncode == 1
-    assert "p kustomize one: ConfigMap/x is composed otherwise than kustomize builds it" in done.stderr
+    assert "p kustomize one: ConfigMap/x is built otherwise by packyard itself" in done.stderr
 
 
 def test_each_fault_is_found_by_its_check(workspace: Path, path: str) -> None:
@@ -119,7 +89,7 @@ def test_each_fault_is_found_by_its_check(workspace: Path, path: str) -> None:
 
     assert with_fault("packages/p/package.yaml", "base: one", "base: two") == [("build", "")]
     assert with_fault("bases/one/cm.yaml", "data:\n  a", "dta:\n  a") == [("lint", "")]
-    assert ("kustomize", "one") in with_fault("bases/one/cm.yaml", "name: x", "names: x")
+    assert ("render", "one") in with_fault("bases/one/cm.yaml", "name: x", "names: x")
 
 
 def test_an_api_server_is_asked_on_request(

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 import reading
 from catalogue.usecases import (
     CATALOGUE,
+    USE_CASES,
     composed,
     composed_package,
     each_use_case,
     package_files,
 )
-from packyard.using.render.programs import Program
+from packyard.core.yaml.node import Source
+from packyard.core.yaml.values import to_value
+from packyard.using.kustomize import objects, references
+from packyard.using.kustomize.accumulate import accumulate
+from packyard.using.kustomize.part import Part
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, plan
-from packyard.writing.judging import by_kustomize
+from packyard.writing.source import parts, program
 from packyard.writing.source.package import Package, UseCase
+from packyard.writing.source.pod_operations import PodPatch
+from packyard.writing.source.workspace import PODS
 from real import Served
+
+COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 
 
 def write(files: Mapping[str, bytes], folder: Path) -> Path:
@@ -33,9 +47,51 @@ def write(files: Mapping[str, bytes], folder: Path) -> Path:
     return folder
 
 
-@each_use_case
-def test_builds_what_its_kustomization_builds(package: Package, use_case: UseCase, kustomize5: Path) -> None:
-    assert by_kustomize.of_sources(CATALOGUE, package, use_case, Program(kustomize5, "build")) == []
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The parts of the catalogue without patches of pods, which kustomize knows nothing of."""
+    folder = tmp_path_factory.mktemp("sources")
+    for name in ("bases", "overlays", "packages"):
+        shutil.copytree(CATALOGUE.root_dir / name, folder / name, ignore=shutil.ignore_patterns(PODS))
+    for below in (below for below in folder.glob("overlays/*/*") if not (below / "kustomization.yaml").exists()):
+        (below / "kustomization.yaml").write_text(f"{COMPONENT}generatorOptions: {{disableNameSuffixHash: false}}\n")
+    return folder
+
+
+@pytest.mark.parametrize("use_case", [pytest.param(each, id=f"{item.name}/{each.path}") for item, each in USE_CASES])
+def test_builds_what_its_kustomization_builds(
+    use_case: UseCase, sources: Path, served5: Served, tmp_path: Path
+) -> None:
+    base = parts.read(CATALOGUE.sources, CATALOGUE.base_dir(use_case.base), "Kustomization")
+    folders = [CATALOGUE.overlay_dir(*overlay) for overlay in use_case.overlays]
+    overlays = [parts.read(CATALOGUE.sources, folder, "Component") for folder in folders]
+    made = Part("", resources=(base,), components=tuple(overlays), patches=use_case.patches)
+    built = accumulate(without_pods(made))
+    ours = [objects.parse(Source("", item.write().decode()))[0] for item in built]
+    hashed = [item for item, source in zip(ours, built, strict=True) if program.is_shared(source)]
+    references.add_hashes(ours, hashed, [spec for each in program.find(built) for spec in each.part.references])
+    above = os.path.relpath(sources, tmp_path.resolve())
+    patches = [
+        {
+            **({"path": f"{above}/{each.file}"} if each.file else {"patch": json.dumps(to_value(each.document.root))}),
+            **({"target": dict(each.target)} if each.target else {}),
+        }
+        for each in use_case.patches
+    ]
+    listed = {"resources": [f"{above}/{base.folder}"], "components": [f"{above}/{each}" for each in folders]}
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump({**listed, "patches": patches}))
+    theirs = reading.built(served5, tmp_path, "--load-restrictor", "LoadRestrictionsNone")
+    assert reading.in_order(item.root for item in ours) == theirs
+
+
+def without_pods(part: Part) -> Part:
+    """Return a part, and what it is made of, without patches of pods."""
+    return replace(
+        part,
+        pods=tuple(each for each in part.pods if not isinstance(each, PodPatch)),
+        resources=tuple(map(without_pods, part.resources)),
+        components=tuple(map(without_pods, part.components)),
+    )
 
 
 @each_use_case

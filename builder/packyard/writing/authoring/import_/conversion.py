@@ -11,12 +11,7 @@ from posixpath import basename
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.files.paths import WORKSPACE
-from packyard.core.yaml.content import Text, in_brackets
 from packyard.core.yaml.document import parse_text, source_of
-from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Document, MappingNode
-from packyard.core.yaml.proof import rewrite
-from packyard.core.yaml.splice import add
 from packyard.core.yaml.values import double_quoted, quoted, to_value
 from packyard.using.kustomize import builtin
 from packyard.writing.authoring.import_ import upstream, use_cases
@@ -30,6 +25,7 @@ from packyard.writing.source.workspace import Workspace
 
 #: Beside package.yaml: what an author has to work through.
 CHECKLIST = "import.md"
+_DESCRIPTION = "docs/10-description.md"
 _UNKNOWN = ("framework", "category", "precision", "mode")  # of the model
 
 
@@ -60,14 +56,13 @@ def of_folder(
     folder: Path,
     build: Build,
     origin: str,
-    only: Sequence[str] = (),
 ) -> Imported:
     """Return a package of the use cases that a folder holds.
 
     A use case whose parts compose to something else than kustomize builds is taken as it is built.
     """
     check_name(here, name)
-    source = Tree(folder, build, only)
+    source = Tree(folder, build)
     paths = _paths(here, source)
     as_built: dict[str, str] = {}
     while True:
@@ -78,11 +73,17 @@ def of_folder(
             break
         as_built |= {path: str(problems[0]._replace(hint="")) for path, problems in faults.items()}
     problems = [problem for some in faults.values() for problem in some]
-    refuse(problem._replace(hint=problem.hint or "leave out what is wrong: --only PATH") for problem in problems)
+    refuse(problems)
     _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
     notes = [*source.notes, *source.left(), *binder.notes]
     notes += [
-        Note(DOUBTFUL, "what the model is", "say it in package.yaml, for lists and the README", (", ".join(_UNKNOWN),))
+        Note(DOUBTFUL, "what the model is", "say it in package.yaml, for lists and the README", (", ".join(_UNKNOWN),)),
+        Note(
+            DOUBTFUL,
+            "what the package does",
+            "say it in a sentence, for lists and the README",
+            (f"packages/{name}/{_DESCRIPTION}",),
+        ),
     ]
     return Imported(name, files, sorted(each.path for each in taken), notes).with_checklist(origin, f"{folder}/")
 
@@ -92,7 +93,6 @@ def _paths(here: Workspace, source: Tree) -> dict[str, str]:
     shown = source.sources.shown("")
     if not source.folders:
         hint = "it needs manifests, a kustomization.yaml for each use case, or a Kptfile"
-        hint = "--only names none, or what others build on" if source.only else hint
         raise InputError(Problem("holds no use case", file=shown, hint=hint))
     return use_cases.paths(source.folders, here.prefix, shown, source.sources.root_dir.resolve().name)
 
@@ -136,6 +136,8 @@ def _files(name: str, taken: Sequence[UseCase]) -> dict[str, bytes]:
         written |= {"Krmfile": krmfile(own)} if own else {}
         files |= {f"{part.folder}/{file}": data for file, data in written.items()}
     files[f"packages/{name}/package.yaml"] = _package(name, taken)
+    files[f"packages/{name}/docs/00-title.md"] = f"# {name}\n".encode()
+    files[f"packages/{name}/{_DESCRIPTION}"] = b"Imported, and not described yet.\n"
     shared = {key: word for part in parts for key, word in part.words.items() if len(texts[key]) == 1}
     if shared:
         files[f"packages/{name}/Krmfile"] = krmfile(shared.values())
@@ -222,14 +224,3 @@ def _check_free(here: Workspace, folders: Iterable[str]) -> None:
         if any(here.sources.list(f"{root}{folder}") for root in here.roots):
             file, hint = here.sources.shown(folder), "choose another name: --name NAME"
             raise InputError(Problem("exists already, and is not empty", file=file, hint=hint))
-
-
-def tolerating(data: bytes, rules: Iterable[str], name: str) -> bytes:
-    """Return a packyard.yaml that makes warnings of what a package was imported with; all else stays."""
-    says = in_brackets({"severity": Text("warning"), "reason": Text(f"{name} was imported with it")})
-
-    def change(document: Document) -> list[Edit]:
-        assert isinstance(document.root, MappingNode)
-        return add(document.root, ("lint",), dict.fromkeys(rules, says))
-
-    return rewrite(data, WORKSPACE, change)
