@@ -70,14 +70,14 @@ def create(text: str) -> Setup:
 
 
 def pool(*nodes: Mapping[str, Any], **amounts: str) -> Setup:
-    """Add nodes with the label pool=<ns>, each with taints, labels, and whether it is cordoned."""
+    """Add nodes with the label pool=<ns>, each with taints and labels."""
 
     def setup(api: Api, namespace: str) -> None:
         for number, each in enumerate(nodes):
             has = {"pods": "110", "cpu": "4", "memory": "8Gi", **_named(amounts), **each.get("amounts", {})}
             labels = {"pool": namespace, "kubernetes.io/hostname": f"{namespace}-{number}", **each.get("labels", {})}
             name = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{namespace}-{number}", "labels": labels}}
-            spec = {"taints": list(each.get("taints", ())), "unschedulable": bool(each.get("cordoned"))}
+            spec = {"taints": list(each.get("taints", ()))}
             api.create({**name, "spec": spec, "status": {"capacity": has, "allocatable": has}}).expect_done()
             wait(partial(_unready, api, name))
 
