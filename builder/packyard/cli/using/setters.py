@@ -10,7 +10,6 @@ from pathlib import Path
 
 from packyard.cli import declare, directory, output, state, use_cases
 from packyard.cli.rows import FORMS, Rows
-from packyard.cli.using import edits
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
@@ -77,7 +76,6 @@ def run(arguments: argparse.Namespace) -> int:
             _show_all(arguments, cases)
         else:
             _show_one(arguments, [*cases, *(listing for listing in listings if listing.is_option or not cases)])
-        edits.tell_by_hand(tree.root_dir)
     return 0
 
 

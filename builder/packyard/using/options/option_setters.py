@@ -16,13 +16,11 @@ from packyard.core.files.tree import Tree
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import has_components
 from packyard.using.options.options import Options, find
-from packyard.using.setters import handedits
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.handedits import HandEdit
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
-from packyard.using.setters.packages import PackageFiles, all_below, find_all, find_packages, read_krmfile, read_package
+from packyard.using.setters.packages import PackageFiles, find_all, find_packages, read_krmfile, read_package
 
 
 class Beside(NamedTuple):
@@ -69,17 +67,6 @@ def read_enabled(directory: Path) -> list[OptionSetters]:
     options = find(directory)
     on = options.enabled if options and has_components(directory) else {}
     return [option for option in _read(options, on) if option.is_enabled] if options and on else []
-
-
-def hand_edits(directory: Path) -> list[HandEdit]:
-    """Return the fields that were edited by hand, of a package or those below and of the options that they enable."""
-    tree = Tree(directory)
-    edits: list[HandEdit] = []
-    for package in all_below(tree):
-        edits += handedits.find(read_package(tree, package))
-        for option in read_enabled(directory / package):
-            edits += handedits.find(option.files) if option.krmfile else ()
-    return list(dict.fromkeys(edits))
 
 
 def list_choices(directory: Path) -> dict[str, list[str]]:
