@@ -89,11 +89,12 @@ def test_all_verbs_look_in_one_order_and_say_where(
     (tmp_path / "config/packyard/config.yaml").write_text(f"channel: {channel}\n")
     found = packyard("list", "-o", "json")
     assert [each["name"] for each in json.loads(found.stdout)] == sorted(MODELS)
-    assert found.stderr == f"from {channel} ({tmp_path}/config/packyard/config.yaml:1), not signed\n"
+    unsigned = "not signed: nobody can tell who published it"
+    assert found.stderr == f"from {channel} ({tmp_path}/config/packyard/config.yaml:1)\n{unsigned}\n"
     assert "no bundle 'llm-serving' (packyard carries it: add --from carried)" in packyard("get", "llm-serving").stderr
     monkeypatch.setenv("PACKYARD_CHANNEL", "carried")
     assert len(json.loads(done("list", "-o", "json"))) == len(PACKAGES)
-    assert packyard("list", "--from", channel).stderr == f"from {channel} (--from), not signed\n"
+    assert packyard("list", "--from", channel).stderr == f"from {channel} (--from)\n{unsigned}\n"
 
 
 @pytest.mark.nightly

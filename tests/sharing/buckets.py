@@ -180,8 +180,8 @@ def azurite(program: Path) -> Iterator[BucketServer]:
     url = f"http://127.0.0.1:{port}"
     with _running([real.program("node"), program, *words, "--disableTelemetry", "--inMemoryPersistence"], port):
         _create_container(f"{url}/{AZURE_ACCOUNT}/{BUCKET}")
-        connection = f"AccountName={AZURE_ACCOUNT};AccountKey={AZURE_KEY};BlobEndpoint={url}/{AZURE_ACCOUNT};"
-        yield BucketServer(url, {"AZURE_STORAGE_CONNECTION_STRING": connection})
+        account = {"AZURE_STORAGE_ACCOUNT": AZURE_ACCOUNT, "AZURE_STORAGE_KEY": AZURE_KEY}
+        yield BucketServer(url, {**account, "AZURE_STORAGE_ENDPOINT": f"{url}/{AZURE_ACCOUNT}"})
 
 
 def _create_container(url: str) -> None:

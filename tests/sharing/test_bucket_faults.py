@@ -45,8 +45,9 @@ def open_at(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Store]:
         monkeypatch.setenv("AWS_ENDPOINT_URL", url)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-        connection = f"AccountName=somebody;AccountKey={SECRET};BlobEndpoint={url}/somebody"
-        monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", connection)
+        monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", "somebody")
+        monkeypatch.setenv("AZURE_STORAGE_KEY", SECRET)
+        monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", f"{url}/somebody")
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", url)
         return relying(open_store(f"{kind}://{BUCKET}/zoo", patience=patience))
 

@@ -44,13 +44,11 @@ def listed(address: str, store: Store | None = None) -> Index:
     return access.read(store, preferences.trust(address), preferences.memory(address))
 
 
-def signed(address: str, index: Index) -> str:
-    """Say who signed an index, as far as the user can tell."""
+def signed(address: str, index: Index) -> Sequence[str]:
+    """Return lines that say who signed an index, as far as the user can tell."""
     if not index.channel:
-        return "where each version is signed by itself, or not"
-    if index.signers:
-        return f"signed by {', '.join(map(preferences.trust(address).name, index.signers))}"
-    return f"said to be signed by {index.others[0]}, which you do not trust" if index.others else "not signed"
+        return ["a registry has no index: each version is signed by itself, or not"]
+    return preferences.trust(address).signed(index.signers, index.others)
 
 
 def publisher(address: str, key: Signing | None) -> Publisher:
@@ -77,7 +75,7 @@ def fetching(address: str, store: Store | None = None) -> Fetching:
     """
     cache = None if isinstance(store or open_channel(address), DirectoryStore) else bundle_cache()
     trusted, memory = preferences.trust(address), preferences.memory(address)
-    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), warn=output.warning)
+    return Fetching(trusted=trusted, memory=memory, cache=cache, warn=output.warning)
 
 
 def bundle_cache() -> Cache | None:

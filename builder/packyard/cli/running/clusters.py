@@ -83,17 +83,16 @@ def find(arguments: argparse.Namespace) -> Kubectl:
 
 
 def find_for(
-    arguments: argparse.Namespace, verb: str, flags: Sequence[str] = (), *, is_named: bool = False
+    arguments: argparse.Namespace, verb: str, *, is_named: bool = False
 ) -> tuple[Kubectl, Rendered, list[str]]:
     """Return kubectl for the namespace of the use case that ``arguments.words`` name, that rendered, and words to show.
 
-    ``flags`` are those of the verb that the user gave, for the hints of errors. One that ``is_named`` gets a name that
-    no other run has, where nobody has set one.
+    One that ``is_named`` gets a name that no other run has, where nobody has set one.
     """
     with packages.opened(arguments, verb) as use_case:
         client = _found(arguments)
         state.tell_pending(Tree(use_case.directory))
-        command = use_case.command(verb, *flags, *typed(arguments))
+        command = use_case.command(verb, *typed(arguments))
         name = _new_name(use_case) if is_named else {}
         rendered = Rendered.of(
             use_case.directory,

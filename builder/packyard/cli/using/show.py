@@ -153,7 +153,7 @@ def _told(
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
     yield from _labelled(
-        "signed", offer.proof.publisher if offer.proof else "packed here, from the sources that packyard carries"
+        "trust", "; ".join(offer.proof.signed) if offer.proof else "packed here, from the sources that packyard carries"
     )
     versions = (version + (" (yanked)" if yanked else "") for version, yanked in row["versions"])
     yield from _labelled("versions", ", ".join(versions))

@@ -117,8 +117,9 @@ class Index:
     _records: dict[str, Package] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def parse(cls, data: bytes, store: Store | None, trusted: Trust = NOBODY, *, file: str = KEY) -> Index:
+    def parse(cls, data: bytes, store: Store | None, trusted: Trust = NOBODY, *, file: str = "") -> Index:
         """Read index.json, or raise `IntegrityError`."""
+        file = file or (f"{store.address.rstrip('/')}/{KEY}" if store else KEY)
         content = opened(data, trusted, file=file)
         index = record.parse(content.payload, cls._read, kind=_KIND, file=file)
         return replace(index, store=store, data=data, signers=content.signers, others=content.others)
