@@ -1,4 +1,4 @@
-"""What `packyard set` changed, for programs: in a module of its own, as `set` must start fast."""
+"""What `packyard set` changed, for programs."""
 
 from __future__ import annotations
 

@@ -13,13 +13,16 @@ from packyard.using.setters.fields import FieldChange
 
 
 def overwritten(changes: Iterable[FieldChange], definitions: Definitions) -> Iterator[FieldChange]:
-    """Yield the changes by which a set of setters overwrites edited fields, by the definitions of before."""
+    """Yield the edited fields that a set of their setters overwrites, by the definitions of before.
+
+    A field of a setter that is still to be set may hold anything.
+    """
     for change in changes:
-        if change.old == change.new:
-            continue
         definition = definitions.setters.get(change.name) or definitions.substitutions.get(change.name)
-        value = expected(definition, definitions) if definition else None
-        if definition and isinstance(value, str) and change.old != value and not _is_open(definition, definitions):
+        value = expected(definition, definitions) if definition and change.old != change.new else None
+        if not definition or not isinstance(value, str) or change.old == value:
+            continue
+        if not any(definitions.setters[name].must_be_set for name in definitions.setters_of(definition)):
             yield change
 
 
@@ -31,8 +34,3 @@ def expected(definition: Setter | Substitution, definitions: Definitions) -> str
         return definitions.expand(definition)
     except InputError:
         return None
-
-
-def _is_open(definition: Setter | Substitution, definitions: Definitions) -> bool:
-    """Say whether a setter is still to be set that a definition is made of."""
-    return any(definitions.setters[name].must_be_set for name in definitions.setters_of(definition))
