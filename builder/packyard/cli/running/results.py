@@ -86,11 +86,11 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path
         )
         if now.state != status.RUNNING:
             raise UnavailableError(Problem(f"the pod that copies {now.explained}", hint="--timeout 15m waits longer"))
-        with progress.busy(f"copying {place.path}"):
+        with progress.busy(f"copying {place.path}") as show:
             for sent in transfer.copy(client, now.pods[0].name, results.CONTAINER, place.path, to):
                 counts["size"] += sent.size
                 counts["left" if sent.fault else "copied" if sent.is_written else "here"] += 1
-                progress.arriving(place.path, counts["size"])
+                show(f"copying {place.path}: {counts['size'] / 1e6:.1f} MB")
                 if sent.fault:
                     output.warning(f"{sent.name} is not copied: it {sent.fault}")
     more = f"; {counts['here']} are here already" if counts["here"] else ""

@@ -79,7 +79,8 @@ def _file(file: Path, channel: str | None, form: str) -> int:
             raise IntegrityError(Problem(problem, file=str(file)))
         proof = offer.proof or proof
     if ROWS.show([_row(bundle, proof, offer)], form):
-        output.line(proof.describe())
+        for text in proof.describe():
+            output.line(text)
     return 0
 
 
@@ -116,6 +117,8 @@ def _directory(word: str, flag: str | None, form: str) -> int:
         if by_set := len(different) - len(edited):
             counted += f", {by_set} as you set them ({values})"
         output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {text}")
+        for text in offer.proof.signed if offer and offer.proof else ():
+            output.note(text)
     return int(bool(edited))
 
 
