@@ -103,6 +103,43 @@ def test_a_folder_above_packages_names_these_and_not_all_their_use_cases(tmp_pat
     assert "(the packages below are deep/one, deep/two: begin with one of them)" in said
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("set multi-node WORKERS = 3", "type packyard set multi-node WORKERS=3"),
+        ("set multi-node RUN_NAME=a WORKERS =3", "type RUN_NAME=a WORKERS=3"),
+        ("render multi-node WORKERS= 3", "type WORKERS=3"),
+        ("set WORKERS=3 multi-node", "DIR goes first; type packyard set multi-node WORKERS=3"),
+    ],
+)
+def test_values_that_are_misplaced_are_told_as_they_are_typed(root: Path, words: str, meant: str) -> None:
+    process = packyard(*words.split(), cwd=root)
+    assert process.returncode == 2
+    assert meant in process.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        ("render tiny-k8s/volume", "quickstart/mlops/volume/claim.yaml:2:1"),
+        ("render tiny-k8s/volume --built-in", "quickstart/mlops/volume/claim.yaml:2:1"),
+        ("set tiny-k8s/volume --unset PVC_NAME", "packyard.json"),
+    ],
+)
+def test_a_broken_file_is_named_where_it_lies(tmp_path: Path, words: str, file: str) -> None:
+    (optioned.package(tmp_path) / file.partition(":")[0]).write_text("a: [\n")
+    assert f"error: tiny-k8s/{file}: " in packyard(*words.split(), cwd=tmp_path).stderr
+
+
+def test_a_use_case_without_the_krmfile_of_its_package_is_told_where_others_are_set(tmp_path: Path) -> None:
+    root = optioned.package(tmp_path)
+    (root / optioned.SINGLE / "Krmfile").unlink()
+    process = packyard("set", "-R", "tiny-k8s", "PVC_NAME=disk", cwd=tmp_path)
+    assert process.returncode == 0
+    assert f"warning: tiny-k8s/{optioned.SINGLE}: has no Krmfile and is passed over (its package" in process.stderr
+    assert f"{optioned.MULTI}: PVC_NAME is disk" in process.stdout
+
+
 def test_an_empty_folder_is_told_without_the_words_of_kustomize(tmp_path: Path) -> None:
     for words in (("setters",), ("set", "A=1"), ("render",), ("enable",)):
         process = packyard(*words, cwd=tmp_path)

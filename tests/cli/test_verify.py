@@ -68,12 +68,16 @@ def _attest(file: Path, at: Revision | None, **changes: object) -> None:
     file.with_name("p.tar.gz.spdx.json").write_bytes(described)
 
 
-def test_a_signed_file_is_proved_in_one_line(file: Path, config: Path, signed: Path) -> None:
+def test_a_signed_file_is_proved_fact_by_fact(file: Path, config: Path, signed: Path) -> None:
     key_id = done("keys", "trust", config, signed).strip()
-    line = done("verify", file)
-    assert len(line.splitlines()) == 1
-    assert f"signed by release ({key_id[:19]}…); the SBOM belongs to it" in line
-    assert "Not proved" not in line
+    intact, signed_by, built, sbom = done("verify", file).splitlines()
+    assert (intact, signed_by) == (
+        "p 1.0: its files are intact",
+        f"signed by release ({key_id[:19]}…), which you trust",
+    )
+    assert built.startswith("built by packyard ")
+    assert "no signature" not in built
+    assert sbom.startswith("the SBOM beside it is the one")
     (row,) = json.loads(done("verify", file, "-o", "json"))
     assert (row["name"], row["version"], row["signers"], row["sbom"]) == ("p", "1.0", [key_id], True)
 
@@ -83,7 +87,7 @@ def test_a_file_from_anywhere_is_said_to_be_unsigned_and_refused_for_a_channel_t
 ) -> None:
     file.with_name("p.tar.gz.sigstore.json").unlink()
     done("keys", "trust", config, signed)
-    assert "It is signed by nobody, so its publisher is unknown" in done("verify", file)
+    assert "not signed: nobody can tell who published it" in done("verify", file)
     index = signed / "index/index.json"
     statement = base64.b64decode(json.loads(index.read_bytes())["dsseEnvelope"]["payload"])
     index.write_text(json.dumps(json.loads(statement)["predicate"]))
@@ -98,7 +102,7 @@ def test_a_key_for_one_channel_does_not_vouch_for_another(
     done("keys", "trust", config, signed)
     assert "signed by release" in done("verify", file)
     line = done("verify", file, "--from", channel)
-    assert "listed by the channel" in line
+    assert "and the channel lists it" in line
     assert "signed by release" not in line
 
 

@@ -37,6 +37,9 @@ _FLAGS = {
     "--max-loras": int,
     "--middleware": str,
     "--dtype": str,
+    "--chat-template": str,
+    "--reasoning-parser": str,
+    "--tool-call-parser": str,
 }
 
 
@@ -57,7 +60,14 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     """Read the command line of a container: vllm serve MODEL and its flags."""
     parser = argparse.ArgumentParser(prog="vllm serve", exit_on_error=False)
     parser.add_argument("model")
-    for flag in ("--enable-lora", "--headless", "--enable-expert-parallel", "--trust-remote-code", "--enforce-eager"):
+    for flag in (
+        "--enable-lora",
+        "--headless",
+        "--enable-expert-parallel",
+        "--trust-remote-code",
+        "--enforce-eager",
+        "--enable-auto-tool-choice",
+    ):
         parser.add_argument(flag, action="store_true")
     for flag, kind in _FLAGS.items():
         parser.add_argument(flag, type=kind)

@@ -20,7 +20,6 @@ from real import Served, free_port
 
 #: What a sentence means that leaves a word out, or has one in capitals in its place; where a use case has to be named.
 MEANT = {
-    "kustomize cfg list-setters .": "(cd {leaf} && kustomize cfg list-setters .)",
     "kustomize edit add resource network-policy.yaml": (
         "(cp -r {policed} {policed}-with-policy && cd {policed}-with-policy"
         " && kustomize edit add resource network-policy.yaml && kustomize build .)"

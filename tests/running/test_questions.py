@@ -75,10 +75,9 @@ def mounting(count: int = 1) -> Object:
 def test_a_run_that_fits_on_nodes_of_different_sizes_is_not_refused() -> None:
     """Whoever packs the launcher first, on the larger node, finds no place for the second worker."""
     nodes = [node("a"), node("b", amounts={"cpu": "5"})]
-    served = {"groups": {"kubeflow.org": ["v2beta1"]}, "apis": {"kubeflow.org/v2beta1": {"MPIJob": "mpijobs"}}}
     operators = {each.image: each for each in OPERATORS}
     operator = running(operators["mpi-operator"], "v0.8.0") | {"status": {"availableReplicas": 1}}
-    assert found(read(MPI_JOB), cluster(*nodes, operator, **served)) == []
+    assert found(read(MPI_JOB), cluster(*nodes, operator, groups={"kubeflow.org": ["v2beta1"]})) == []
 
 
 def test_nodes_are_counted_by_what_is_hardest_to_change() -> None:
@@ -159,14 +158,8 @@ def test_kinds_operators_and_queues() -> None:
     ]
     for deployment in deployments:
         deployment["metadata"]["namespace"] = "operators"
-    served = {
-        "kubeflow.org/v1": {"MPIJob": "mpijobs", "TFJob": "tfjobs"},
-        "argoproj.io/v1alpha1": {"Workflow": "workflows"},
-        "trainer.kubeflow.org/v1alpha1": {"TrainJob": "trainjobs"},
-        "leaderworkerset.x-k8s.io/v1": {"LeaderWorkerSet": "leaderworkersets"},
-    }
-    groups = {group: [version] for group, _, version in (each.rpartition("/") for each in served)}
-    groups |= {"policy": ["v1"], "batch": ["v1"]}
+    groups = {"policy": ["v1"], "batch": ["v1"], "kubeflow.org": ["v1"], "argoproj.io": ["v1alpha1"]}
+    groups |= {"trainer.kubeflow.org": ["v1alpha1"], "leaderworkerset.x-k8s.io": ["v1"]}
     objects = [
         of("kubeflow.org/v2beta1", "MPIJob"),
         of("kubeflow.org/v1", "TFJob"),
@@ -177,7 +170,7 @@ def test_kinds_operators_and_queues() -> None:
         of("policy/v1beta1", "PodDisruptionBudget"),
         of("batch/v1", "Job", **{"kueue.x-k8s.io/queue-name": "team"}),
     ]
-    known = cluster(*deployments, groups=groups, apis=served)
+    known = cluster(*deployments, groups=groups)
     judged = [each for each in doctor.judge(objects, known) if each.check in ("api", "queue")]
     assert told([each for each in judged if each.severity != "passed"]) == [
         "error: Argo Workflows v3.7.0: no pod of Deployment operators/workflow-controller is ready",

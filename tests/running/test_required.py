@@ -113,7 +113,6 @@ def test_the_doctor_judges_what_authors_require(image: str, wrong: dict[str, str
             "Secret": [{"metadata": {"name": "hf-token"}, "data": {"token": "…"}}],
         },
         groups={"ray.io": ["v1"]},
-        apis={"ray.io/v1": {"RayJob": "rayjobs"}},
     )
     found = doctor.judge([job], known, doctor.every(shipped.required(use_case)))
     about = ("Kube", "Secret", "RayJob")

@@ -91,7 +91,7 @@ def test_a_bucket_that_is_not_there_is_called_so(any_opener: Opener) -> None:
         ("on_versitygw", "AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong"),
         ("on_versitygw", "AWS_ACCESS_KEY_ID", "s3cret-and-wrong"),
         ("on_rclone", "AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong"),
-        ("on_azurite", "AZURE_STORAGE_CONNECTION_STRING", ""),
+        ("on_azurite", "AZURE_STORAGE_KEY", ""),
     ],
 )
 def test_wrong_credentials_are_refused_and_not_shown(
@@ -146,7 +146,7 @@ def test_a_profile_gives_keys_region_and_endpoint(
     store.put("index/a", b"1")
     store.remove("index/a")
     monkeypatch.setenv("AWS_PROFILE", "nobody")
-    with pytest.raises(InputError, match="no AWS profile 'nobody'"):
+    with pytest.raises(InputError, match=r"AWS profile: .*nobody.* could not be found"):
         open_store("s3://models/profile")
 
 
@@ -159,6 +159,6 @@ def test_a_setting_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_broken_profile_is_named(tmp_path: Path) -> None:
     (tmp_path / ".aws").mkdir()
     (tmp_path / ".aws" / "credentials").write_text("s3cret\n")
-    with pytest.raises(InputError, match=r"\.aws/credentials: is not a file of AWS profiles") as caught:
+    with pytest.raises(InputError, match=r"Unable to parse config file: .*\.aws/credentials") as caught:
         open_store("s3://models/x")
     assert "s3cret" not in str(caught.value)

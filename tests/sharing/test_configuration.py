@@ -110,7 +110,6 @@ SERVERS = {
         {"AZURE_STORAGE_ACCOUNT": "one"},
         {"AZURE_STORAGE_ACCOUNT_NAME": "two"},
         {"AZURE_STORAGE_ENDPOINT": "http://127.0.0.1:10000/one"},
-        {"AZURE_STORAGE_CONNECTION_STRING": "AccountName=three;AccountKey=a2V5"},
     ],
 }
 

@@ -51,22 +51,20 @@ def test_says_who_signed_and_signs_what_the_specification_of_dsse_says_by_the_sa
 
 _SIGNED = envelope.signed_bytes(PAYLOAD)
 ATTACKS: dict[str, tuple[bytes, str]] = {
-    "another payload under the signature": (_changed(payload=_encoded(b"{}")), "is wrong: it was altered"),
+    "another payload under the signature": (_changed(payload=_encoded(b"{}")), "it was changed"),
     "a payload type that was swapped": (_changed(payloadType="application/json"), "must hold application/vnd.in-toto"),
     "a payload signed as another type": (
         _changed(signatures=_signature(KEY, _SIGNED.replace(b"in-toto", b"in-tata"))),
-        "is wrong: it was altered",
+        "it was changed",
     ),
     "no signature where one is required": (PAYLOAD, "x.json: is not signed"),
-    "a signature by an untrusted key": (envelope.sign(PAYLOAD, OTHER), "which you do not trust"),
+    "a signature by an untrusted key": (envelope.sign(PAYLOAD, OTHER), ", and you trust "),
     "an untrusted key's signature in the name of a trusted key": (
         _changed(signatures=_signature(OTHER, _SIGNED)),
-        "is wrong",
+        "it was changed",
     ),
-    "a signature that is too long": (_changed(signatures=[{"sig": _encoded(bytes(65))}]), "is wrong"),
     "two signatures": (_changed(signatures=_signature(KEY, _SIGNED) * 2), "must be one, found 2"),
-    "no signatures": (_changed(signatures=[]), "must be one, found 0"),
-    "a key id that is none": (_changed(hint=_encoded(b"release")), "which you do not trust"),
+    "a key id that is none": (_changed(hint=_encoded(b"release")), ", and you trust "),
     "no base64": (_changed(payload="é"), "must be base64"),
     "a field twice": (SIGNED.replace(b'"payload":', b'"payload": "e30=",\n  "payload":'), "a key appears twice"),
     "too long": (SIGNED + b" " * record.LIMIT, "it is larger than"),
@@ -83,7 +81,7 @@ def test_refuses(attack: str) -> None:
 
 def test_a_refusal_names_the_commands_that_trust_and_let_go_of_the_channel() -> None:
     trusted = Trust.of(KEY.public, channel="/srv/our models")
-    signed = f"is signed by {OTHER.public.id}, which you do not trust"
+    signed = f"is signed by {OTHER.public.id[:19]}…, and you trust {KEY.public.id[:19]}…"
     for data, says in ((PAYLOAD, "is not signed"), (envelope.sign(PAYLOAD, OTHER), signed)):
         with pytest.raises(IntegrityError, match=says) as refused:
             _open(data, trusted)

@@ -8,15 +8,10 @@ import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
-from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.fetch import Fetching, whole
 from packyard.sharing.index.index import KEY
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.http import HTTPStore
-from packyard.sharing.stores.store import NotFoundError
 from sharing.examples import bundle, fetch, list_otherwise, lose_index
-from sharing.servers import answer, answering, for_ever
 
 
 @pytest.fixture
@@ -93,44 +88,3 @@ def test_refuses_another_bundle_than_the_one_that_is_listed(store: DirectoryStor
     (tmp_path / "channel/1.9/bert.tar.gz").write_bytes(other.data)
     with pytest.raises(IntegrityError, match=r"bert@1\.9: expected this bundle, found bert@4\.0"):
         fetch(store, "bert@1.9")
-
-
-# Transfers.
-
-BERT = bundle()
-
-
-@pytest.fixture
-def local(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
-def downloaded(address: str, *, patience: float = 20.0) -> bytes:
-    return whole(HTTPStore(address, patience=patience), IndexEntry.of(BERT), Fetching(patience=patience))
-
-
-@pytest.mark.usefixtures("local")
-def test_a_transfer_that_breaks_off_begins_anew_and_is_an_error_where_it_always_does() -> None:
-    answers = iter([answer(BERT.data)[:-100], answer(BERT.data)])
-    with answering(lambda _: [next(answers)]) as server:
-        assert downloaded(server.address) == BERT.data
-    with answering(lambda _: [answer(BERT.data)[:-100]]) as server:
-        with pytest.raises(UnavailableError, match="closed the connection early"):
-            downloaded(server.address)
-        assert len(server.requests) == 3
-
-
-@pytest.mark.usefixtures("local")
-def test_what_takes_too_long_is_not_begun_anew() -> None:
-    with answering(for_ever(b"HTTP/1.1 200 OK\r\n\r\n", b"x", slow=True)) as server:
-        with pytest.raises(UnavailableError, match="did not answer in time"):
-            downloaded(server.address, patience=0.3)
-        assert len(server.requests) == 1
-
-
-@pytest.mark.usefixtures("local")
-def test_what_is_not_there_is_said_at_once() -> None:
-    with answering(lambda _: [answer(b"", status=b"404 Not Found")]) as server:
-        with pytest.raises(NotFoundError):
-            downloaded(server.address)
-        assert len(server.requests) == 1

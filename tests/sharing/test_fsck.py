@@ -211,7 +211,7 @@ def test_an_index_that_is_lost_keeps_its_id_where_it_is_remembered(store: Direct
     (store.root_dir / INDEX).unlink()
     other, *_ = fsck.repair(store, BY)
     assert (other.number, other.channel != before.channel, other.entries) == (1, True, before.entries)
-    with pytest.raises(IntegrityError, match=f"it was {before.channel}, and is {other.channel}"):
+    with pytest.raises(IntegrityError, match=f"its id was {before.channel}, and is {other.channel}"):
         access.read(store, TRUSTED, memory)
 
 

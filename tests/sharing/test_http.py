@@ -57,7 +57,7 @@ def get(address: str, *, patience: float = 20.0, limit: int = 1_000_000) -> byte
 
 
 def slow(first: bytes, piece: bytes) -> tuple[Script, str, float]:
-    return for_ever(first, piece, slow=True), r"did not answer in time \(0\.2 seconds\).*PACKYARD_TIMEOUT", 0.2
+    return for_ever(first, piece, slow=True), r"did not answer in time \(0\.2 seconds\)", 0.2
 
 
 def endless(first: bytes, piece: bytes, says: str) -> tuple[Script, str, float]:
@@ -117,6 +117,16 @@ def test_a_server_that_harms_is_stopped_at_a_bound_and_told(name: str) -> None:
         get(server.address, patience=patience)
     assert str(caught.value).startswith(server.address)
     assert server.sent < 20_000_000
+
+
+def test_a_body_that_breaks_off_is_asked_for_again_and_is_an_error_where_it_always_does() -> None:
+    answers = iter([answer(b"whole")[:-1], answer(b"whole")])
+    with answering(lambda _: [next(answers)]) as server:
+        assert get(server.address) == b"whole"
+    with answering(lambda _: [answer(b"whole")[:-1]]) as server:
+        with pytest.raises(UnavailableError, match="closed the connection early"):
+            get(server.address)
+        assert len(server.requests) == 3
 
 
 def test_the_body_of_a_redirection_is_not_read() -> None:

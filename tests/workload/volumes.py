@@ -11,7 +11,7 @@ from workload import environment
 from workload.environment import Object
 
 #: Storage that outlives the pod, and that two pods may share.
-STORAGE = ("persistentVolumeClaim", "nfs", "hostPath", "csi")
+STORAGE = ("persistentVolumeClaim", "nfs", "hostPath", "csi", "image")
 _WRITTEN = ("configMap", "secret", "downwardAPI", "projected")
 
 
@@ -21,11 +21,11 @@ def source(volume: Object) -> str:
 
 
 def is_read_only(volume: Object) -> bool:
-    return source(volume) in _WRITTEN
+    return source(volume) in (*_WRITTEN, "image")
 
 
 def storage(folder: Path, volume: Object) -> Path:
-    """Return the folder below another that stands for a claim, an export or a directory of the node."""
+    """Return the folder below another that stands for a claim, an export, a directory of the node or an image."""
     name = json.dumps(volume[source(volume)], sort_keys=True).translate(str.maketrans('/"{} ', "_____"))
     made = folder / f"{source(volume)}-{name}"
     made.mkdir(parents=True, exist_ok=True)

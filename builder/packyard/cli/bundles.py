@@ -12,6 +12,7 @@ from packyard.cli import output
 from packyard.cli.preferences import Setting
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.receipt import CARRIED
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError, Problem, on_one_line, suggest
 from packyard.core.files import regular
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     from packyard.sharing.entry import IndexEntry
     from packyard.sharing.fetching.verify import Proof
     from packyard.sharing.stores.store import Store
+
+
+def carried_names() -> Sequence[str]:
+    """Return the names of the packages that packyard carries."""
+    from packyard.writing.source import workspace
+
+    return workspace.built_in().package_names()
 
 
 def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
@@ -34,11 +42,10 @@ def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
             hint = f"install packyard {pin.version}, or pin this one: packyard get {asked.name} --lock FILE"
         problem = f"this packyard carries version {__version__}, not {asked.version or asked.choice}"
         raise InputError(Problem(problem, hint=hint))
-    here = workspace.built_in()
-    if asked.name not in (names := here.package_names()):
+    if asked.name not in (names := carried_names()):
         hint = suggest(asked.name, names) or "packyard list shows what it has"
         raise InputError(Problem(f"packyard's catalogue has no {asked.name!r}", hint=hint))
-    bundle = compose_draft(here, __version__, asked.name).bundle()
+    bundle = compose_draft(workspace.built_in(), __version__, asked.name).bundle()
     if pin and not pin.admits(bundle.tar, bundle.digest):
         problem = f"{bundle.name}@{bundle.version} is not what is pinned: tar {bundle.tar}, not {pin.tar}"
         raise IntegrityError(Problem(problem, hint="another packyard of this version made the pin: install that one"))
@@ -91,7 +98,13 @@ def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin:
     from packyard.sharing.fetching.fetch import fetch
 
     store = store or open_channel(source.value)
-    fetched = fetch(store, asked, fetching(source.value, store), pin=pin)
+    try:
+        fetched = fetch(store, asked, fetching(source.value, store), pin=pin)
+    except InputError as error:
+        if asked.name in [problem.missing for problem in error.problems] and asked.name in carried_names():
+            hint = f"packyard carries it: add --from {CARRIED}"
+            raise error.mapped(lambda problem: problem._replace(hint=hint)) from error
+        raise
     return Offer(
         bundle=fetched.bundle,
         entry=fetched.choice.entry,

@@ -8,8 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from packyard.cli import bundles, fanout, libraries, preferences, progress, untarred
-from packyard.core.bundle import archive
+from packyard.core.bundle import address, archive, manifest
 from packyard.core.bundle.archive import LIMITS
+from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, PackyardError, Problem
 from packyard.core.files.paths import RECEIPT, WORKSPACE, is_rendered
@@ -26,17 +27,26 @@ Packages = dict[str, Files]
 
 
 def read(word: str, arguments: argparse.Namespace) -> Packages:
-    """Return the packages that a word names: a folder, a file, or NAME@VERSION."""
+    """Return the packages that a word names: a folder, a file, or NAME@VERSION[/USECASE]."""
     path = Path(word)
     if path.is_dir():
         return _folder(path, arguments)
-    if not path.exists() and "/" in word:
+    if path.exists():
+        bundle = bundles.read(path)
+    elif "/" in word and "@" not in word.partition("/")[0]:
         raise InputError(Problem("no such file or folder", file=word))
-    is_file = path.exists()
-    bundle = (
-        bundles.read(path) if is_file else bundles.find(Reference.parse(word), preferences.source(arguments.channel))
-    )
+    else:
+        bundle = bundles.find(Reference.parse(word.partition("/")[0]), preferences.source(arguments.channel))
     return {bundle.name: files_of(bundle.members)}
+
+
+def use_case(word: str, packages: Packages) -> str:
+    """Return the path of the use case that NAME@VERSION/USECASE names; nothing where none is named."""
+    name, _, wanted = word.partition("/")
+    if not wanted or Path(word).exists():
+        return ""
+    ((_, members),) = packages.items()
+    return address.only(Manifest.parse(members[manifest.FILE]).deployed(), wanted, name, name)
 
 
 def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:

@@ -83,6 +83,8 @@ def _way_to_package(name: str, slash: str, rest: str) -> str:
     below = usecases.packages(_HERE)
     if same := [f"{each}{slash}{rest}" for each in below if Path(each).name == name]:
         return f"did you mean {same[0]!r}?"
+    if slash and Path("packages", name, "package.yaml").is_file():
+        return f"packyard build {quote(name)} --version 1.0.0 --to build makes the package, with its use cases"
     if slash and below:
         return f"the packages below are {usecases.listed(below)}: begin with one of them"
     return f"packyard get {quote(name)} fetches a package" if slash else "packyard list shows packages to get"
@@ -113,15 +115,33 @@ def only(words: Sequence[str], verb: str) -> Path:
     return directory
 
 
-def values(words: Iterable[str], verb: str) -> dict[str, list[str]]:
+def values(words: Sequence[str], verb: str) -> dict[str, list[str]]:
     """Return the values of words ``NAME=VALUE``, by their names."""
     by_name: dict[str, list[str]] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name:
-            raise UsageError(f"packyard {verb}: {word!r} must be NAME=VALUE; packyard {verb} --help shows the usage")
+            raise UsageError(f"packyard {verb}: {_misread(word, words, verb)}")
         by_name.setdefault(name, []).append(text)
     return by_name
+
+
+def _misread(word: str, words: Sequence[str], verb: str) -> str:
+    """Say what is wrong with a word that is not NAME=VALUE, and what was probably meant."""
+    if typed := joined(words):
+        return f"there are blanks around =; type {typed}"
+    from packyard.using.options import usecases  # most words are NAME=VALUE
+
+    if os.path.isdir(word) or usecases.find(word):  # noqa: PTH112  # a text
+        others = " ".join(quote(each) for each in words if each is not word)
+        return f"DIR goes first; type packyard {verb} {quote(word)} {others}"
+    return f"{word!r} must be NAME=VALUE; packyard {verb} --help shows the usage"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return words of NAME=VALUE without the blanks around ``=``; nothing where they have none."""
+    typed = " ".join(map(quote, words))
+    return pairs if (pairs := typed.replace(" =", "=").replace("= ", "=")) != typed else ""
 
 
 def setters(directory: Path) -> dict[str, list[str]]:

@@ -60,7 +60,7 @@ def _by_uri(uri: str) -> Signing:
 def tell_unsigned(signing_key: Signing | None) -> None:
     """Say that nothing is signed, where that is so."""
     if not signing_key:
-        output.note("not signed: nobody can tell who published it (packyard keys new NAME makes a key)")
+        output.note("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
 
 
 def passphrase(file: str) -> bytes:

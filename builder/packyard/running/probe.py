@@ -1,12 +1,12 @@
 """A probe: small Jobs of the pods of a use case, which say what a container finds where it is to run.
 
-    command: [python3, $(MODEL_DIR)/train.py]                  program python3, file $(MODEL_DIR)/train.py
     DATASET_DIR: /data/set      below a read-only mount        read $(DATASET_DIR)
     OUTPUT_DIR: /pvc/user/run   below a mount                  write $(OUTPUT_DIR)
 
-What is looked for is written as the pod writes it, with its variables; what a shell's script starts is not read out of
-it. What the use case brings is not there yet: variables of its ConfigMaps are written out, its volumes are empty, and
-its account is the namespace's own. The last words of a container say what `probe.sh` found there.
+Its pods start with the images, as the users and on the nodes of the run, and look at folders of volumes that last. What
+the use case brings is not there yet: variables of its ConfigMaps are written out, its volumes are empty, and its
+account is the namespace's own. The last words of a container say what `probe.sh` found there. Whether an image has the
+program, the run says itself as soon as it starts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
 
-_FILE = re.compile(r"[^\s;&|{}]+\.(?:sh|py)\Z")
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 #: Volumes that are there before a pod and after it.
 _LASTING = {"persistentVolumeClaim", "nfs", "hostPath", "csi"}
@@ -46,8 +45,6 @@ _OF_JOB = "batch.kubernetes.io/job-name"
 _LINE = re.compile(r"(\d{1,3})(?: ([ -~]{1,80}))?")
 #: What comes of a fault, by what is looked for: the functions of `probe.sh`.
 _WHY = {
-    "program": "the pod ends as soon as it starts",
-    "file": "the pod ends as soon as it starts",
     "read": "the program finds no data, unless the run waits for it or makes it",
     "write": "the run ends when it writes its results",
 }
@@ -152,25 +149,20 @@ def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, d
     return {**fields, "volumes": volumes, "containers": containers, "restartPolicy": "Never"}, checks
 
 
-def find(container: Object, volumes: Sequence[Object], values: Mapping[str, str]) -> tuple[Check, ...]:
-    """Return what a container needs whose pod has these volumes, and that has these variables."""
-    lists = (container.get(field) for field in ("command", "args"))
-    words = [word for each in lists if isinstance(each, list) for word in each if isinstance(word, str)]
-    sources = {text(volume.get("name")): volume for volume in volumes}
-    mounts = {text(each.get("mountPath")): each for each in mappings(container.get("volumeMounts"))}
-    of_mounts = {path: sources.get(text(each.get("name")), {}) for path, each in mounts.items()}
-    empty = [path for path, source in of_mounts.items() if "emptyDir" in source]
-    lasting = [path for path, source in of_mounts.items() if not _LASTING.isdisjoint(source)]
-    checks = [Check("program", word, _expanded(word, values)) for word in words[:1]]
-    for word in filter(_FILE.match, words[1:]):
-        file = PurePosixPath(text(container.get("workingDir")), _expanded(word, values))
-        if not any(file.is_relative_to(each) for each in empty):
-            checks.append(Check("file", word, _expanded(word, values)))
+def find(container: Object, volumes: Sequence[Object], values: Mapping[str, str]) -> list[Check]:
+    """Return the folders that a container needs whose pod has these volumes, and that has these variables."""
+    lasting = {text(volume.get("name")) for volume in volumes if not _LASTING.isdisjoint(volume)}
+    mounts = {
+        text(mount.get("mountPath")): mount
+        for mount in mappings(container.get("volumeMounts"))
+        if mount.get("name") in lasting
+    }
+    checks = []
     for name, value in values.items():
-        if holder := max((each for each in lasting if PurePosixPath(value).is_relative_to(each)), key=len, default=""):
+        if holder := max((each for each in mounts if PurePosixPath(value).is_relative_to(each)), key=len, default=""):
             kind = "read" if mounts[holder].get("readOnly") is True else "write"
             checks.append(Check(kind, f"$({name})", f"{name} {value}"))
-    return tuple(dict.fromkeys(check for check in checks if "{{" not in check.word))  # a parameter of Argo
+    return checks
 
 
 def values_of(container: Object, objects: Sequence[Object]) -> dict[str, str]:
@@ -197,7 +189,7 @@ def read(checks: Sequence[Check], ended: Mapping[str, Any], image: str) -> Itera
     """Yield what a container said; lines that it cannot have said are passed over."""
     lines = filter(None, map(_LINE.fullmatch, text(ended.get("message")).splitlines()))
     by_number = {int(line[1]): line[2] or "" for line in lines}
-    if not by_number:
+    if ended.get("exitCode") != 0:
         reason = text(ended.get("message")) or text(ended.get("reason"))
         yield unknown(_CHECK, f"image {image}", f"cannot be looked into: its /bin/sh says nothing, but: {reason}")
         return

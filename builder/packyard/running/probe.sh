@@ -1,4 +1,4 @@
-# Checks what a container is to find in its image and on its volumes, as its own user: probe.sh NAME [CHECK WORD]...
+# Checks what a container may do with folders, as its own user: probe.sh NAME [read|write FOLDER]...
 # Says of each check its number, and what is wrong in the words of the system; also where the kubelet takes the last
 # words of a container from.
 LC_ALL=C
@@ -10,14 +10,6 @@ shift
 trap 'rm -f "$probe_new"' EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
-
-probe_program() {
-  said=$(command -v "$1" >/dev/null || echo "is not there")
-}
-
-probe_file() {
-  if [ -d "$1" ]; then said="is a folder"; else probe_read "$1"; fi
-}
 
 probe_read() {
   said=$( (: <"$1") 2>&1) || return

@@ -133,7 +133,7 @@ def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
     assert f"run {name} is deployed again as record 1 has it" in run("deploy", changed, "--atomic", code=1).stderr
     late = serve(tmp_path / "server", "never-ready", minReadySeconds=1)
     not_yet = run("deploy", late, "--atomic", "--timeout", "0s", code=1).stderr
-    assert f"run {name} is not running yet: " in not_yet
+    assert f"run {name} is starting: " in not_yet
     assert f"run {name} is deployed again as record 3 has it" in not_yet
     (server,) = cluster.list("apps/v1", "Deployment", namespace)
     assert server["spec"].get("minReadySeconds", 0) == 0

@@ -56,7 +56,7 @@ def test_of_several_values_for_one_none_is_dropped(tmp_path: Path) -> None:
         found = packyard(*words, cwd=tmp_path)
         assert (found.returncode, found.stdout) == (1, "")
         place = "values.yaml:1" if "-f" in words else "Krmfile:3"
-        assert f"{place}: B takes one value, not 2: a text with blanks is in quotes (" in found.stderr
+        assert f"{place}: B takes one value, not 2: give it once, a text with blanks in quotes (" in found.stderr
     process = packyard("cfg", "set", ".", "B", "5", "6", cwd=tmp_path)
     assert (process.returncode, process.stderr) == (
         0,

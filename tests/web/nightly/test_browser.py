@@ -19,7 +19,7 @@ from web.pages import CASE, channel, package, written
 
 pytestmark = pytest.mark.nightly
 MULTI_NODE = "quickstart/mlops/multi-node/user-allocated-pvc"
-PAGES = ("index.html", f"web/p/{MNIST}.html", f"web/p/{SERVING}.html", f"web/p/{MNIST}_1.0.0.html", "404.html")
+PAGES = ("index.html", f"web/p/{MNIST}.html", f"web/p/{SERVING}.html", "404.html")
 OPEN_ALL = "document.querySelectorAll('details').forEach((each) => (each.open = true))"
 #: A script as one that was injected would insert another.
 INSERTED = """() => {

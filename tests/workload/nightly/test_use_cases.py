@@ -180,7 +180,7 @@ def is_the_user_and_writes_where_it_should(pod: Pod) -> None:
         told = [writable[folder] for folder in ("/", "/usr", "/tmp", variables["HOME"])]
         assert told == [refusal, refusal, True, True]
         output_dir = variables.get("OUTPUT_DIR", "/tmp")
-        if not pod.serves and "://" not in output_dir:
+        if not pod.serves and "://" not in output_dir and "trainingbucket" not in variables:  # which has no storage
             assert writable[output_dir] is True
         for name in ("DATASET_DIR", *(["MODEL_BASE_PATH"] if pod.serves else [])):
             folder = PurePosixPath(variables.get(name, "/"))

@@ -193,7 +193,7 @@ def test_yaml_that_no_part_can_hold_is_taken_as_it_is_built(here: Path, tmp_path
     said = run(here, write(tmp_path / "web", {"kustomization.yaml": FLAT, "pod.yaml": ODD, "Krmfile": KRMFILE}))
     (folder,) = composed(here, "web", tmp_path / "out").values()
     assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web")
-    (case,) = cases(said, "taken as kustomize builds them, without their comments and setters")
+    (case,) = cases(said, "taken as kustomize builds them")
     assert case.startswith(f"{tmp_path}/web: bases/web/pod.yaml:")
 
 

@@ -89,16 +89,10 @@ def test_plain_manifests_are_one_base_with_their_files_as_they_are(here: Path, t
     assert manifests(folder) == importing.objects(PLAIN["operator.yaml"], PLAIN["below/config.yaml"])
 
 
-def test_all_that_is_no_object_is_told_at_once_and_a_part_can_be_taken(here: Path, tmp_path: Path) -> None:
+def test_all_that_is_no_object_is_told_at_once(here: Path, tmp_path: Path) -> None:
     source = write(tmp_path / "web", {**PLAIN, "values.yaml": "a: b\n", "c/broken.yaml": "a: [\n", "d.yaml": UNNAMED})
     assert tiny.refused("import", source, "--workspace", here).count("error:") == 1  # what is no YAML goes first
     (source / "c/broken.yaml").unlink()
     refused = tiny.refused("import", source, "--workspace", here)
     assert "values.yaml:1" in refused
     assert "d.yaml:1" in refused
-    assert "--only PATH" in refused
-    said = run(here, source, "--only", "below", source / "operator.yaml")
-    assert len(said["files"]) == 5
-    assert "no such file or folder" in tiny.refused(
-        "import", source, "--workspace", here, "--name", "x", "--only", "no"
-    )

@@ -130,6 +130,6 @@ def test_the_fragments_of_the_library_say_of_a_foreign_package_only_what_it_has(
     code, text, said = tiny.run("build", "p", "--readmes", "-", "--workspace", root)
     assert code == 0, said
     assert "kubectl get pods -n ml\n" in text
-    assert "kustomize cfg set one SIZE VALUE\n" in text
+    assert "packyard set one SIZE=VALUE\n" in text
     for foreign in ("NAMESPACE", "USER_ID", "FS_ID", "RUN_NAME", "OUTPUT_DIR", "do-not-disrupt", "/instance="):
         assert foreign not in text, foreign

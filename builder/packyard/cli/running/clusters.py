@@ -83,17 +83,16 @@ def find(arguments: argparse.Namespace) -> Kubectl:
 
 
 def find_for(
-    arguments: argparse.Namespace, verb: str, flags: Sequence[str] = (), *, is_named: bool = False
+    arguments: argparse.Namespace, verb: str, *, is_named: bool = False
 ) -> tuple[Kubectl, Rendered, list[str]]:
     """Return kubectl for the namespace of the use case that ``arguments.words`` name, that rendered, and words to show.
 
-    ``flags`` are those of the verb that the user gave, for the hints of errors. One that ``is_named`` gets a name that
-    no other run has, where nobody has set one.
+    One that ``is_named`` gets a name that no other run has, where nobody has set one.
     """
     with packages.opened(arguments, verb) as use_case:
         client = _found(arguments)
         state.tell_pending(Tree(use_case.directory))
-        command = use_case.command(verb, *flags, *typed(arguments))
+        command = use_case.command(verb, *typed(arguments))
         name = _new_name(use_case) if is_named else {}
         rendered = Rendered.of(
             use_case.directory,
@@ -148,20 +147,17 @@ def patiently(ask: Callable[[], T]) -> T:
 
 def wait(ask: Callable[[], T], is_over: Callable[[T], bool], words: Callable[[T], str], seconds: float) -> T:
     """Return what is asked again and again, as soon as it ``is_over`` or the time is; say ``words`` meanwhile."""
-    begin, before = time.monotonic(), ""
-    try:
+    end, before = time.monotonic() + seconds, ""
+    with progress.busy() as show:
         while True:
             answer = patiently(ask)
-            progress.waited()
             if (text := words(answer)) != before and text:
                 output.note(text)
-            before, waited = text, time.monotonic() - begin
-            if is_over(answer) or waited > seconds:
+            if is_over(answer) or time.monotonic() > end:
                 return answer
-            progress.waiting(f"waiting: {text}", waited)
+            show(f"waiting: {text}")
+            before = text
             time.sleep(_PAUSE)
-    finally:
-        progress.waited()
 
 
 def started(client: Kubectl, record: RunRecord, seconds: float, words: Callable[[RunStatus], str]) -> RunStatus:

@@ -14,7 +14,7 @@ applied.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -32,7 +32,7 @@ from packyard.running.runs import undeploy as removing
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.outcome import SUCCEEDED
 from packyard.running.runs.plan import Plan
-from packyard.running.runs.record import TakenError
+from packyard.running.runs.record import RunRecord, TakenError
 from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
@@ -56,16 +56,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Deploy a run, or show what that would change."""
     check(arguments, "deploy")
-    return begin(arguments, *clusters.find_for(arguments, "deploy", typed(arguments)))
+    client, rendered, _ = clusters.find_for(arguments, "deploy")
+    return begin(arguments, client, rendered)
 
 
-def begin(arguments: argparse.Namespace, client: Kubectl, rendered: Rendered, words: Sequence[str]) -> int:
-    """Ask doctor, and deploy what is rendered; ``words`` are those of the user that name it."""
+def begin(arguments: argparse.Namespace, client: Kubectl, rendered: Rendered) -> int:
+    """Ask doctor, and deploy what is rendered."""
     with untouched():
         if not arguments.no_doctor:
             doctor.gate(client, rendered)
-    again = client.packyard("deploy", *words, *typed(arguments))
-    return carry_out(client, arguments, partial(planning.plan, client, rendered), again=again)
+    return carry_out(client, arguments, partial(planning.plan, client, rendered))
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -75,12 +75,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
     clusters.add_timeout(parser, "how long to wait", PATIENCE)
-
-
-def typed(arguments: argparse.Namespace) -> list[str]:
-    """Return the flags that say how to deploy as the user gave them, for a command to go on with."""
-    given = declare.given(arguments, "force", "atomic", "no-wait", "no-doctor")
-    return [*given, *([] if arguments.timeout is None else [f"--timeout={arguments.timeout}s"])]
 
 
 def now() -> str:
@@ -108,27 +102,24 @@ def check(arguments: argparse.Namespace, verb: str) -> None:
         declare.alone(arguments, verb, "beside --no-wait", "timeout")
 
 
-def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., Plan], *, again: str) -> int:
-    """Plan, and show or carry that out; ``again`` is the command that completes it.
+def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., Plan]) -> int:
+    """Plan, and show or carry that out.
 
     With --atomic, the cluster is as it was before a run that does not start, or is interrupted before it does.
     """
     with untouched():
         plan = planner(who=client.who(), when=now(), force=arguments.force)
-    if arguments.dry_run:
-        output.data(planning.difference(client, plan))
-        for reference in plan.obsolete:
-            output.note(f"{reference} would be deleted")
-        return 0
-    run_status, left = None, f"may be applied in part\n{_ways_on(client, plan, again)}"
+        if arguments.dry_run:
+            output.data(planning.difference(client, plan))
+            for reference in plan.obsolete:
+                output.note(f"{reference} would be deleted")
+            return 0
+    run_status, left = None, f"may be applied in part\n{_ways_on(client, plan)}"
     try:
-        if plan.record.objects:
-            _apply(client, arguments, plan)
-            left = f"is deployed, and goes on; {_next(client, plan, 'status')}"
-            if not arguments.no_wait:
-                run_status = clusters.started(client, plan.record, clusters.seconds(arguments), _words)
-        for reference in plan.used:
-            _tell(arguments, reference, "was there, and is used as it is")
+        _apply(client, arguments, plan)
+        left = f"is deployed, and goes on; {_next(client, plan, 'status')}"
+        if not arguments.no_wait:
+            run_status = clusters.started(client, plan.record, clusters.seconds(arguments), _words)
         ROWS.show([_row(client, plan, run_status)], arguments.output)
         left = ""
         _tell_end(
@@ -139,14 +130,14 @@ def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[
         raise
     except (PackyardError, KeyboardInterrupt):
         if arguments.atomic:
-            _take_back(client, plan, again)
+            _take_back(client, plan)
         elif left:
             output.notice(f"run {plan.record.run} {left}")
         raise
     return 0
 
 
-def _take_back(client: Kubectl, plan: Plan, again: str) -> None:
+def _take_back(client: Kubectl, plan: Plan) -> None:
     """Have the cluster as it was before; where that fails or is interrupted, say so beside what went wrong before."""
     run, before = plan.record.run, plan.before[-1:]
     output.note(f"taking back run {run}")
@@ -165,29 +156,35 @@ def _take_back(client: Kubectl, plan: Plan, again: str) -> None:
     except (PackyardError, KeyboardInterrupt) as failure:
         if isinstance(failure, PackyardError):
             output.refusal(failure)
-        output.notice(f"run {run} is not taken back\n{_ways_on(client, plan, again)}")
+        output.notice(f"run {run} is not taken back\n{_ways_on(client, plan)}")
 
 
-def _ways_on(client: Kubectl, plan: Plan, again: str) -> str:
+def _ways_on(client: Kubectl, plan: Plan) -> str:
     """Say what to type where a run is applied in part."""
-    run, last = plan.record.run, plan.before[-1:]
-    back = [f"  {client.packyard('rollback', run, str(each.number))} deploys what was there before" for each in last]
-    return "\n".join([f"  {again} completes it", *back, f"  {client.packyard('undeploy', run)} removes it"])
+    run = plan.record.run
+    back = [f"  {_again(client, record)} deploys what was there before" for record in plan.before[-1:]]
+    return "\n".join(
+        [f"  {_again(client, plan.record)} completes it", *back, f"  {client.packyard('undeploy', run)} removes it"]
+    )
+
+
+def _again(client: Kubectl, record: RunRecord) -> str:
+    return client.packyard("rollback", record.run, str(record.number))
 
 
 def _apply(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> None:
-    def tell(reference: Reference) -> None:
-        _tell(arguments, reference, "created" if reference in plan.absent else "configured")
+    def tell(what: str, *references: Reference) -> None:
+        if arguments.output == "text":
+            for reference in references:
+                output.line(f"{reference} {what}")
 
-    for warning in planning.carry_out(client, plan, tell):
+    def done(reference: Reference) -> None:
+        tell("created" if reference in plan.absent else "configured", reference)
+
+    for warning in planning.carry_out(client, plan, done):
         output.warning(warning)
-    for each in plan.obsolete:
-        _tell(arguments, each, "deleted")
-
-
-def _tell(arguments: argparse.Namespace, reference: Reference, what: str) -> None:
-    if arguments.output == "text":
-        output.line(f"{reference} {what}")
+    tell("deleted", *plan.obsolete)
+    tell("was there, and is used as it is", *plan.used)
 
 
 def _words(run_status: RunStatus) -> str:
@@ -199,15 +196,10 @@ def _words(run_status: RunStatus) -> str:
 def _tell_end(client: Kubectl, plan: Plan, run_status: RunStatus | None, *, hint: str) -> None:
     """Say what has come of it and what to type next; ``hint`` is for a run that does not run."""
     record = plan.record
-    if not record.objects:
-        output.note("nothing is deployed: all of it is there, and belongs to no run or another one")
-        return
     count = output.counted(len(plan.objects), "object")
     output.note(f"run {record.run}: {count} applied, recorded as {record.number}")
     if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
-        late = "is not running yet" if run_status.state == status.STARTING else run_status.phrase
-        problem = f"run {record.run} {late}: {run_status.reason}" if run_status.reason else f"run {record.run} {late}"
-        raise UnavailableError(Problem(problem, hint=hint))
+        raise UnavailableError(Problem(f"run {record.run} {run_status.explained}", hint=hint))
     if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.absent:
         ending = client.packyard("undeploy", record.run)
         output.warning(f"run {record.run} has ended, and does not run again: {ending} deletes it, then deploy it anew")

@@ -3,8 +3,8 @@
 packyard doctor DIR            as it is set
 packyard doctor                outside of a package: which operators are there
 packyard doctor DIR WORKERS=8  as if this were set
-packyard doctor DIR --probe    also run its pods, small and with another
-                               program, and delete them
+packyard doctor DIR --probe    also run its pods, small and with a program that
+                               looks at their volumes, and delete them
 
 What it needs follows from its objects: kinds and their operators, namespace, quotas, claims, Secrets with their keys,
 accounts, a node for each pod, queues, and your own rights; last, the API server says whether it takes the pods. Each
@@ -65,8 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         declare.alone(arguments, "doctor", "without --probe", "timeout")
     if not arguments.words and not usecases.is_one(Path()) and shipped.package_of(Path()) is None:
         return _operators(arguments)
-    flags = declare.given(arguments, "probe")
-    client, rendered, words = clusters.find_for(arguments, "doctor", flags)
+    client, rendered, words = clusters.find_for(arguments, "doctor")
     findings = doctor.examine(client, rendered)
     if not _has_errors(findings):
         findings += doctor.refused(client, rendered)
@@ -75,8 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = _has_errors(findings)
-    following = ("doctor", *words, *flags) if has_errors else ("deploy", *words)
-    command = client.packyard(*following)
+    command = client.packyard("doctor" if has_errors else "deploy", *words)
     output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
     return int(has_errors)
 

@@ -55,8 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     client = clusters.find(arguments)
     before = records.read_run(client, arguments.run)
     record = _chosen(client, arguments, before)
-    again = client.packyard("rollback", arguments.run, str(record.number), *deploy.typed(arguments))
-    return deploy.carry_out(client, arguments, partial(planning.plan_again, client, before, record), again=again)
+    return deploy.carry_out(client, arguments, partial(planning.plan_again, client, before, record))
 
 
 def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[RunRecord]) -> RunRecord:

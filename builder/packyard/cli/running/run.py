@@ -34,10 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Deploy, and follow the log; the exit code is that of the run."""
     flags, there = declare.given(arguments, "no-doctor"), clusters.typed(arguments)
-    client, rendered, words = clusters.find_for(arguments, "run", flags, is_named=True)
+    client, rendered, words = clusters.find_for(arguments, "run", is_named=True)
     output.note(f"$ {shlex.join(['packyard', 'deploy', *words, *flags, *there])}")
     with output.without("results"):
-        deploy.begin(arguments, client, rendered, words)
+        deploy.begin(arguments, client, rendered)
     return _followed(rendered.run, there)
 
 

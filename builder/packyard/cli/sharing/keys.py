@@ -96,15 +96,14 @@ def _signatory(ring: Keyring, name: str, arguments: argparse.Namespace) -> Signa
 
 def _trust(ring: Keyring, signatories: Sequence[Signatory], channel: str) -> list[_Row]:
     trusted, before = Trust.of(*signatories, channel=masked(channel)), ring.trusted(channel)
-    said = [each.id if isinstance(each, Identity) else f"{each.name} ({each.id})" for each in signatories]
-    _check_signed(channel, trusted, " or ".join(said))
+    keys = " or ".join(map(trusted.name, trusted.signatories))
+    _check_signed(channel, trusted, keys)
     ring.trust(channel, signatories)
-    by = f"by {', '.join(said)}; compare the id with the publisher's by another way"
-    output.note(f"{trusted.channel}: signed: required, {by}")
-    for each in before:
-        if each.id not in trusted.signatories:
-            output.note(f"{each.id} is not trusted there any more")
-    output.note(f"to let go: {trusted.let_go}")
+    output.note(f"{trusted.channel} must be signed by {keys} from now on; to undo: {trusted.let_go}")
+    for signatory in before:
+        if signatory.id not in trusted.signatories:
+            output.note(f"{Trust.of(signatory).name(signatory.id)} is not trusted there any more")
+    output.note("ask its publisher, by phone or in person, whether this is right:")
     return _rows(signatories, identity(channel))
 
 
@@ -121,8 +120,8 @@ def _check_signed(channel: str, trusted: Trust, keys: str) -> None:
     if signers:
         return
     if others:
-        hint = "ask its publisher by another way which key it is: that with this id, and no other, is the one to trust"
-        problem = f"is signed by {' and '.join(others)}, and not by {keys}"
+        hint = "ask its publisher for the public key that signs it"
+        problem = f"is signed by {' and '.join(map(trusted.name, others))}, and not by {keys}"
     else:
         hint = f"ask its publisher to sign it: packyard publish --key NAME --to {quote(trusted.channel)}"
         problem = f"is not signed, by {keys} or any other key"
@@ -138,7 +137,7 @@ def _untrust(ring: Keyring, channel: str) -> list[_Row]:
         raise InputError(Problem("nobody is trusted for it, and nothing is remembered", file=channel, hint=hint))
     if memory:
         memory.forget()
-    output.note(f"{channel}: no signature is required; the next index that it shows is taken for the first")
+    output.note(f"{channel}: no signature is required any more, and what it had before is forgotten")
     return []
 
 

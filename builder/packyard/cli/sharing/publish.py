@@ -39,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--dry-run", "say what would be done; write nothing")
     declare.switch(parser, "--close", "close the release: it never gets another package")
     declare.value(parser, "--shard K/N", "publish part K of N (from 0); with --close, the last one closes")
-    declare.switch(parser, "--web", "also write the page that packyard web writes")
     signing.add_argument(parser)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
@@ -57,10 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
     store = open_channel(arguments.to)
     if isinstance(store, ReadOnly) and not (arguments.dry_run or as_registry(store)):
         store.refuse()
-    if arguments.web:
-        from packyard.cli.sharing import web  # what writes pages takes long to import
-
-        web.check(store)
     part = names[shard[0] :: shard[1]] if shard else names
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         packed = pack.pack(arguments, workspace, part, Path(folder))
@@ -71,14 +66,12 @@ def run(arguments: argparse.Namespace) -> int:
         attest = pack.attest(workspace, Path(folder), key)
         close = arguments.version if arguments.close else ""
         by = publisher(arguments.to, key)
-        with progress.busy(f"publishing {output.counted(len(part), 'package')}"), progress.of(part) as done:
+        with progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, at_once=_AT_ONCE, done=done, close=close, shard=shard)
     _print(store, published, arguments.output)
     signing.tell_unsigned(key)
     if close:
         _tell_closed(by.current(store), close, shard)
-    if arguments.web:
-        web.write(arguments.to, store)
     return 0
 
 
@@ -87,8 +80,8 @@ def _check(arguments: argparse.Namespace) -> None:
     reference.check_version(arguments.version)
     if arguments.version[:1] == "v":
         output.warning(f"published as {arguments.version}, with the v; most write {arguments.version[1:]}")
-    if arguments.dry_run and (arguments.close or arguments.web):
-        raise UsageError("packyard publish: --dry-run goes with neither --close nor --web")
+    if arguments.dry_run and arguments.close:
+        raise UsageError("packyard publish: --dry-run does not go with --close")
 
 
 def _shard(text: str | None) -> tuple[int, int] | None:

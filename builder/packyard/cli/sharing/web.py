@@ -7,7 +7,7 @@ packyard web CHANNEL --open
 packyard web CHANNEL --to DIR
     write it elsewhere: of a channel that is only read, or a registry
 
-It is as old as the last `packyard web` or `publish --web`.
+It is as old as the last `packyard web`: write it again after publish, yank and gc.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from packyard.cli.sharing import web_content
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.store import ReadOnly, Store
+from packyard.sharing.stores.store import ReadOnly
 from packyard.sharing.web import page
 from packyard.sharing.web.serve import HOST, server
 
@@ -50,29 +50,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.open:
         return _open(arguments)
     store = DirectoryStore(Path(arguments.to)) if arguments.to else open_channel(arguments.channel)
-    check(store)
-    ROWS.show(list(write(arguments.channel, store, is_beside=not arguments.to).items()), arguments.output)
-    output.note(f"to look at it: packyard web {quote(arguments.channel)} --open")
-    return 0
-
-
-def check(store: Store) -> None:
-    """Refuse a place where no page can be written, or where somebody else's is."""
-    reason = "a registry serves no pages" if as_registry(store) else "is only read over HTTP"
     if isinstance(store, ReadOnly):
+        reason = "a registry serves no pages" if as_registry(store) else "is only read over HTTP"
         hint = f"write it elsewhere: packyard web {quote(store.address.rstrip('/'))} --to DIR"
         raise InputError(Problem(reason, file=store.address, hint=hint))
     page.check(store)
-
-
-def write(channel: str, store: Store, *, is_beside: bool = True) -> dict[str, str]:
-    """Write the page of a channel into it, or elsewhere; return what was done with each file."""
-    made = _made(channel, is_beside=is_beside)
-    if not is_beside:
+    made = _made(arguments.channel, is_beside=not arguments.to)
+    if arguments.to:
         Path(store.address).mkdir(parents=True, exist_ok=True)
-    states = page.write(store, made)
+    ROWS.show(list(page.write(store, made).items()), arguments.output)
     output.note(f"the page is {store.address.rstrip('/')}/{page.INDEX}")
-    return states
+    output.note(f"to look at it: packyard web {quote(arguments.channel)} --open")
+    return 0
 
 
 def _made(channel: str, *, is_beside: bool) -> dict[str, bytes]:

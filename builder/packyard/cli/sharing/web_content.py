@@ -1,6 +1,6 @@
 """What the page of a channel says of its packages: what `packyard list` and `packyard show` print, and a form's checks.
 
-Each version is read and verified as `show` does it. One that cannot be is a page that says why, and is told.
+The latest version is read and verified as `show` does it. One that cannot be is a page that says why, and is told.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from packyard.cli import bundles, output, use_cases
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.using import show
-from packyard.core.bundle import address
+from packyard.core.bundle.address import shortened
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError, on_one_line
 from packyard.core.kubernetes.lenient import Object, mapping
-from packyard.core.yaml.document import parse_file, source_of
+from packyard.core.yaml.document import parse_file
 from packyard.core.yaml.values import to_value
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import summary
@@ -32,51 +32,38 @@ from packyard.using.options.bundled import BundledUseCase
 from packyard.using.setters import listing, patterns, refusal
 from packyard.using.setters.check import items_of
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import NAME, parse_krmfile
 from packyard.using.setters.numbers import is_number
-from packyard.using.setters.rules import rule
 
 _README = "README.md"
 
 
 def packages(index: Index, address: str, store: Store) -> Iterator[Fields]:
-    """Yield the packages that a channel lists, and those all of whose versions were removed; no libraries."""
+    """Yield the packages that a channel lists, each in its latest version, if it offers one; no libraries."""
     for listed in sorted(index.packages(), key=lambda package: package.name):
         if not listed.leading.kind:
-            versions = [_version(entry, address, store) for entry in reversed(listed.every)]
-            yield {"name": listed.name, "latest": "", "versions": versions, **_card(listed.latest, versions)}
+            latest = _latest(listed.latest, address, store) if listed.latest else {"latest": ""}
+            yield {"name": listed.name, "versions": listed.every[::-1], "row": None, "problem": "", **latest}
 
 
-def _card(entry: IndexEntry | None, versions: list[Fields]) -> Fields:
-    """Return what the list says of a package, and the words that find it there."""
-    if entry is None:
-        return {}
-    latest = next(version for version in versions if version["version"] == entry.version)
-    cases, row = latest.get("cases", ()), latest["row"] or {}
-    said = [each for one in cases for each in (one["case"].description, one["needs"])]
-    said += [
-        each.name for each in (*row.get("options", ()), *(setter for one in cases for setter in one["case"].setters))
-    ]
-    return {
+def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
+    """Return what the list says of a package, and its page: what ``show -o json`` prints as ``row``, or a problem."""
+    listed = {
         "latest": entry.version,
         "title": summary.title_of(entry),
         "facts": list(dict.fromkeys(value for value in entry.model.values() if value != "none")),
-        "use_cases": address.shortened(entry.use_cases),
-        "words": summary.split([entry.name, entry.description, *entry.model.values(), *entry.use_cases, *said]),
+        "use_cases": shortened(entry.use_cases),
     }
-
-
-def _version(entry: IndexEntry, address: str, store: Store) -> Fields:
-    """Read a version of a package: what ``show -o json`` prints of it as its ``row``, or why there is none."""
-    fields = {"version": entry.version, "yanked": entry.yanked, "removed": entry.removed, "problem": "", "row": None}
-    if entry.removed:
-        return fields
+    words = [entry.name, entry.description, *entry.model.values(), *entry.use_cases]
     try:
         asked = Reference(name=entry.name, version=entry.version)
-        return {**fields, **_shown(bundles.offer(asked, Setting(address, "--from"), store))}
+        shown = _shown(bundles.offer(asked, Setting(address, "--from"), store))
     except (InputError, IntegrityError, NotFoundError) as error:
         output.warning(f"{entry}: its page says that it cannot be shown: {error}")
-        return {**fields, "problem": on_one_line(str(error))}
+        return {**listed, "words": summary.split(words), "problem": on_one_line(str(error))}
+    words += [option.name for option in shown["row"]["options"]]
+    for made in shown["cases"]:
+        words += [made["case"].description, made["needs"], *(setter.name for setter in made["case"].setters)]
+    return {**listed, "words": summary.split(words), **shown}
 
 
 def _shown(offer: Offer) -> Fields:
@@ -87,7 +74,7 @@ def _shown(offer: Offer) -> Fields:
     return {
         "row": row,
         "needs": show.needs(requires, described, row["kubernetes"]),
-        "signed": proof.publisher if proof and proof.is_proved else "by no key that whoever wrote this page trusts",
+        "signed": list(map(proof.trusted.name, proof.vouching)) if proof else [],
         "readme": readme.decode("utf-8", "replace"),
         "cases": _use_cases(offer, cases),
     }
@@ -109,7 +96,6 @@ def _use_cases(offer: Offer, cases: list[BundledUseCase]) -> list[Fields]:
                     "after": [names[path] for path in case.after if path in names],
                     "needs": show.needs(set(case.requires), offer.bundle.manifest),
                     "parameters": list(map(_parameter, sorted(case.setters, key=lambda one: not one.must_be_set))),
-                    "rules": _rules(package_dir / case.path / NAME) if case.setters else (),
                     "things": things,
                     "arrows": arrows,
                 }
@@ -125,11 +111,6 @@ def _objects(directory: Path) -> list[Object]:
         output.detail(f"no picture: {error}")
         return []
     return [mapping(to_value(document.root)) for document in documents]
-
-
-def _rules(krmfile: Path) -> list[str]:
-    root = parse_krmfile(source_of(krmfile.read_bytes(), NAME)).root
-    return [each.message or each.text for each in rule.read(root)]
 
 
 def _parameter(setter: Setter) -> Fields:

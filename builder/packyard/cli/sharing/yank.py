@@ -20,16 +20,21 @@ EXAMPLE = "packyard yank NAME@VERSION --reason TEXT --from CHANNEL"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("reference", metavar="NAME@VERSION")
-    declare.value(parser, "--reason TEXT", "why, in one line; users read it", required=True)
+    declare.value(parser, "--reason TEXT", "why, in one line; users read it")
     declare.value(parser, "--from CHANNEL", "the channel that has it", dest="channel")
     declare.former(parser, "--in", "channel")
+    parser.add_argument("--undo", nargs="?", default=argparse.SUPPRESS, help=argparse.SUPPRESS)  # refused in words
     signing.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Yank the version; once more changes nothing."""
-    if arguments.channel is None:
-        raise UsageError(f"packyard yank: --from is missing; type {EXAMPLE}")
+    if "undo" in arguments:
+        hint = "publish it once more as a new version: packyard publish NAME --version NEXT --to CHANNEL"
+        raise UsageError(f"packyard yank: a yank stays, for those who read it acted on it; {hint}")
+    for flag, given in (("--reason", arguments.reason), ("--from", arguments.channel)):
+        if given is None:
+            raise UsageError(f"packyard yank: {flag} is missing; type {EXAMPLE}")
     by = publisher(arguments.channel, signing.key(arguments.key))
     entry, is_new = yank(open_channel(arguments.channel), arguments.reference, arguments.reason, by)
     ROWS.show([row(entry, "yanked" if is_new else "unchanged")], arguments.output)

@@ -1,7 +1,10 @@
 """Compare two packages, libraries or source trees: use cases, options, setters, fields, files.
 
 packyard diff OLD.tar.gz NEW.tar.gz  two bundles
-packyard diff NAME@1.0 NAME@1.1      two versions that a channel has
+packyard diff NAME@1.0 NAME@1.1      two versions that a channel has: how much
+                                     differs where; -v prints each difference
+packyard diff NAME@1.0/USECASE NAME@1.1/USECASE
+                                     one use case of them
 packyard diff ../old packages/NAME   two folders: untarred packages, sources
                                      (composed first), libraries
 packyard diff DIR                    an untarred package and its bundle
@@ -18,17 +21,19 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import compared, declare, fanout, output, packages, unified, untarred
+from packyard.cli import compared, declare, fanout, output, packages, unified, untarred, use_cases
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.render import every
 from packyard.using.render.render import render
 from packyard.using.upgrade import report
-from packyard.using.upgrade.difference import Change, Files, compare_all
+from packyard.using.upgrade.difference import Change, Files, compare, compare_all
 from packyard.using.upgrade.merge import edited_by_hand
 
 FIELDS = "package, where, what, name, path, change, before, after, setter, note, breaking"
 ROWS = Rows("difference", FIELDS)
+#: A package's name, and what differs there.
+_Listed = tuple[str, Change]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,30 +52,65 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.values:
         return _rendered(arguments)
     if arguments.new is None:
-        top, below = untarred.within(arguments.old or ".")
-        before, after = _origin(top, arguments), compared.read(str(top), arguments)
+        listed, top = _with_origin(arguments)
     else:
         declare.alone(arguments, "diff", "beside A and B", "base")
-        before, after = (compared.read(word, arguments) for word in (arguments.old, arguments.new))
-    if len(before) == len(after) == 1:  # whatever they are called
-        before = dict(zip(after, before.values(), strict=True))
-    by_package = compare_all(before, after)
-    if arguments.new is None:
-        ((name, files),) = after.items()
-        if below and not any(path.startswith(below) for path in (*files, *before[name])):
-            hint = "packyard diff . NAME@VERSION compares a package with another version"
-            raise InputError(Problem("no such folder", file=arguments.old, hint=hint))
-        changes = _with_edited(by_package.get(name, ()), before[name], files, top.resolve())
-        by_package = {name: tuple(change for change in changes if f"{change.where}/".startswith(below))}
-    listed = [(name, change) for name, changes in by_package.items() for change in changes]
+        listed, top = _between(arguments), ""
     if ROWS.show([report.document(name, change) for name, change in listed], arguments.output):
-        for line in report.text(by_package):
-            output.line(line)
-    places = output.counted(len({(name, change.where) for name, change in listed}), "place")
+        _show(listed, top)
     breaking = sum(change.is_breaking for _, change in listed)
-    summary = f"{output.counted(len(listed), 'difference')} in {places}" + (f"; {breaking} BREAKING" * bool(breaking))
+    summary = output.counted(len(listed), "difference") + (f", {breaking} BREAKING" * bool(breaking))
     output.note(summary if listed else "no difference")
     return 0
+
+
+def _between(arguments: argparse.Namespace) -> list[_Listed]:
+    """Return what differs between two packages, or two workspaces, or a use case of two versions."""
+    before, after = (compared.read(word, arguments) for word in (arguments.old, arguments.new))
+    use_cases = {compared.use_case(arguments.old, before), compared.use_case(arguments.new, after)} - {""}
+    if len(before) == len(after) == 1:  # whatever they are called
+        before = dict(zip(after, before.values(), strict=True))
+    compared_all = compare_all(before, after).items()
+    return [
+        (name, change)
+        for name, changes in compared_all
+        for change in changes
+        if not use_cases or change.where in use_cases
+    ]
+
+
+def _with_origin(arguments: argparse.Namespace) -> tuple[list[_Listed], str]:
+    """Return what differs in an untarred package, or a folder of it, from the bundle that it came from; its folder."""
+    top, below = untarred.within(arguments.old or ".")
+    if not top.is_dir():
+        raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
+    hint = "name what to compare it with: packyard diff A B"
+    bundle = untarred.base(top, arguments.channel, arguments.base, hint)
+    before, after = compared.files_of(bundle.members), compared.files(top)
+    if below and not any(path.startswith(below) for path in (*after, *before)):
+        hint = "packyard diff . NAME@VERSION compares a package with another version"
+        raise InputError(Problem("no such folder", file=arguments.old, hint=hint))
+    changes = _with_edited(compare(before, after), before, after, top.resolve())
+    return [(bundle.name, change) for change in changes if f"{change.where}/".startswith(below)], str(top)
+
+
+def _show(listed: Sequence[_Listed], top: str) -> None:
+    """Print what differs below each place; of several places only how much of each kind, each once."""
+    by_place: dict[str, list[Change]] = {}
+    for name, change in listed:
+        by_place.setdefault(os.path.normpath(f"{top or name}/{change.where}"), []).append(change)
+    is_short = len(by_place) > 1 and not output.verbose
+    places: dict[tuple[str, ...], list[str]] = {}
+    for place, changes in by_place.items():
+        places.setdefault((*(report.summary if is_short else report.text)(changes),), []).append(place)
+    for sentences, alike in places.items():
+        for place in alike:
+            output.line(place)
+        for sentence in sentences:
+            for line in use_cases.filled(sentence, "  ", "    "):
+                output.line(line)
+    if is_short:
+        output.note("add -v for each difference, or name a use case")
 
 
 def _rendered(arguments: argparse.Namespace) -> int:
@@ -87,15 +127,6 @@ def _rendered(arguments: argparse.Namespace) -> int:
     unified.texts({"manifests.yaml": (both[0], both[1])})
     output.note("what the values render to differs" if both[0] != both[1] else "no difference")
     return 0
-
-
-def _origin(folder: Path, arguments: argparse.Namespace) -> compared.Packages:
-    """Return the bundle that an untarred package came from."""
-    if not folder.is_dir():
-        raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
-    hint = "name what to compare it with: packyard diff A B"
-    bundle = untarred.base(folder, arguments.channel, arguments.base, hint)
-    return {bundle.name: compared.files_of(bundle.members)}
 
 
 def _with_edited(changes: Sequence[Change], before: Files, after: Files, root_dir: Path) -> list[Change]:

@@ -60,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         rows.append(_row(offer, folder))
         if arguments.output == "text":
             output.line(str(folder))
-        output.note(offer.proof.describe() if offer.proof else f"{offer.entry} from {source}")
+        for text in offer.proof.signed if offer.proof else [f"{offer.entry} from {source}"]:
+            output.note(text)
         _tell_next(offer.bundle.manifest, folder, wanted)
     ROWS.show(rows, arguments.output)
     return 0

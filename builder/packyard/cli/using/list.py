@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     words = summary.split(arguments.words)
     if arguments.words and not words:
         raise UsageError("packyard list: write words such as: resnet fp32")
-    where, packages, index = _listed(arguments)
+    where, signed, packages, index = _listed(arguments)
     chosen = [each for each in packages if each.has(words)]
     rows = [
         (each.name, each.version, each.kind or BUNDLE, each.title, each.model, each.use_cases, index) for each in chosen
@@ -60,7 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     ROWS.show(rows, arguments.output)
     lacking = "no package has all of these words" if words else "no package is offered"
     hint = f" ({_nearest(words, packages)})" if words else ""
-    output.note(f"from {where}" if chosen else f"{lacking} in {where}{hint}")
+    output.note(f"from {where}" if chosen else f"{lacking}{hint}, from {where}")
+    for text in signed:
+        output.note(text)
     return int(bool(words) and not chosen)
 
 
@@ -71,20 +73,19 @@ def _nearest(words: Sequence[str], packages: Iterable[Summary]) -> str:
     return f"nearest: {', '.join(dict.fromkeys(near))}" if near else "packyard list shows all"
 
 
-def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[Summary], int | None]:
-    """Return where packages are from, these, and the number of the index of a channel."""
+def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[str], Sequence[Summary], int | None]:
+    """Return where packages are from, who signed what lists them, these, and the number of the index of a channel."""
     source = preferences.source(arguments.channel)
     if arguments.workspace:
         packages = _of_sources(workspaces.find(arguments), "", arguments.words)
-        return f"the workspace {arguments.workspace}", packages, None
+        return f"the workspace {arguments.workspace}", (), packages, None
     if source.is_carried:
-        return str(source), _of_sources(workspace.built_in(), __version__, arguments.words), None
+        return str(source), (), _of_sources(workspace.built_in(), __version__, arguments.words), None
     from packyard.cli.channels import listed, open_channel, signed
 
     store = open_channel(source.value)
     index = listed(source.value, store)
-    where = f"{source}, {signed(source.value, index)}"
-    return where, [*index.summaries()], index.number
+    return str(source), signed(source.value, index), [*index.summaries()], index.number
 
 
 def _of_sources(here: Workspace, version: str, words: Sequence[str]) -> list[Summary]:

@@ -62,10 +62,11 @@ def main(words: Sequence[str]) -> int:
 
         verbosity.choose(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"])
     directory, words = directories.split(parsed.arguments)
+    typed = _values(directory, words)
     is_asked = bool(words) or any(parsed.values.get(name) for name in ("values", "unset"))
     if is_asked and not parsed.switches["recurse-subpackages"]:
         directory = _checked(directory, words, parsed)
-    outcome = _set(directory, words, parsed)
+    outcome = _set(directory, typed, parsed)
     if parsed.text("output") == "json":
         from packyard.cli.using import edits
 
@@ -80,10 +81,10 @@ def main(words: Sequence[str]) -> int:
     return 0
 
 
-def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
+def _set(directory: Path, typed: Mapping[str, Sequence[str]], parsed: Flags) -> Outcome:
     """Set and unset what the command line says, and enable the options of values files."""
     given, options = directories.values_files(directory, parsed.values.get("values", ()))
-    values = directories.merged(given, _values(directory, words))
+    values = directories.merged(given, typed)
     unset = parsed.values.get("unset", [])
     if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
@@ -102,6 +103,8 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
         dry_run=parsed.switches["dry-run"],
         log=state.log(_title(values, unset, options)),
     )
+    if parsed.switches["recurse-subpackages"]:
+        _tell_lost(directory)
     for misfit in outcome.misfits:
         output.note(misfit)
     for unsure in outcome.unsure:
@@ -109,6 +112,18 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     if outcome.kept:
         output.note(f"set already, or not here: {', '.join(outcome.kept)}")
     return outcome
+
+
+def _tell_lost(directory: Path) -> None:
+    """Warn of use cases in which nothing is set, as their Krmfile is gone."""
+    from packyard.core.bundle import shipped
+    from packyard.using.options import folder
+
+    for use_case in folder.use_cases(directory):
+        if lost := shipped.lost(Path(use_case), "Krmfile"):
+            output.warning(
+                str(lost._replace(file=os.path.normpath(use_case), message=f"{lost.message} and is passed over"))
+            )
 
 
 def _checked(directory: Path, words: Sequence[str], parsed: Flags) -> Path:
@@ -136,6 +151,8 @@ def _values(directory: Path, words: list[str]) -> Mapping[str, Sequence[str]]:
             name, _, text = words[0].partition(":")
             pair = f"{name}={quote(text.strip() or 'VALUE')}"  # who writes YAML may write NAME:VALUE
             raise _usage(directory, f"a value for {name} is missing", pair)
+        if words[1].startswith("="):
+            raise _usage(directory, "there are blanks around =", directories.joined(words))
         return {words[0]: words[1:]}
     return directories.values(words, "set")
 
@@ -156,7 +173,7 @@ def _tell(change: Change, where: str) -> None:
     if change.enabled:
         output.line(f"{change.kustomization}: enabled {', '.join(change.enabled)}")
     for edit in handedits.overwritten(change.plan.changes, change.plan.former):
-        output.note(f"{os.path.normpath(edit.file)}:{edit.line}: {edit.path} was {edit.text!r}, edited by hand")
+        output.note(f"{os.path.normpath(edit.file)}:{edit.line}: {edit.path} was {edit.old!r}, edited by hand")
     for name, count in change.plan.counts.items():
         former, new = change.plan.former.setters.get(name), _shown(change.plan.definitions.setters[name])
         old = _shown(former) if former else ""

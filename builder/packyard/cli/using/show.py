@@ -30,7 +30,6 @@ from packyard.core.errors import UsageError
 from packyard.core.kubernetes import images, operators
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
-from packyard.writing.source import workspace
 
 ROWS = Rows(
     "package",
@@ -87,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _names(source: Setting) -> Sequence[str]:
     if source.is_carried:
-        return workspace.built_in().package_names()
+        return bundles.carried_names()
     from packyard.cli.channels import listed
 
     return [summary.name for summary in listed(source.value).summaries()]
@@ -153,7 +152,7 @@ def _told(
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
     yield from _labelled(
-        "signed", offer.proof.publisher if offer.proof else "packed here, from the sources that packyard carries"
+        "trust", "; ".join(offer.proof.signed) if offer.proof else "packed here, from the sources that packyard carries"
     )
     versions = (version + (" (yanked)" if yanked else "") for version, yanked in row["versions"])
     yield from _labelled("versions", ", ".join(versions))

@@ -22,7 +22,7 @@ from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import undo
-from packyard.core.files.steps import Contents, Step, StepLog
+from packyard.core.files.steps import UNDONE, Contents, Step, StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import option_setters, options
 from packyard.using.upgrade import onefile
@@ -74,8 +74,13 @@ def _ask(told: str, directory: Path) -> None:
 
 
 def _list(directory: Path, form: str) -> int:
-    steps = undo.done(_log(), directory, *_also(directory))
+    log, places = _log(), (directory, *_also(directory))
+    steps = list(undo.done(log, *places))
     LIST.show([(number, step.title, _time(step), len(step.sizes)) for number, step in enumerate(steps, 1)], form)
+    if not steps:
+        undone = next((step for step in log.steps(UNDONE) if step.touches(*places)), None)
+        again = f"; packyard undo {quote(str(directory))} --redo does {undone.title} again" if undone else ""
+        output.note(f"{directory}: nothing to undo{again}")
     return 0
 
 
@@ -98,7 +103,7 @@ def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None
         place = conflicts[0].line
         hint = "save the file elsewhere, or revert the edit of these lines"
         problem = "was changed since in the same lines, and would lose that; nothing was taken back"
-        raise ConflictError(Problem(problem, file=path, line=place, hint=hint))
+        raise ConflictError(Problem(problem, file=os.path.relpath(path), line=place, hint=hint))
     return data
 
 

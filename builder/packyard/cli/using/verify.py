@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.cli import bundles, compared, declare, output, preferences, untarred
-from packyard.cli import directory as directories
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
@@ -33,6 +32,7 @@ from packyard.core.files import regular
 from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.fetching.verify import Proof, verify_bundle, with_sbom
 from packyard.sharing.trust import provenance
+from packyard.using.options import usecases
 from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     what = Path(arguments.what)
     if "://" in arguments.what:
         Reference.parse(arguments.what)  # refuses it
-    if what.is_dir() or (not what.exists() and directories.addressed(arguments.what)):
+    if what.is_dir() or (not what.exists() and usecases.find(arguments.what)):
         return _directory(arguments.what, arguments.channel, arguments.output)
     return _file(what, arguments.channel, arguments.output)
 
@@ -79,7 +79,8 @@ def _file(file: Path, channel: str | None, form: str) -> int:
             raise IntegrityError(Problem(problem, file=str(file)))
         proof = offer.proof or proof
     if ROWS.show([_row(bundle, proof, offer)], form):
-        output.line(proof.describe())
+        for text in proof.describe():
+            output.line(text)
     return 0
 
 
@@ -116,6 +117,8 @@ def _directory(word: str, flag: str | None, form: str) -> int:
         if by_set := len(different) - len(edited):
             counted += f", {by_set} as you set them ({values})"
         output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {text}")
+        for text in offer.proof.signed if offer and offer.proof else ():
+            output.note(text)
     return int(bool(edited))
 
 

@@ -30,14 +30,6 @@ _REFUSED = ("what packyard build refuses", "correct it")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("source", metavar="DIR", help="kustomizations, manifests, or a package of kpt")
-    parser.add_argument(
-        "--only",
-        metavar="PATH",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="take these files and folders of DIR alone",
-    )
     declare.value(parser, "--name NAME", "what to call the package (default: as the folder is called)")
     workspaces.add_argument(parser)
 
@@ -97,16 +89,7 @@ def _read(here: Workspace, folder: Path, arguments: argparse.Namespace) -> Impor
         message, hint = is_file if folder.is_file() else ("no such folder", "")
         raise InputError(Problem(message, file=str(folder), hint=hint))
     name = arguments.name or conversion.name_of(folder.resolve().name)
-    only = [_below(folder, text) for text in arguments.only]
-    return conversion.of_folder(here, name, folder, build, str(folder), only)
-
-
-def _below(folder: Path, text: str) -> str:
-    """Return a path as it is below the folder: users name it from there, or, by their shell, from here."""
-    here = Path(os.path.relpath(text, folder))
-    return (
-        here.as_posix() if Path(text).exists() and ".." not in here.parts else Path(os.path.normpath(text)).as_posix()
-    )
+    return conversion.of_folder(here, name, folder, build, str(folder))
 
 
 def _report(here: Workspace, imported: Imported) -> None:

@@ -42,15 +42,16 @@ def required(directory: Path, options: Iterable[str] = ()) -> tuple[Required, ..
 
 
 def _use_case(directory: Path) -> ShippedUseCase | None:
-    root, data = _read(directory)
-    use_cases = Manifest.parse(data).use_cases if data is not None else {}
-    return use_cases.get(os.path.relpath(os.path.realpath(directory), root))
+    if (package := package_of(directory)) is None:
+        return None
+    root, described = package
+    return described.use_cases.get(os.path.relpath(os.path.realpath(directory), root))
 
 
 def package_of(directory: Path) -> tuple[str, Manifest] | None:
     """Return the real root of the built package that a directory belongs to, and its packyard.json."""
     root, data = _read(directory)
-    return None if data is None else (root, Manifest.parse(data))
+    return None if data is None else (root, _parsed(root, data))
 
 
 def lost(directory: Path, name: str) -> Problem | None:
@@ -68,7 +69,7 @@ def lost(directory: Path, name: str) -> Problem | None:
 def replacement(directory: Path, name: str) -> Problem | None:
     """Return what replaced a former setter of a directory's package; None if the name never was one."""
     root, data = _read(directory)
-    if data is None or name not in (moved := Manifest.parse(data).moved):
+    if data is None or name not in (moved := _parsed(root, data).moved):
         return None
     before, separator, _ = data.decode().partition('\n  "moved":')
     file = directory / os.path.relpath(f"{root}/{manifest.FILE}", os.path.realpath(directory))
@@ -101,3 +102,11 @@ def _read(directory: Path) -> tuple[str, bytes | None]:
     root = paths.root_of(directory)
     file = Path(root, manifest.FILE)
     return root, regular.read(file, limit=manifest.LIMIT) if regular.is_file(file) else None
+
+
+def _parsed(root: str, data: bytes) -> Manifest:
+    try:
+        return Manifest.parse(data)
+    except IntegrityError as error:
+        file = os.path.relpath(f"{root}/{manifest.FILE}")
+        raise error.mapped(lambda problem: problem._replace(file=file)) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -38,7 +37,7 @@ def last(log: StepLog, *directories: Path) -> Step:
     for step in done(log, *directories):
         return step
     hint = "what `packyard set`, `enable`, `upgrade`, `lint --fix` and `cfg` change can be undone"
-    raise InputError(Problem("nothing to undo", file=os.path.realpath(directories[0]), hint=hint))
+    raise InputError(Problem("nothing to undo", file=str(directories[0]), hint=hint))
 
 
 def undone(log: StepLog, *directories: Path) -> Step:
@@ -47,7 +46,7 @@ def undone(log: StepLog, *directories: Path) -> Step:
         if step.touches(*directories):
             return step
     hint = "packyard undo --redo does again what packyard undo took back, until something else is changed"
-    raise InputError(Problem("nothing to redo", file=os.path.realpath(directories[0]), hint=hint))
+    raise InputError(Problem("nothing to redo", file=str(directories[0]), hint=hint))
 
 
 def undo(log: StepLog, *directories: Path, merge: Merge = refuse_edits) -> tuple[Step, Contents]:

@@ -60,7 +60,7 @@ def every(required: Sequence[Required], objects: Sequence[Object] = ()) -> tuple
     ask_held = partial(references.ask, required=required)
     return (
         Check("the namespace", lambda _: Questions(), _namespace),
-        Check("kinds", kinds.ask_served, partial(kinds.served, others=others)),
+        Check("kinds", lambda _: Questions(groups=True), partial(kinds.served, others=others)),
         Check("operators", partial(kinds.ask_operators, others=others), partial(kinds.operated, others=others)),
         Check("Secrets, ConfigMaps and accounts", ask_held, partial(references.there, required=required)),
         Check("Secrets for registries", ask_held, references.pulling),

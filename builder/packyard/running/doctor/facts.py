@@ -1,6 +1,6 @@
 """What a cluster says of itself: read once, in few calls of kubectl, by a user who may not be allowed to read all.
 
-    Questions(named={("PersistentVolumeClaim", "data")}, apis={"kubeflow.org/v2beta1"})   ->   Facts
+    Questions(named={("PersistentVolumeClaim", "data")}, everywhere={"Node"})   ->   Facts
 
 A fact that may not be read is asked for all the same: `Facts` raises `UnreadError` when a check needs it. Of Secrets
 only the type and the names of their keys are kept, with a sign where there is something in it.
@@ -39,7 +39,7 @@ class Questions:
     """What to read: objects by kind and name, all of a kind in the namespace, and all of a kind everywhere.
 
     The kinds are Kubernetes' own; ``custom`` has resources of other groups, and names. ``groups`` asks which groups are
-    served in which versions, ``apis`` which kinds these apiVersions have. The namespace itself is read in any case.
+    served in which versions. The namespace itself is read in any case.
     """
 
     named: frozenset[Name] = frozenset()
@@ -47,7 +47,6 @@ class Questions:
     inside: frozenset[str] = frozenset()
     everywhere: frozenset[str] = frozenset()
     groups: bool = False
-    apis: frozenset[str] = frozenset()
 
     def __or__(self, other: Questions) -> Questions:
         return Questions(**{each.name: getattr(self, each.name) | getattr(other, each.name) for each in fields(self)})
@@ -57,20 +56,24 @@ class Questions:
 class Facts:
     """What was read.
 
-    ``objects`` has those of a kind, ``groups`` the versions of a group, ``apis`` for an apiVersion the resource of each
-    kind. ``unread`` says of a resource why it could not be read.
+    ``objects`` has those of a kind, ``groups`` the versions of a group. ``unread`` says why a resource could not be
+    read.
     """
 
     namespace: str
     objects: Mapping[str, Sequence[Object]] = field(default_factory=dict)
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    apis: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     unread: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def inside(self) -> str:
         """The words of a command that acts in the namespace: ``kubectl --namespace=ml``."""
         return f"kubectl --namespace={quote(self.namespace)}"
+
+    def serves(self, api_version: str) -> bool:
+        """Say whether an apiVersion is served."""
+        group, _, version = api_version.rpartition("/")
+        return not group or version in self.groups.get(group, ())
 
     def all(self, kind: str) -> Sequence[Object]:
         """Return the objects of a kind that were asked for, or raise `UnreadError`."""
@@ -88,7 +91,6 @@ def read(kubectl: Kubectl, questions: Questions) -> Facts:
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         got = [pool.submit(_get, kubectl, words) for words in _calls(questions, kubectl.namespace)]
         groups = pool.submit(_groups, kubectl) if questions.groups else None
-        apis = {api: pool.submit(_kinds, kubectl, api) for api in sorted(questions.apis)}
     objects: dict[str, list[Object]] = {}
     unread: dict[str, str] = {}
     for items, reasons in (each.result() for each in got):
@@ -99,7 +101,6 @@ def read(kubectl: Kubectl, questions: Questions) -> Facts:
         namespace=kubectl.namespace,
         objects=objects,
         groups=groups.result() if groups else {},
-        apis={api: kinds.result() for api, kinds in apis.items()},
         unread=unread,
     )
 
@@ -141,13 +142,3 @@ def _groups(kubectl: Kubectl) -> dict[str, list[str]]:
         text(group.get("name")): [text(version.get("version")) for version in mappings(group.get("versions"))]
         for group in mappings(answer.get("groups"))
     }
-
-
-def _kinds(kubectl: Kubectl, api_version: str) -> dict[str, str]:
-    """Return the resource of each kind of an apiVersion; none where it is not served."""
-    answer = kubectl.call("get", f"--raw=/apis/{api_version}")
-    if answer.code and "(NotFound)" not in answer.errors:
-        raise kubectl.refusal(answer.errors)
-    resources = mappings(kubectl.json(answer.output).get("resources"))
-    named = {text(resource.get("kind")): text(resource.get("name")) for resource in reversed(resources)}
-    return {kind: name for kind, name in named.items() if "/" not in name}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from packyard.core.kubernetes import groups, operators
+from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import Object, mapping, text, type_of
 from packyard.core.kubernetes.operators import Operator
 from packyard.running.doctor.facts import Facts, Questions
@@ -15,22 +16,16 @@ _CHECK = "api"
 _NOBODY = "no Deployment of this cluster runs it"
 
 
-def ask_served(objects: Sequence[Object]) -> Questions:
-    """Ask for the groups of all kinds, and for the kinds of those that are not Kubernetes' own."""
-    return Questions(groups=True, apis=frozenset(version for version, _ in _custom(objects)))
-
-
 def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
     """Find each kind in the version that is used; ``others`` are operators that authors name."""
     for version, kind in sorted({*map(type_of, objects), *_custom(objects)}) if facts.groups else ():
-        group, _, number = version.rpartition("/")
         about = f"{kind} of {version}"
-        versions = facts.groups.get(group, ())
-        if not group or (number in versions and kind in facts.apis.get(version, (kind,))):
+        if facts.serves(version):
             yield passed(_CHECK, about)
             continue
-        older = [each for each in versions if each != number]
-        message = f"is not served, only {group}/{', '.join(older)}" if older else "is not known to the cluster"
+        group = group_of(version)
+        others_served = ", ".join(facts.groups.get(group, ()))
+        message = f"is not served, only {group}/{others_served}" if others_served else "is not known to the cluster"
         operator = _operator(version, kind, others)
         why = f"{operator.name} {operator.needs}".rstrip() + " brings it" if operator else "it cannot be applied"
         yield error(_CHECK, about, message, why=why, fix=operator.fix if operator else "")
@@ -49,7 +44,7 @@ def ask_operators(objects: Sequence[Object], others: Sequence[Operator] = ()) ->
 def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
     """Find the operator of each kind: there, with a pod that is ready, and new enough."""
     for operator, kinds in _operators(objects, others).items():
-        served_kinds = [kind for version, kind in kinds if kind in facts.apis.get(version, ())]
+        served_kinds = [kind for version, kind in kinds if facts.serves(version)]
         if not served_kinds:
             continue  # what brings the kind brings the operator
         running = operators.find(operator, facts.all("Deployment"))

@@ -1,12 +1,11 @@
 """Fetching: from the name that a user asks for to a bundle that has the digest which the channel lists.
 
 Digests do not prove that the channel itself is honest: signatures do. All of that is verified before anything is
-unpacked. The file is what is listed, or an error; a transfer that breaks off begins anew, in time.
+unpacked. The file is what is listed, or an error.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,19 +24,9 @@ from packyard.sharing.index.choose import Choice, choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.memory import Memory
 from packyard.sharing.index.package import Package
-from packyard.sharing.stores.store import (
-    PATIENCE,
-    DeniedError,
-    MissingStoreError,
-    NotFoundError,
-    Store,
-    TooLongError,
-    pointing_to_fsck,
-)
+from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
-
-_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +45,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetching:
-    """How to fetch: whom the user trusts, the index that is remembered, the cache, the seconds for a transfer.
+    """How to fetch: whom the user trusts, the index that is remembered, the cache.
 
     ``warn`` hears what the user has to know.
     """
@@ -64,7 +53,6 @@ class Fetching:
     trusted: Trust = NOBODY
     memory: Memory | None = None
     cache: Cache | None = None
-    patience: float = PATIENCE
     warn: Callable[[str], object] = lambda _: None
 
 
@@ -124,7 +112,7 @@ def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
     """Return the file of a listed bundle, which has the listed digest; nothing else is verified."""
     data = how.cache.get(entry.digest) if how.cache else None
     if data is None:
-        data = _download(store, entry, how.patience)
+        data = _download(store, entry)
         if how.cache:
             with suppress(UnavailableError):  # a cache that cannot be written is no reason to fail
                 how.cache.put(entry.digest, data)
@@ -132,23 +120,15 @@ def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
     return data
 
 
-def _download(store: Store, entry: IndexEntry, patience: float) -> bytes:
-    """Read the file of a bundle; none of some tries begins after ``patience`` seconds."""
+def _download(store: Store, entry: IndexEntry) -> bytes:
+    """Read the file of a bundle, and no more of it than the index says."""
     if entry.size > LIMITS.packed_size:
         problem = f"it is listed with {entry.size} bytes; a bundle has at most {LIMITS.packed_size}"
         raise IntegrityError(f"{entry}: {problem}")
-    end = time.monotonic() + patience
-    for left in reversed(range(_TRIES)):
-        try:
-            data = store.get(entry.key, limit=entry.size)
-            break
-        except TooLongError as error:
-            raise IntegrityError(Problem(f"expected {entry.size} bytes, found more", file=str(entry))) from error
-        except (NotFoundError, MissingStoreError, DeniedError):
-            raise
-        except UnavailableError:
-            if not left or time.monotonic() > end:
-                raise
+    try:
+        data = store.get(entry.key, limit=entry.size)
+    except TooLongError as error:
+        raise IntegrityError(Problem(f"expected {entry.size} bytes, found more", file=str(entry))) from error
     entry.verify(data)
     return data
 

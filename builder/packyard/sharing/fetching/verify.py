@@ -40,38 +40,29 @@ class Proof:
     @property
     def is_proved(self) -> bool:
         """Whether somebody whom the user trusts vouches for these bytes."""
-        return bool(self.signers or self.listed_by)
+        return bool(self.vouching)
 
     @property
-    def publisher(self) -> str:
-        """Who signed it, in words, as far as the user can tell."""
-        if self.is_proved:
-            return f"by {self._names(tuple(dict.fromkeys([*self.signers, *self.listed_by])))}"
-        return f"by {self.others[0]}, which you do not trust ({self.trusted.take})" if self.others else "by nobody"
+    def vouching(self) -> Sequence[str]:
+        """The ids of those whom the user trusts and who vouch for these bytes."""
+        return tuple(dict.fromkeys([*self.signers, *self.listed_by]))
 
-    def describe(self) -> str:
-        """Say in one line what was proved, and what could not be."""
-        return ". ".join([*self._proved(), *self._unproved()])
+    @property
+    def signed(self) -> Sequence[str]:
+        """Lines that say who signed it, as far as the user can tell."""
+        return self.trusted.signed(self.vouching, self.others)
 
-    def _names(self, ids: Sequence[str]) -> str:
-        return ", ".join(map(self.trusted.name, ids))
-
-    def _proved(self) -> Iterator[str]:
-        listed = " and listed by the channel" if self.listed else ""
-        signed = f", signed by {self._names(self.listed_by)}" if self.listed_by else ""
-        yield f"{self.bundle.name} {self.bundle.version}: files are intact{listed}{signed}"
-        if self.signers and self.provenance:
-            sbom = "; the SBOM belongs to it" if self.has_sbom else ""
-            yield f"B{_origin(self.provenance)[1:]}, signed by {self._names(self.signers)}{sbom}"
-
-    def _unproved(self) -> Iterator[str]:
+    def describe(self) -> Iterator[str]:
+        """Yield lines that say what was proved, and what could not be."""
+        listed = ", and the channel lists it" if self.listed else ""
+        yield f"{self.bundle.name} {self.bundle.version}: its files are intact{listed}"
+        yield from self.signed
         if self.provenance is None:
-            yield "Nothing says how it was built, for it has no provenance"
-        elif not self.signers:
-            yield f"Not proved: {_origin(self.provenance)}"
-        if not self.is_proved:
-            claim = "It says that it is signed" if self.others else "It is signed"
-            yield f"{claim} {self.publisher}, so its publisher is unknown"
+            yield "nothing says how it was built: it has no provenance"
+        else:
+            yield _origin(self.provenance) + ("" if self.signers else " (no signature proves that)")
+        if self.has_sbom:
+            yield "the SBOM beside it is the one that its provenance names"
 
 
 def verify_listed(index: Index, entry: IndexEntry, bundle: Identified, attested: bytes | None, trusted: Trust) -> Proof:
@@ -113,6 +104,6 @@ def with_sbom(proof: Proof, described: bytes, *, what: str) -> Proof:
 def _origin(statement: Provenance) -> str:
     by = f"built by packyard {statement.packyard}"
     if statement.source is None:
-        return f"{by} from sources that are in no git repository"
+        return f"{by} from sources in no git repository"
     changed = " with changes that are not committed" if statement.source.dirty else ""
     return f"{by} from commit {statement.source.commit[:12]}{changed}"

@@ -74,18 +74,18 @@ def _get(store: Store, trusted: Trust) -> Index | None:
 
 def _check(store: Store, index: Index | None, remembered: Index, trusted: Trust) -> None:
     """Refuse an index that is not the one after what is remembered."""
-    ask = f"ask its publisher what happened; if that is as it should be, forget what was there: {trusted.let_go}"
+    ask = f"ask its publisher why; if that is right, forget what it had: {trusted.let_go}"
     if index is None:
         problem = f"has no index any more, and had number {remembered.number}"
         raise IntegrityError(Problem(problem, file=store.address, hint=ask))
     if index.channel != remembered.channel:
-        problem = f"is another channel than before: it was {remembered.channel}, and is {index.channel}"
+        problem = f"is another channel than the one before: its id was {remembered.channel}, and is {index.channel}"
         raise IntegrityError(Problem(problem, file=store.address, hint=ask))
     if remembered.is_signed and not index.is_signed:
-        raise IntegrityError(Problem("was signed before, and is not signed any more", file=store.address, hint=ask))
+        raise IntegrityError(Problem("was signed before, and is not signed now", file=store.address, hint=ask))
     if index.number < remembered.number:
-        problem = f"shows an older index than before: it had number {remembered.number}, and now {index.number}"
-        hint = f"a cache may be behind: try again in some minutes; if it stays so, {ask}"
+        problem = f"shows an older index than before: number {index.number}, after number {remembered.number}"
+        hint = f"a cache may be behind: try again in some minutes, or {ask}"
         raise OlderError(Problem(problem, file=store.address, hint=hint))
 
 
@@ -134,10 +134,10 @@ class Publisher:
         """
         own = self.key.public.id if self.key else ""
         if self.trusted.is_required and own not in self.trusted.signatories:
-            signed = f"signed by {own}, which you do not trust for this channel" if own else "not signed"
-            hint = "sign with a key that you trust for this channel (packyard keys list): --key NAME"
-            hint += f"; to require no signature there any more: {self.trusted.let_go}"
-            raise InputError(Problem(f"what you publish would be {signed}", file=store.address, hint=hint))
+            names = " or ".join(map(self.trusted.name, self.trusted.signatories))
+            using = f"your key is {self.trusted.name(own)}" if own else "you have no key"
+            hint = f"sign with that key: --key NAME; to require no signature there: {self.trusted.let_go}"
+            raise InputError(Problem(f"must be signed by {names}, and {using}", file=store.address, hint=hint))
         return self.checked(store, current(store, self.whom, self.memory))
 
     @property
@@ -157,12 +157,12 @@ class Publisher:
     def checked(self, store: Store, index: Index) -> Index:
         """Return an index that this publisher may go on from, or refuse it."""
         if index.is_signed and not self.key:
-            hint = "sign with a key that its users trust, by --key NAME or PACKYARD_SIGNING_KEY"
+            hint = "sign with the key of the channel, by --key NAME or PACKYARD_SIGNING_KEY"
             raise InputError(Problem("its index is signed, and you have no key", file=store.address, hint=hint))
         if index.is_signed and not index.signers:
-            problem = f"its index is signed by {index.others[0]}, which you do not trust: you would vouch for it"
-            hint = f"if its publisher gave you that key by another way: {self.trusted.take}"
-            raise IntegrityError(Problem(problem, file=store.address, hint=hint))
+            other = index.others[0]
+            problem = f"is signed by {self.trusted.name(other)}, which you do not trust: your key would sign all of it"
+            raise IntegrityError(Problem(problem, file=store.address, hint=self.trusted.take(other)))
         if index.number and self.key and not (index.is_signed or self.is_repairing or as_registry(store)):
             parallel.each(partial(self._check_unsigned, store), index.entries, _AT_ONCE)
         return index
@@ -171,10 +171,10 @@ class Publisher:
         """Refuse to sign an index that nobody signed, and that lists what an own key signed: it was signed before."""
         data = provenance.get(store, entry.name, entry.version)
         if data and provenance.open(data, self._alone.optional(), file=entry.beside(provenance.end(data)))[1].signers:
-            problem = f"is not signed any more: {entry} has your signature, and its index has none"
+            problem = f"is not signed any more: you signed {entry}, and nobody its index"
             channel = quote(self.trusted.channel)
-            hint = "somebody may have changed what it lists; bring the index back from a backup, or look at it, "
-            hint += f"packyard list --from {channel}, and sign it again: packyard fsck {channel} --repair --key NAME"
+            hint = f"bring the index back from a backup; or look at it, packyard list --from {channel}, "
+            hint += f"and sign it: packyard fsck {channel} --repair --key NAME"
             raise IntegrityError(Problem(problem, file=store.address, hint=hint))
 
     def commit(self, store: Store, change: Callable[[Index], Index], *, before: Index | None = None) -> Index:
@@ -203,7 +203,7 @@ class Publisher:
             except ConflictError as error:
                 if time.monotonic() > end:
                     problem = f"others publish all the time, for {self.patience:g} seconds"
-                    hint = "run again later, or set PACKYARD_TIMEOUT to more seconds"
+                    hint = "run again later"
                     raise UnavailableError(Problem(problem, file=store.address, hint=hint)) from error
             time.sleep(random.uniform(0, pause))
             before, pause = None, min(2 * pause, _LONGEST_PAUSE)
@@ -222,7 +222,7 @@ class Publisher:
         if before.number and self.key and not before.is_signed:
             names = sorted(row.name for row in created.rows())
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            self.tell(f"the index is signed from now on; the signature vouches for {', '.join(names[:_SHOWN])}{more}")
+            self.tell(f"your key now signs all that {store.address} lists: {', '.join(names[:_SHOWN])}{more}")
         return created
 
 

@@ -117,8 +117,9 @@ class Index:
     _records: dict[str, Package] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def parse(cls, data: bytes, store: Store | None, trusted: Trust = NOBODY, *, file: str = KEY) -> Index:
+    def parse(cls, data: bytes, store: Store | None, trusted: Trust = NOBODY, *, file: str = "") -> Index:
         """Read index.json, or raise `IntegrityError`."""
+        file = file or (f"{store.address.rstrip('/')}/{KEY}" if store else KEY)
         content = opened(data, trusted, file=file)
         index = record.parse(content.payload, cls._read, kind=_KIND, file=file)
         return replace(index, store=store, data=data, signers=content.signers, others=content.others)
@@ -164,9 +165,9 @@ class Index:
         every = (entry for package in self.packages() for entry in package.entries)
         return tuple(sorted(every, key=lambda entry: (entry.name, reference.order(entry.version))))
 
-    def names(self, start: str = "") -> Iterator[str]:
-        """Yield the names that begin so, sorted."""
-        return iter(sorted(row.name for row in self.rows() if row.name.startswith(start)))
+    def names(self) -> list[str]:
+        """Return the names, sorted."""
+        return sorted(row.name for row in self.rows())
 
     def package(self, name: str) -> Package | None:
         """Return a package, or None if there is none of that name. Its record is read once."""
@@ -208,7 +209,7 @@ class Index:
         package = self.package(name)
         if package is None:
             near = suggest(name, self.names()) if len(self.shards) <= _NEAR else ""
-            raise InputError(Problem(f"the channel has no bundle {name!r}", hint=near))
+            raise InputError(Problem(f"the channel has no bundle {name!r}", hint=near, missing=name))
         return package
 
     # Changes.

@@ -36,12 +36,12 @@ class Policy:
     pre_releases: bool = False
 
     def named(self, package: Package) -> Iterator[tuple[IndexEntry, str]]:
-        """Yield the versions of a package that may go, and why."""
+        """Yield the versions of a package that may go, and why; without a reason, yanked ones that ``keep`` skips."""
         newest = sorted((each.version for each in package.entries if not each.yanked), key=reference.newest)
         newest = [each for each in newest if _is_release(each)] or newest
         floor = newest[-self.keep] if 0 < self.keep <= len(newest) else ""
         for entry in package.entries:
-            if why := self._why(entry, floor):
+            if (why := self._why(entry, floor)) or (self.keep and entry.yanked):
                 yield entry, why
 
     def _why(self, entry: IndexEntry, floor: str) -> str:
@@ -84,7 +84,7 @@ def gc(
         for package in map(index.named, names) if names else index.packages():
             removed.update(entry.key for entry in package.removed)
             for entry, why in policy.named(package):
-                kept = _protected(index, package, entry)
+                kept = _protected(index, package, entry) if why else "it is yanked, which --keep skips: add --yanked"
                 gone = "goes" if is_trial else "removed"
                 outcomes.append(Outcome(entry, "kept" if kept else gone, kept or why))
         outcomes.sort(key=lambda outcome: (outcome.entry.name, reference.order(outcome.entry.version)))
@@ -106,7 +106,8 @@ def _protected(index: Index, package: Package, entry: IndexEntry) -> str:
     """Say why a version stays, or nothing."""
     if package.latest == entry:
         return "it is the latest version"
-    return "" if index.is_closed(entry.version) else f"the release {entry.version} is open: publish --close closes it"
+    close = f"packyard publish --version {entry.version} --close --to CHANNEL"
+    return "" if index.is_closed(entry.version) else f"its release is open; to close it: {close}"
 
 
 def clear(store: Store, bundles: set[str]) -> None:

@@ -74,7 +74,7 @@ def open_store(address: str, *, patience: float = PATIENCE, tell: Callable[[str]
     try:
         return _opened(scheme, address, patience, tell)
     except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("obstore", "google"):
+        if (error.name or "").partition(".")[0] not in ("obstore", "google", "botocore"):
             raise
         problem = Problem(f"what {scheme}:// needs is not installed", hint=extras.install("cloud"))
         raise UnavailableError(problem) from error

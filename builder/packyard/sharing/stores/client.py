@@ -1,7 +1,7 @@
 """Web servers, and the one way to ask them, within bounds.
 
-`requests` connects, and urllib3's `Retry` repeats what a server is too busy for, or breaks off: all that packyard sends
-may be sent twice. What both leave open:
+`requests` connects, and urllib3's `Retry` repeats what a server is too busy for, or breaks off; `Client` does so within
+a body. All that packyard sends may be sent twice. What both leave open:
 
 1. A request ends after so many seconds, whatever the server does, and its body after so many bytes. It runs in a thread
    that is left behind: names, handshakes, headers, ``100 Continue`` and trailers cannot be bounded otherwise.
@@ -33,7 +33,7 @@ from packyard.sharing.stores.network import LOOK, OverdueError, authorities, lat
 from packyard.sharing.stores.store import PATIENCE, DeniedError, too_long
 
 _CONNECT, _LONGEST_WAIT = 10.0, 20.0  # seconds
-_CONNECTIONS, _REDIRECTIONS = 32, 10
+_CONNECTIONS, _REDIRECTIONS, _TRIES = 32, 10, 3
 _PIECE = 64 * 1024  # bytes that are read at a time, and of what a server says of an error
 _PORTS = {"http": 80, "https": 443}
 
@@ -140,7 +140,7 @@ class _Repetitions(urllib3.Retry):
 
 
 REPETITIONS = _Repetitions(
-    total=3,
+    total=_TRIES,
     connect=0,
     other=0,
     allowed_methods=None,
@@ -175,7 +175,7 @@ class Client:
         """
         end, responses = time.monotonic() + self._patience, list[requests.Response]()
         try:
-            return within(self._patience, lambda: self._answer(request, end, responses))
+            return within(self._patience, lambda: self._whole(request, end, responses))
         except OverdueError as error:
             for response in responses:
                 with suppress(OSError, RuntimeError, ValueError):
@@ -185,6 +185,15 @@ class Client:
             raise
         except Exception as error:  # the libraries raise many kinds, which share no base, for what a server sends
             raise _refusal(request, error) from error
+
+    def _whole(self, request: Request, end: float, responses: list[requests.Response], tries: int = _TRIES) -> Answer:
+        """Return the answer; one whose body breaks off is asked for again."""
+        try:
+            return self._answer(request, end, responses)
+        except urllib3.exceptions.ProtocolError:
+            if tries == 1:
+                raise
+            return self._whole(request, end, responses, tries - 1)
 
     def _answer(self, request: Request, end: float, responses: list[requests.Response]) -> Answer:
         """Return the answer with its body as it was sent; what is said of an error at length is left out."""

@@ -1,7 +1,7 @@
 """Buckets of S3: ``s3://bucket/prefix``, and where AWS's own tools find credentials, region and endpoint.
 
-That is the environment, then the profile in ``~/.aws``; roles of containers and machines are found by obstore. A
-profile that needs more than keys (a role, SSO, a program) is left to boto3.
+That is the environment, then the profile in ``~/.aws``, which boto3 reads; roles of containers and machines are found
+by obstore.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from obstore.store import S3Store
 
-from packyard.core.errors import Problem, UnavailableError
+from packyard.core.errors import UnavailableError
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore
@@ -23,21 +24,18 @@ from packyard.sharing.stores.store import PATIENCE
 
 #: Any of these says that the profile's credentials are not wanted.
 _GIVEN = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE")
-_KEYS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
-_OF_BOTO3 = ("role_arn", "sso_session", "sso_start_url", "login_session", "credential_process")
 _TRUE = ("1", "true", "on", "yes", "y")  # as obstore reads it, in upper case too
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _HOME_SECONDS = 10.0
 _REGION = re.compile(r"[a-z0-9-]{1,40}")
-#: Says that each bucket has a host of its own; in a profile, that is a line below ``s3``.
+#: Says that each bucket has a host of its own; in a profile, that is a setting of ``s3``.
 _VIRTUAL = "AWS_VIRTUAL_HOSTED_STYLE_REQUEST"
-_STYLE = re.compile(r"^\s*addressing_style\s*=\s*virtual\s*$", re.MULTILINE)
 
 
 def open_s3(address: str, *, patience: float = PATIENCE) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet, and nothing promised."""
     name, prefix = bucket.parse(address)
-    profile = endpoints.profile(os.environ)
+    profile = endpoints.profile()
     endpoint, own_host = _host(endpoints.s3(profile), name, profile)
     region = endpoints.first(*_REGIONS) or profile.get("region") or "us-east-1"
     trusted = authorities("AWS_CA_BUNDLE")
@@ -57,19 +55,22 @@ def open_s3(address: str, *, patience: float = PATIENCE) -> BucketStore:
     )
 
 
-def _credentials(profile: Mapping[str, str]) -> dict[str, Any]:
+def _credentials(profile: Mapping[str, Any]) -> dict[str, Any]:
     """Return obstore's settings for who is asking; what is in the environment, and roles, it finds itself."""
     is_unsigned = os.environ.get("AWS_SKIP_SIGNATURE", "").lower() in _TRUE
-    if is_unsigned or any(map(os.environ.get, _GIVEN)):
+    if not profile or is_unsigned or any(map(os.environ.get, _GIVEN)):
         return {}
-    if all(name in profile for name in _KEYS[:2]) and "role_arn" not in profile:
-        return {name.removeprefix("aws_"): profile[name] for name in _KEYS if name in profile}
-    return {"credential_provider": _boto3()} if any(name in profile for name in _OF_BOTO3) else {}
+    from botocore.session import Session
+    from obstore.auth.boto3 import Boto3CredentialProvider
+
+    with suppress(ValueError):  # the profile has no credentials
+        return {"credential_provider": Boto3CredentialProvider(Session())}
+    return {}
 
 
-def _host(endpoint: str, name: str, profile: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+def _host(endpoint: str, name: str, profile: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the server, and obstore's setting if each bucket has a host of its own there."""
-    style = os.environ.get(_VIRTUAL) or ("true" if _STYLE.search(profile.get("s3", "")) else "false")
+    style = os.environ.get(_VIRTUAL) or str(profile.get("s3", {}).get("addressing_style") == "virtual")
     if style.lower() not in _TRUE:
         return endpoint, {}
     scheme, _, host = endpoint.partition("://")
@@ -88,12 +89,3 @@ def _home(url: str) -> str:
         return ""
     region = answer.headers.get("x-amz-bucket-region", "")
     return region if _REGION.fullmatch(region) else ""
-
-
-def _boto3() -> Any:
-    try:
-        from obstore.auth.boto3 import Boto3CredentialProvider
-    except ImportError:
-        problem = "the AWS profile has a role, SSO or a program for its keys, which needs boto3"
-        raise UnavailableError(Problem(problem, hint="install boto3, or set AWS_ACCESS_KEY_ID")) from None
-    return Boto3CredentialProvider()

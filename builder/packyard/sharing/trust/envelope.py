@@ -23,12 +23,10 @@ from dataclasses import dataclass
 from packyard.core.bundle import record
 from packyard.core.bundle.record import FaultError, Record, list_of
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.trust.keys import Signing, SigningKey, Trust
+from packyard.sharing.trust.keys import IDENTITY, Signing, SigningKey, Trust
 
 BUNDLE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
-#: What is said in place of the id of a key where an identity signed that is not trusted.
-IDENTITY = "a Sigstore identity"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +85,7 @@ def _opened(data: bytes, trusted: Trust, file: str) -> Opened:
     if public is None:
         return Opened(payload=payload, others=(key,))
     if not public.has_signed(signed_bytes(payload), signature):
-        raise IntegrityError(Problem(f"the signature of {key} is wrong: it was altered", file=file))
+        raise IntegrityError(Problem(f"is not as {trusted.name(key)} signed it: it was changed", file=file))
     return Opened(payload=payload, signers=(key,))
 
 
@@ -106,12 +104,13 @@ def _read(fields: Record) -> tuple[str | None, bytes, bytes]:
 
 def _refusal(others: Sequence[str], trusted: Trust, file: str) -> IntegrityError:
     """Say why the signature does not count."""
-    let_go = f"to require no signature there any more: {trusted.let_go}"
+    names, let_go = " or ".join(map(trusted.name, trusted.signatories)), f"to require no signature: {trusted.let_go}"
     if others:
-        hint = f"if its publisher gave you that key by another way: {trusted.take}; {let_go}"
-        return IntegrityError(Problem(f"is signed by {others[0]}, which you do not trust", file=file, hint=hint))
-    hint = f"{', '.join(map(trusted.name, trusted.signatories))} must have signed it: ask its publisher; {let_go}"
-    return IntegrityError(Problem("is not signed", file=file, hint=hint))
+        problem = f"is signed by {trusted.name(others[0])}, and you trust {names}"
+        hint = f"did its publisher change keys? {trusted.take(others[0])}; {let_go}"
+        return IntegrityError(Problem(problem, file=file, hint=hint))
+    problem = f"is not signed, and you require the signature of {names}"
+    return IntegrityError(Problem(problem, file=file, hint=f"ask its publisher why; {let_go}"))
 
 
 def _encoded(value: object) -> bytes:

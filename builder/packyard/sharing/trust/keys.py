@@ -11,7 +11,7 @@ services make), the last two with SHA-256, as cosign has them. A key's id is the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import Any, Protocol, TypeAlias
@@ -19,6 +19,8 @@ from typing import Any, Protocol, TypeAlias
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError
 
+#: What is said in place of the id of a key where an identity signed that is not trusted.
+IDENTITY = "a Sigstore identity"
 #: The size of the largest PEM file, in bytes.
 LIMIT = 64 * 1024
 
@@ -225,14 +227,24 @@ class Trust:
         return (signatory for signatory in self.signatories.values() if isinstance(signatory, Identity))
 
     @property
-    def take(self) -> str:
-        """The command that trusts a publisher's key for the channel."""
-        return f"packyard keys trust FILE {quote(self.channel)}"
-
-    @property
     def let_go(self) -> str:
         """The command that requires no signature of the channel any more, and forgets what it had."""
         return f"packyard keys untrust {quote(self.channel)}"
+
+    def take(self, key_id: str) -> str:
+        """Say how to trust who signed, for the channel."""
+        channel = quote(self.channel)
+        if key_id == IDENTITY:
+            return f"ask its publisher who signs it, then: packyard keys trust IDENTITY {channel} --issuer URL"
+        return f"get the public key from its publisher, then: packyard keys trust FILE {channel}"
+
+    def signed(self, signers: Sequence[str], others: Sequence[str]) -> Sequence[str]:
+        """Return lines that say who signed, as far as the user can tell, and the command to go on with."""
+        if signers:
+            return [f"signed by {', '.join(map(self.name, signers))}, which you trust"]
+        if not others:
+            return ["not signed: nobody can tell who published it"]
+        return [f"signed by {self.name(others[0])}, which you do not trust", self.take(others[0])]
 
     def key(self, key_id: str) -> PublicKey | None:
         """Return the trusted key of an id."""
@@ -240,9 +252,10 @@ class Trust:
         return found if isinstance(found, PublicKey) else None
 
     def name(self, key_id: str) -> str:
-        """Return the id of who signed, with the name of a key that is trusted."""
+        """Return what messages call who signed: the name of a key that is trusted, and how its id begins."""
         key = self.key(key_id)
-        return f"{key.name} ({key_id[:19]}…)" if key and key.name else key_id
+        short = f"{key_id[:19]}…" if key_id.startswith("sha256:") else key_id
+        return f"{key.name} ({short})" if key and key.name else short
 
     def optional(self) -> Trust:
         """Return the same for what a signature elsewhere vouches for already, so that none is required."""

@@ -1,23 +1,19 @@
-"""The SBOM of a bundle: its files and the images that its pods run, as SPDX 2.3 JSON (https://spdx.github.io/spdx-spec/).
+"""The SBOM of a bundle: the images that its pods run, as SPDX 2.3 JSON (https://spdx.github.io/spdx-spec/).
 
-A bundle has one SBOM, the same bytes on every machine: its time is that of the archive's files. The workspace supplies
-the package, the owner of its namespace an image.
+A bundle has one SBOM, the same bytes on every machine: its time is that of the archive's files, which packyard.json
+lists. The workspace supplies the package, the owner of its namespace an image.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from packyard.core.bundle import record, tar
-from packyard.core.digest import Digest
 from packyard.core.kubernetes import images
 
 if TYPE_CHECKING:
-    from packyard.core.bundle.archive import Member
     from packyard.core.bundle.bundle import Bundle
 
 _DOCUMENT, _PACKAGE = "SPDXRef-DOCUMENT", "SPDXRef-Package"
@@ -28,7 +24,6 @@ _LICENSES = {"licenseConcluded": _UNSAID, "copyrightText": _UNSAID}
 def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
     """Return the SBOM of a bundle; ``supplier`` is the organization that publishes it."""
     name, version = bundle.manifest.name, bundle.manifest.version
-    files = [_file(number, member) for number, member in enumerate(bundle.members, start=1)]
     containers = [_image(number, image) for number, image in enumerate(bundle.manifest.images, start=1)]
     package = {
         "SPDXID": _PACKAGE,
@@ -36,8 +31,7 @@ def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
         "versionInfo": version,
         "supplier": f"Organization: {supplier}" if supplier else _UNSAID,
         "downloadLocation": _UNSAID,
-        "filesAnalyzed": True,
-        "packageVerificationCode": {"packageVerificationCodeValue": _verification_code(bundle.members)},
+        "filesAnalyzed": False,
         "licenseDeclared": _UNSAID,
         **_LICENSES,
     }
@@ -49,21 +43,12 @@ def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
         "documentNamespace": f"urn:packyard:{name}:{quote(version, safe='')}:{bundle.tar.hex}",
         "creationInfo": {"created": _time(), "creators": ["Tool: packyard"]},
         "packages": [package, *containers],
-        "files": files,
         "relationships": [
             _related(_DOCUMENT, "DESCRIBES", _PACKAGE),
-            *(_related(_PACKAGE, "CONTAINS", str(file["SPDXID"])) for file in files),
             *(_related(_PACKAGE, "DEPENDS_ON", str(image["SPDXID"])) for image in containers),
         ],
     }
     return record.to_bytes(document)
-
-
-def _file(number: int, member: Member) -> dict[str, object]:
-    digests = {"SHA1": _sha1(member), "SHA256": Digest.of(member.data).hex}
-    checksums = [{"algorithm": name, "checksumValue": value} for name, value in digests.items()]
-    named = {"SPDXID": f"SPDXRef-File-{number}", "fileName": f"./{member.path}", "checksums": checksums}
-    return {**named, "licenseInfoInFiles": [_UNSAID], **_LICENSES}
 
 
 def _image(number: int, image: str) -> dict[str, object]:
@@ -91,15 +76,6 @@ def _image(number: int, image: str) -> dict[str, object]:
 
 def _related(one: str, how: str, other: str) -> dict[str, str]:
     return {"spdxElementId": one, "relationshipType": how, "relatedSpdxElement": other}
-
-
-def _verification_code(members: Sequence[Member]) -> str:
-    """Return what SPDX 2.3 says in 7.9: the SHA-1 of all files' SHA-1, sorted."""
-    return hashlib.sha1("".join(sorted(map(_sha1, members))).encode(), usedforsecurity=False).hexdigest()
-
-
-def _sha1(member: Member) -> str:
-    return hashlib.sha1(member.data, usedforsecurity=False).hexdigest()
 
 
 def _time() -> str:

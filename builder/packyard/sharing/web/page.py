@@ -1,9 +1,8 @@
-"""The page of a channel: an ``index.html`` beside its folders, and a page for each version of each package.
+"""The page of a channel: an ``index.html`` beside its folders, and a page for each package.
 
     index.html              the packages, and a search over what `packyard show` prints of them
     404.html                so that hosts do not answer with another page for what is missing
-    web/p/bert.html         a package in its latest version
-    web/p/bert_1.2.0.html   a package in one version, also one that was removed
+    web/p/bert.html         a package in its latest version, and which versions there are
     web/page.css, page.js   the same for all
 
 Packages, indexes and addresses are hostile. Templates escape all that they are given; only `picture` and `readme` make
@@ -32,13 +31,13 @@ FOLDER = "web/p/"
 _LIMIT = 16 * 1024 * 1024  # bytes of an index.html
 _OURS = b'<meta name="generator" content="packyard">'
 
-#: What a template says of a package, and of one of its versions: `cli.sharing.web_content` makes them.
+#: What a template says of a package: `cli.sharing.web_content` makes them.
 Fields: TypeAlias = Mapping[str, Any]
 
 
-def key(name: str, version: str = "") -> str:
-    """Return the key of the page of a package, in its latest version or in one; no name has a ``_``."""
-    return f"{FOLDER}{name}_{version}.html" if version else f"{FOLDER}{name}.html"
+def key(name: str) -> str:
+    """Return the key of the page of a package."""
+    return f"{FOLDER}{name}.html"
 
 
 def files(packages: Sequence[Fields], *, address: str = "", bundles: str = "") -> dict[str, bytes]:
@@ -50,12 +49,8 @@ def files(packages: Sequence[Fields], *, address: str = "", bundles: str = "") -
     made = {f"web/{name}": (_folder() / name).read_bytes() for name in ("page.css", "page.js")}
     package_page = _templates().get_template("package.html")
     for package in packages:
-        for version in package["versions"]:
-            text = package_page.render(page=page, package=package, each=version, root="../../").encode()
-            made[key(package["name"], version["version"])] = text
-            if version["version"] == (package["latest"] or package["versions"][0]["version"]):
-                made[key(package["name"])] = text
-    listed = [each for each in packages if each["latest"]]
+        made[key(package["name"])] = package_page.render(page=page, package=package, root="../../").encode()
+    listed = [package for package in packages if package["latest"]]
     made[INDEX] = _templates().get_template("list.html").render(page=page, packages=listed, root="").encode()
     made[MISSING] = (_folder() / MISSING).read_bytes()
     return made

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
 from packyard.core.bundle import address, shipped
-from packyard.core.errors import Problem, refuse
+from packyard.core.errors import BeyondError, InputError, Problem, refuse
 from packyard.core.files import regular
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import unmerged
@@ -83,7 +84,7 @@ class Inputs:
     def _every(self) -> list[Setter]:
         """The setters of all Krmfiles, and those of options that share one, each once."""
         own = [setter for krmfile in self.krmfiles for setter in krmfile.definitions.setters.values()]
-        shared = {name: each for option in self.options if not option.below for name, each in option.setters.items()}
+        shared = {name: each for option in self.options for name, each in option.setters.items()}
         return [*own, *shared.values()]
 
     def _settable_in(self, setter: Setter) -> str:
@@ -109,7 +110,15 @@ def render(directory: Path, *, path: str, inputs: Inputs | None = None, command:
 def build(directory: Path, *, path: str) -> bytes:
     """Build a directory as `render` does, whatever is still to be set."""
     program = programs.find(path)
-    return program.build(directory) if program else builtin.build(directory)
+    if program is None:
+        return builtin.build(directory)
+    try:
+        return program.build(directory)
+    except InputError as error:
+        if "yaml: " in str(error):
+            with suppress(BeyondError):
+                builtin.build(directory)  # which names the file and the line
+        raise
 
 
 def unset(directory: Path) -> list[Setter]:
@@ -119,7 +128,7 @@ def unset(directory: Path) -> list[Setter]:
 
 def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
     for option in options:
-        if option.krmfile and option.setters and not option.below:
+        if option.krmfile and option.setters:
             krmfile = option.krmfile
             yield from rule.find_broken(krmfile.root, krmfile.definitions.setters, option.setters)
 

@@ -41,7 +41,8 @@ class Krmfile:
         self.source = source
         documents = self.documents = [document for document in parse_text(source) if document.root is not None]
         if not documents:
-            raise InputError(Problem("is empty", file=source.name, hint="packyard cfg init writes one"))
+            hint = "delete it; packyard cfg init then writes one, and packyard get fetches that of a package"
+            raise InputError(Problem("is empty", file=source.name, hint=hint))
         check_keys(documents[0])
         root = documents[0].root
         if not isinstance(root, MappingNode):
@@ -63,14 +64,6 @@ class Krmfile:
     def entries(self) -> list[Entry]:
         """The entries of all definitions, of other kinds too."""
         return self._definitions.entries if self._definitions else []
-
-    def rename(self, name: str) -> None:
-        """Take this for the file of another name, which has the same bytes."""
-        self.source.name = name
-        self.definitions = Definitions(
-            {key: setter._replace(file=name) for key, setter in self.definitions.setters.items()},
-            {key: item._replace(file=name) for key, item in self.definitions.substitutions.items()},
-        )
 
     def setter_entry(self, name: str) -> tuple[MappingNode, MappingNode]:
         """Return a setter's definition and the ``setter`` mapping in it."""

@@ -52,7 +52,7 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
     if "text" in keywords:
         return f"{setter.name} takes text in UTF-8, not {', '.join(shown(text, quoted=True) for text in texts)}"
     if "one" in keywords:
-        return f"{setter.name} takes one value, not {len(texts)}: a text with blanks is in quotes"
+        return f"{setter.name} takes one value, not {len(texts)}: give it once, a text with blanks in quotes"
     if not any(texts) and not (texts and setter.is_list):
         return f"{setter.name} needs a value: {describe(setter)}"
     values = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)

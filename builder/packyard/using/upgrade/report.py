@@ -1,25 +1,20 @@
-"""What differs, in words: each change once, below all the places that have it.
+"""What differs, in words: each change in a sentence, or a sentence for each kind of change.
 
-bert-k8s/multi-node/nfs
-bert-k8s/multi-node/pvc
-  setter WORKERS: default 2 → 4
-  Job run: spec.completions 2 → 4 (set by WORKERS)
+setter WORKERS: default 2 → 4                               setter WORKERS: default 2 → 4
+Job run: spec.completions 2 → 4 (set by WORKERS)            2 fields changed: Job
+Job run: spec.parallelism 2 → 4 (set by WORKERS)
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from packyard.core.errors import shown
 from packyard.core.yaml.strict import read_plain
 from packyard.using.upgrade.difference import Change
 
 _LONGEST = 80  # characters of a value
-
-#: What differs, by packages.
-Found = Mapping[str, Sequence[Change]]
 
 
 def document(package: str, change: Change) -> dict[str, object]:
@@ -29,11 +24,32 @@ def document(package: str, change: Change) -> dict[str, object]:
     return {"package": package, **values, "breaking": change.is_breaking}
 
 
-def text(changes_by_package: Found) -> Iterator[str]:
-    """Yield the lines for a terminal."""
-    for places, changes in _grouped(changes_by_package):
-        yield from places
-        yield from (f"  {'BREAKING: ' if change.is_breaking else ''}{sentence(change)}" for change in changes)
+def text(changes: Sequence[Change]) -> list[str]:
+    """Return a sentence for each change."""
+    return [f"{_mark(change)}{sentence(change)}" for change in changes]
+
+
+def summary(changes: Sequence[Change]) -> list[str]:
+    """Return a sentence for each kind of change; of objects only the kinds are named."""
+    kinds: dict[tuple[str, ...], list[Change]] = {}
+    for change in changes:
+        is_inside = change.what == "field" or (change.path and not change.is_breaking)
+        kind = (_mark(change), change.what, "changed" if is_inside else change.change, change.note)
+        kinds.setdefault(kind, []).append(change)
+    sentences = []
+    for (mark, what, how, note), alike in sorted(kinds.items(), key=lambda item: not item[0][0]):
+        if len(alike) == 1 and what not in ("field", "object"):
+            sentences.append(f"{mark}{sentence(alike[0])}")
+            continue
+        of_kind = what in ("field", "object")
+        names = dict.fromkeys(change.name.partition(" ")[0] if of_kind else change.name for change in alike)
+        counted = f"{mark}{len(alike)} {what}{'s' * (len(alike) > 1)} {how}: {', '.join(names)}"
+        sentences.append(counted + (f" ({note})" if note else ""))
+    return sentences
+
+
+def _mark(change: Change) -> str:
+    return "BREAKING: " if change.is_breaking else ""
 
 
 def sentence(change: Change) -> str:
@@ -70,22 +86,3 @@ def _value(change: Change, value: object) -> str:
         return shown(value)
     shown_value = json.dumps(value, ensure_ascii=False)
     return shown_value if len(shown_value) <= _LONGEST else shown_value[:_LONGEST] + "…"
-
-
-def _grouped(changes_by_package: Found) -> list[tuple[tuple[str, ...], list[Change]]]:
-    """Return the changes by the places that share them; of objects that differ by name alone only the kind is named."""
-    alike: dict[str, tuple[Change, dict[str, str]]] = {}
-    for package, changes in changes_by_package.items():
-        for change in changes:
-            row = document("", change)
-            del row["where"]
-            if change.what in ("object", "field"):
-                row["name"] = change.name.partition(" ")[0]
-            _, names = alike.setdefault(json.dumps(row), (change, {}))
-            names["/".join(filter(None, (package, change.where)))] = change.name
-    groups: dict[tuple[str, ...], list[Change]] = {}
-    for change, names in alike.values():
-        is_one = len(set(names.values())) == 1
-        group = groups.setdefault(tuple(names), [])
-        group.append(change if is_one else replace(change, name=change.name.partition(" ")[0]))
-    return list(groups.items())

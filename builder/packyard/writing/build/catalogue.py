@@ -68,13 +68,9 @@ def pack_into(
     *,
     jobs: int,
     done: Callable[[int], None] = lambda _: None,
-    describe: Callable[[Bundle], Mapping[str, bytes]] = lambda _: {},
 ) -> Catalogue:
-    """Write the bundles of packages into a folder, in the order of their names; `read_inputs` has what each is from.
-
-    What ``describe``, called where a bundle is packed, says of it is written beside it: NAME and an ending of its own.
-    """
-    return _run(here, version, names, partial(_write, folder.absolute(), describe), jobs, done)
+    """Write the bundles of packages into a folder, in the order of their names; `read_inputs` has what each is from."""
+    return _run(here, version, names, partial(_write, folder.absolute()), jobs, done)
 
 
 def read_inputs(folder: Path, name: str) -> dict[str, Digest]:
@@ -107,11 +103,8 @@ def _stage(out_dir: Path, stage_dir: Path, bundle: Bundle, _: Mapping[str, Diges
     tree.stage(bundle, out_dir, stage_dir)
 
 
-def _write(
-    folder: Path, describe: Callable[[Bundle], Mapping[str, bytes]], bundle: Bundle, inputs: Mapping[str, Digest]
-) -> None:
-    files = {".tar.gz": bundle.data, **describe(bundle), _INPUTS: json.dumps(inputs).encode()}
-    for ending, data in files.items():
+def _write(folder: Path, bundle: Bundle, inputs: Mapping[str, Digest]) -> None:
+    for ending, data in ((".tar.gz", bundle.data), (_INPUTS, json.dumps(inputs).encode())):
         file = folder / f"{bundle.name}{ending}"
         try:
             file.write_bytes(data)

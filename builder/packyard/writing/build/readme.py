@@ -1,7 +1,7 @@
 """A bundle's README: Markdown fragments, rendered by Jinja2 and joined.
 
     {% for row in example.required %}
-    kustomize cfg set . {{ row.name }} {{ row.example }}      ->      kustomize cfg set . PVC_NAME workdisk
+    packyard set . {{ row.name }}={{ row.example }}      ->      packyard set . PVC_NAME=workdisk
     {% endfor %}
 
 Fragments are files whose names begin with a number, in the order of their names. They are rendered by

@@ -1,4 +1,4 @@
-"""Faults of images: none, a name that is no image, a stand-in that nobody replaced, one image pulled in two ways."""
+"""Faults of images: none, a name that is no image, a stand-in that nobody replaced."""
 
 from __future__ import annotations
 
@@ -24,13 +24,11 @@ _STAND_IN = re.compile(
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
-    """Find images that cannot be pulled, or are pulled in several ways."""
-    policies: dict[str, Scalar] = {}
+    """Find images that cannot be pulled."""
     for root in parsed.fresh:
         for pod in parsed.pods_of(root):
             for container in pod.containers:
                 yield from _image(container, root, pod, parsed)
-                yield from _policy(container, policies)
 
 
 def _image(container: MappingNode, root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
@@ -61,13 +59,3 @@ def _must_have(image: object, root: MappingNode, pod: Pod[MappingNode], parsed: 
     if isinstance(image, Scalar) and image.comment and parse(image.comment.text):
         return False
     return pod.template is not None and parsed.complete and pods.knows(kind_of(root))
-
-
-def _policy(container: MappingNode, policies: dict[str, Scalar]) -> Iterator[Finding]:
-    """Find an image that one container pulls each time, and another one only where it is missing."""
-    image, policy = container.text("image"), container.scalar("imagePullPolicy")
-    first = policies.setdefault(image, policy) if image and policy else policy
-    if policy and first and first.value != policy.value:
-        line = first.source.locate(first.start)[0]
-        message = f"imagePullPolicy is {policy.value} here and {first.value} at line {line} of {first.source.name}"
-        yield breach("pull-policy-differs", policy, message, "pull one image in one way")

@@ -15,8 +15,8 @@ from packyard.core.kubernetes.kinds import called, is_kind, name_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import all_comments, check_keys, entries, parse_file, walk
-from packyard.core.yaml.node import Comment, Document, Entry, MappingNode, Node, Source
+from packyard.core.yaml.document import all_comments, check_keys, entries, parse_file
+from packyard.core.yaml.node import Comment, Document, MappingNode, Node, Source
 from packyard.using.setters import fields
 from packyard.using.setters.comment import is_marked
 from packyard.using.setters.definition import Definitions
@@ -52,7 +52,6 @@ class Parsed:
     reached: Mapping[int, frozenset[str]]  # the setters that change each bound field, by its node
     pods: Mapping[int, list[Pod[MappingNode]]]  # those of each object, by its node
     roots: Mapping[int, MappingNode]  # the root of the document of each bound field, by its node
-    keys: Mapping[int, Mapping[str, list[tuple[MappingNode, Entry]]]]  # what has each key in each object, by its node
     programs: Mapping[str, bytes]  # by the names of their files
     added: frozenset[str] = frozenset()  # files of options, which may name what their users bring
     unchanged: frozenset[int] = frozenset()  # the objects that an option left as they were judged, by their nodes
@@ -117,10 +116,6 @@ class Parsed:
         """The objects that are not judged yet."""
         return [root for root in self.objects if id(root) not in self.unchanged]
 
-    def entries_of(self, root: MappingNode, *names: str) -> list[tuple[MappingNode, Entry]]:
-        """Return the entries with these keys, wherever in an object, each with the mapping that has it."""
-        return [each for name in names for each in self.keys[id(root)].get(name, ())]
-
     def image(self, reference: str) -> str:
         """Return an image as the kustomizations of the build leave it."""
         return self.builds[0].image(reference) if len(self.builds) == 1 else reference
@@ -167,7 +162,6 @@ class Parsed:
             reached=reached,
             pods={**self.pods, **{id(root): pods.find(root) for root in inside}},
             roots={**self.roots, **{id(binding.node): root for root in new for binding in bound[id(root)]}},
-            keys={**self.keys, **{id(root): _keys(root) for root in inside}},
             added=added,
             unchanged=frozenset(self.pods) - set(map(id, inside)),
         )
@@ -214,7 +208,6 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
         reached=reached,
         pods={key: pods.find(root) for key, root in objects.items()},
         roots={key: root for file in files.values() for key, root in file.roots.items()},
-        keys={key: _keys(root) for key, root in objects.items()},
         programs={posixpath.basename(path): data for path, data in package.programs.items()},
     )
 
@@ -261,15 +254,6 @@ def _generated(package: PackageFiles, memo: Memo) -> dict[str, list[MappingNode]
 def _generators(data: bytes, path: str) -> list[MappingNode]:
     roots = (document.root for document in parse_file(data, path))
     return [made for root in roots if isinstance(root, MappingNode) for made in generated.objects(root)]
-
-
-def _keys(root: MappingNode) -> dict[str, list[tuple[MappingNode, Entry]]]:
-    """Return all entries of an object by their keys."""
-    by_key: dict[str, list[tuple[MappingNode, Entry]]] = {}
-    for node in (each for each in walk(root) if isinstance(each, MappingNode)):
-        for entry in node.entries:
-            by_key.setdefault(entry.name, []).append((node, entry))
-    return by_key
 
 
 def _with_embedded(build: Build, reached: dict[int, frozenset[str]]) -> Build:

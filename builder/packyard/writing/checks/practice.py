@@ -12,6 +12,7 @@ from packyard.core.kubernetes import images, pods
 from packyard.core.kubernetes.kinds import CORE, LASTING, RAY, RBAC, is_kind, kind_of, names, of
 from packyard.core.kubernetes.lifetimes import is_endless
 from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
@@ -96,8 +97,8 @@ def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:
 
 
 def _deadlines(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    for _, entry in parsed.entries_of(root, *_LIMITS) if parsed.is_own else ():
-        if isinstance(entry.value, Scalar) and not parsed.changed_by(entry.value):
+    for entry in (entry for node in walk(root) for entry in entries(node)) if parsed.is_own else ():
+        if entry.name in _LIMITS and isinstance(entry.value, Scalar) and not parsed.changed_by(entry.value):
             message = f"{entry.name} is {entry.value.value}, and no setter changes or removes it"
             yield breach("fixed-deadline", entry, message, "remove it, or bind a setter")
 

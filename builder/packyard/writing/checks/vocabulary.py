@@ -110,9 +110,9 @@ def _alike(parsed: Parsed) -> Iterator[tuple[Scalar, str, str]]:
 def _half_bound(parsed: Parsed) -> Iterator[Finding]:
     """Find a Job of as many pods at once as in all, of which a set changes one number alone."""
     for root in parsed.objects:
-        for holder, entry in parsed.entries_of(root, "completions"):
-            completions, at_once = entry.value, holder.scalar("parallelism")
-            if not isinstance(completions, Scalar) or not at_once or completions.value != at_once.value:
+        for holder in walk(root):
+            completions, at_once = holder.scalar("completions"), holder.scalar("parallelism")
+            if not completions or not at_once or completions.value != at_once.value:
                 continue
             is_half = bool(parsed.changed_by(completions)) != bool(parsed.changed_by(at_once))
             if holder.text("completionMode") == "Indexed" and is_half:

@@ -56,14 +56,13 @@ def of_folder(
     folder: Path,
     build: Build,
     origin: str,
-    only: Sequence[str] = (),
 ) -> Imported:
     """Return a package of the use cases that a folder holds.
 
     A use case whose parts compose to something else than kustomize builds is taken as it is built.
     """
     check_name(here, name)
-    source = Tree(folder, build, only)
+    source = Tree(folder, build)
     paths = _paths(here, source)
     as_built: dict[str, str] = {}
     while True:
@@ -74,7 +73,7 @@ def of_folder(
             break
         as_built |= {path: str(problems[0]._replace(hint="")) for path, problems in faults.items()}
     problems = [problem for some in faults.values() for problem in some]
-    refuse(problem._replace(hint=problem.hint or "leave out what is wrong: --only PATH") for problem in problems)
+    refuse(problems)
     _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
     notes = [*source.notes, *source.left(), *binder.notes]
     notes += [
@@ -94,7 +93,6 @@ def _paths(here: Workspace, source: Tree) -> dict[str, str]:
     shown = source.sources.shown("")
     if not source.folders:
         hint = "it needs manifests, a kustomization.yaml for each use case, or a Kptfile"
-        hint = "--only names none, or what others build on" if source.only else hint
         raise InputError(Problem("holds no use case", file=shown, hint=hint))
     return use_cases.paths(source.folders, here.prefix, shown, source.sources.root_dir.resolve().name)
 

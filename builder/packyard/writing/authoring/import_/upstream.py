@@ -123,12 +123,10 @@ class UseCase:
 
 
 class Tree:
-    """The use cases of a folder, and what they build on; ``only`` are files and folders in it, or nothing for all."""
+    """The use cases of a folder, and what they build on."""
 
-    def __init__(self, folder: Path, build: Build, only: Sequence[str]) -> None:
-        self.sources, self.only = Sources(folder), only
-        unknown = [path for path in only if not self.sources.exists(path)]
-        refuse(Problem("no such file or folder", file=self.sources.shown(path)) for path in unknown)
+    def __init__(self, folder: Path, build: Build) -> None:
+        self.sources = Sources(folder)
         self.folders = self._leaves()
         self._wide, self._below = Sources(Path("/")), os.path.relpath(folder.resolve(), "/")
         self._build = build
@@ -168,22 +166,12 @@ class Tree:
 
     def _leaves(self) -> list[str]:
         """Return the folders of use cases, or of manifests without any kustomization."""
-        folders = use_cases.leaves(self.sources)
-        if not folders and self._manifests(""):
-            folders = [""]
-        bare = {folder for folder in folders if not kustomizations(self.sources, folder)}
-        return [folder for folder in folders if self._is_wanted(folder, has_files=folder in bare)]
-
-    def _is_wanted(self, path: str, *, has_files: bool = False) -> bool:
-        """Say whether a folder or file is asked for; one that ``has_files`` may hold what is."""
-        holds = use_cases.holds
-        return not self.only or any(holds(each, path) or (has_files and holds(path, each)) for each in self.only)
+        return use_cases.leaves(self.sources) or ([""] if self._manifests("") else [])
 
     def _manifests(self, folder: str) -> list[str]:
-        """Return the YAML files below a folder that are not hidden, and asked for."""
+        """Return the YAML files below a folder that are not hidden."""
         files = [file for end in ("yaml", "yml") for file in self.sources.list(folder, f"**/*.{end}")]
-        visible = [file for file in files if "/." not in f"/{file}" and self.sources.is_file(file)]
-        return [each for each in visible if self._is_wanted(each)]
+        return [file for file in files if "/." not in f"/{file}" and self.sources.is_file(file)]
 
     def _of_manifests(self, folder: str, path: str) -> UseCase:
         """Take all files below a folder that are not for functions of kpt alone."""
@@ -234,8 +222,8 @@ class Tree:
 
     def _of_text(self, folder: str, text: bytes, reason: str) -> Part:
         """Take what kustomize builds of a folder, which keeps no comments."""
-        what = "kustomizations taken as kustomize builds them, without their comments and setters"
-        todo = f"go on with the objects in {_BUILT} of their bases, and bind the fields again that users set"
+        what = "kustomizations that packyard does not compose, taken as kustomize builds them"
+        todo = f"go on with the objects in {_BUILT} of their bases; comments and setters are not in it"
         place = self.sources.shown(relpath(folder, self._below))
         self.notes.append(Note(LOST, what, todo, (f"{place}: {reason}",)))
         shown = f"{place} as built"
@@ -377,7 +365,7 @@ def _fault(document: Document) -> Problem | None:
     root = document.root
     if _is_object(root):
         return None
-    hint = "complete it, or name the files and folders that hold objects: --only PATH"
+    hint = "complete it, or import a copy of the folder without this file"
     message = "is not an object that kustomize builds: apiVersion, kind and metadata.name are needed"
     return root.problem(message, hint) if root else None
 
