@@ -119,10 +119,8 @@ def test_what_packyard_carries_is_pinned_as_a_channel_is(here: Path, monkeypatch
     words = ("render", "mnist-fp32-training-k8s/first-run/none", "--built-in", "--locked", "-o", "json")
     assert any(item["kind"] == "Job" for item in json.loads(done(*words)))
     lock = (here / "packyard.lock").read_text()
-    digit = lock.partition("tar: sha256:")[2][0]
-    tiny.write(
-        here / "packyard.lock", lock.replace(f"tar: sha256:{digit}", f"tar: sha256:{'1' if digit == '0' else '0'}")
-    )
+    before, _, after = lock.partition('"tar": "sha256:')
+    tiny.write(here / "packyard.lock", f'{before}"tar": "sha256:{"1" if after[0] == "0" else "0"}{after[1:]}')
     assert "is not what is pinned" in refused(*words)
 
 

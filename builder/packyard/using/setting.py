@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from packyard.core.errors import ConflictError, InputError, Problem, refuse, suggest
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-from packyard.core.work.memo import Memo
 from packyard.using.options import folder
+from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters.change import check_rules, join, read_changed, unbound
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile
@@ -35,10 +35,9 @@ _NOT_SHIPPED: Shipped = {}
 class PackageSetters:
     """All setters of a package, each file parsed once for their names and for planning."""
 
-    def __init__(self, package: PackageFiles, memo: Memo | None = None) -> None:
+    def __init__(self, package: PackageFiles) -> None:
         self._package = package
-        self._memo = Memo() if memo is None else memo
-        self.krmfile = read_krmfile(package, self._memo)
+        self.krmfile = read_krmfile(package)
         self._kpt = None if package.is_of_kustomize else _read_kpt(package)
         self.names = self._kpt.names() if self._kpt else {*self.krmfile.definitions.setters}
 
@@ -46,7 +45,7 @@ class PackageSetters:
         """Plan to give setters values, and to take others back, as `plan` does."""
         package = self._package
         if self._kpt is None:
-            return plan(package, assignment, shipped=shipped, memo=self._memo)
+            return plan(package, assignment, shipped=shipped, krmfile=self.krmfile)
         definitions = self.krmfile.definitions
         refuse(
             unknown(name, self.names, package, definitions, assignment.command)
@@ -129,7 +128,7 @@ def set_values(
     refuse([] if keep else misfits)
     beside = _beside(directory, assignment.names, options, recursive=recursive)
     tree = Tree(beside.root_dir if beside else directory)
-    memo, known = Memo(), set[str]()
+    known = set[str]()
     changes: list[Change] = []
     problems: list[Problem] = []
     files: dict[str, tuple[bytes | None, bytes | None]] = {}
@@ -141,7 +140,7 @@ def set_values(
             try:
                 before = read_changed(tree, place.path, after, place.where)
                 edited = _edited(before, switched)
-                setters = PackageSetters(before.with_files(edited), memo)
+                setters = PackageSetters(before.with_files(edited))
                 known |= setters.names
                 here = assignment
                 if recursive or beside or keep:
@@ -210,8 +209,8 @@ def _places(tree: Tree, directory: Path, beside: Beside | None, *, recursive: bo
     base = beside.directory if beside else ""
     for path in find_packages(own, recursive=recursive, kpt=True):
         yield Place(join(base, path).rstrip("/"), own.prefix + join(path, ""))
-    for path, names in beside.packages.items() if beside else ():
-        yield Place(path, tree.prefix + join(path, ""), names)
+    if beside:
+        yield Place(OPTIONS, tree.prefix + join(OPTIONS, ""), beside.names)
 
 
 def _shipped(directory: Path) -> Shipped:

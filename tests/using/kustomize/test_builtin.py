@@ -24,16 +24,12 @@ yes no on off y n Yes ~ null Null true True TRUE false '' "" "a\\tb\\u0007" 'it'
 1_000 0_1 1__0 _1 0b1_1 0x_1 1_.5 .5_0 ._5 9223372036854775807 9223372036854775808 -9223372036854775809
 18446744073709551615 18446744073709551616 +18446744073709551615 123456789012345678901 0777777777777777777777777
 1.10 .5 5. +.5 -.5 -0.0 1e3 1E3 12e03 1e+3 1e 1e6 1e20 1e21 1e400 1.5e300 1e-7 0.000001 1.5e-300 0.1
-1:30 1:30:00 2020-01-01 2020-1-1 2020-13-01 2020-02-30 0000-01-01 2001-12-14t21:59:43.10-05:00 2001-12-14T21:59:43Z
-2001-12-14T21:59:43 2001-12-14T1:2:3Z 2001-12-14T21:59:43.100Z 2001-12-14T24:59:43Z 2001-12-14T21:59:43+00:00
-2001-12-14T21:59:43,5Z 2001-12-14T21:59:43.Z 2001-12-14T21:59:43+0530 2001-12-14T21:59:43.1234567890Z
+1:30 1:30:00 2001-12-14T21:59:43Z 2001-12-14T24:59:43Z
 = - -a ? - : << .inf -.inf .nan @a `a %a &anchor *nothing ! !!str [] {} [1,'2',08] {a,b}"""
 SCALARS = WORDS.split()
 SCALARS += ["!!str 1", "!!str 2020-01-01", "!!int '1'", "!!int 0x10", "!!float 1", "!!bool 'true'", "!!bool yes"]
-SCALARS += ["!!null ''", "!!int 5.0", "! 5", "2001-12-14 21:59:43", "2001-12-14  21:59:43.10", "2001-12-14 21:59:43 -5"]
+SCALARS += ["!!null ''", "!!int 5.0", "! 5"]
 SCALARS += [
-    "2001-12-14 21:59:60",
-    "2001-12-14 21:59:43.",
     "one two",
     "a: b",
     "a #b",
@@ -114,6 +110,13 @@ def test_reads_every_scalar_as_kustomize_does(judge: Judge, scalar: str) -> None
             build(judge.folder)
     else:
         assert judge.real({"a.yaml": build(judge.folder).decode()}) == expected
+
+
+def test_a_date_without_quotes_is_left_to_kustomize(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text(RESOURCES)
+    (tmp_path / "a.yaml").write_text(f"{HEAD}spec: {{a: 2020-01-01}}\n")
+    with pytest.raises(BeyondError, match=r"a\.yaml:4:11: kustomize writes 2020-01-01 as a time \(put it in quotes"):
+        build(tmp_path)
 
 
 @pytest.mark.parametrize("scalar", ["yes", "1", "true", "~", "1.5", "2020-01-01", "'1'", "08", "0x1", '"y"', "? 1"])

@@ -1,4 +1,4 @@
-"""What definitions admit: every keyword beside the real program's answer, and the formats that are ours."""
+"""What definitions admit: every keyword beside the real program's answer, and formats."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ FORMATS = judged.mapping("formats")
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_format_admits_what_kubernetes_does(name: str) -> None:
+def test_a_format_admits_what_is_one(name: str) -> None:
     good, bad = FORMATS[name]
     assert [text for text in good if not formats.admits(name, text)] == []
     assert [text for text in bad if formats.admits(name, text)] == []

@@ -9,7 +9,6 @@ from packyard.cli import output, state
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.core.files.tree import Tree
-from packyard.core.work.memo import Memo
 from packyard.using.setters.definition import Definitions
 from packyard.using.setters.listing import ListedSetter, list_setters
 from packyard.using.setters.packages import find_packages, read_krmfile, read_package
@@ -30,12 +29,12 @@ def list_package_setters(words: Sequence[str]) -> int:
     parsed = FLAGS.parse(words)
     folder, *names = blocks.arguments(parsed, 1, 2)
     blocks.check_folder(folder)
-    tree, memo = Tree(Path(folder)), Memo()
+    tree = Tree(Path(folder))
     state.tell_pending(tree)
     for number, package in enumerate(find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)):
         files = read_package(tree, package)
-        definitions = read_krmfile(files, memo).definitions
-        rows = [row for row in list_setters(files, definitions, memo) if not names or row.setter.name == names[0]]
+        definitions = read_krmfile(files).definitions
+        rows = [row for row in list_setters(files, definitions) if not names or row.setter.name == names[0]]
         if not rows:
             blocks.refuse_version_1(folder, "".join(names))
         output.page(f"{chr(10) * bool(number)}{blocks.header(folder, package)}")

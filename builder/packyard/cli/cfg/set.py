@@ -8,7 +8,6 @@ from packyard.cli import output
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
 from packyard.core.errors import InputError, NotHereError, UsageError, refuse
-from packyard.core.work.memo import Memo
 from packyard.using.setters.change import unbound
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, Plan
@@ -35,11 +34,11 @@ def set_value(words: Sequence[str]) -> int:
         raise UsageError("give the value as an argument or by --values")
     values = values or parsed.values["values"]
     by, description = parsed.text("set-by"), parsed.text("description")
-    memo, assignment = Memo(), Assignment({name: values}, (), by, description, as_kustomize=True)
+    assignment = Assignment({name: values}, (), by, description, as_kustomize=True)
     known: set[str] = set()
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
-        setters = PackageSetters(package, memo)
+        setters = PackageSetters(package)
         if name not in setters.names:
             raise NotHereError(f'setter "{name}" is not found')
         known.add(name)

@@ -93,14 +93,14 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, number: 
         )
         if now.state != status.RUNNING:
             raise UnavailableError(Problem(f"the pod that copies {now.explained}", hint="--timeout 15m waits longer"))
-        with progress.busy(f"copying {place.path}"):
+        with progress.busy(f"copying {place.path}") as show:
             copied = transfer.copy(
                 client,
                 now.pods[0].name,
                 results.CONTAINER,
                 place.path,
                 to,
-                lambda size: progress.arriving(place.path, size),
+                lambda size: show(f"copying {place.path}: {size / 1e6:.1f} MB"),
             )
     _tell(copied, to)
     return copied

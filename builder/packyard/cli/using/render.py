@@ -18,7 +18,6 @@ from pathlib import Path
 
 from packyard.cli import declare, output, packages, state
 from packyard.cli.rows import Rows
-from packyard.cli.using import edits
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
 from packyard.using.render import every
@@ -51,7 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
                 written = every.write(every.render_all(source, path=path), Path(arguments.to))
             else:
                 rendered = render(source, path=path, command=typed if use_case.is_fetched else "")
-        edits.tell_by_hand(directory)
     if arguments.to:
         ALL.show(written, arguments.output)
     elif ROWS.show(_objects(rendered), arguments.output):

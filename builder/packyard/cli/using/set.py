@@ -173,7 +173,7 @@ def _tell(change: Change, where: str) -> None:
     if change.enabled:
         output.line(f"{change.kustomization}: enabled {', '.join(change.enabled)}")
     for edit in handedits.overwritten(change.plan.changes, change.plan.former):
-        output.note(f"{os.path.normpath(edit.file)}:{edit.line}: {edit.path} was {edit.text!r}, edited by hand")
+        output.note(f"{os.path.normpath(edit.file)}:{edit.line}: {edit.path} was {edit.old!r}, edited by hand")
     for name, count in change.plan.counts.items():
         former, new = change.plan.former.setters.get(name), _shown(change.plan.definitions.setters[name])
         old = _shown(former) if former else ""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import os
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.cli import declare, directory, output, state, use_cases
 from packyard.cli.rows import FORMS, Rows
-from packyard.cli.using import edits
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
-from packyard.using.options import option_setters, options, usecases
+from packyard.using.options import option_setters, usecases
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters import valuesfile
 from packyard.using.setters.definition import Setter
@@ -62,22 +61,20 @@ def run(arguments: argparse.Namespace) -> int:
     """List the setters of the package, or of every package below a folder that is not a package."""
     tree = Tree(directory.only(arguments.words, "setters"))
     state.tell_pending(tree)
-    packages = [_package(tree, package) for package in all_below(tree)]
+    packages = [package for package in all_below(tree) if not package or posixpath.basename(package) != OPTIONS]
     if not packages:
         raise usecases.refusal(tree.root_dir, "setters")
-    every = [*packages, *_options(tree.root_dir, [package.heading for package in packages])]
+    every = [*(_package(tree, package) for package in packages), *_options(tree.root_dir, packages)]
     listings = [replace(listing, setters=_chosen(arguments, listing.setters)) for listing in every]
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listings)).encode())
         return 0
     rows = [(listing.heading or ".", listing.description, listing.setters, listing.rules) for listing in listings]
     if ROWS.show(rows, arguments.output):
-        cases = [each for each in listings if not each.is_option and each.directory.resolve().name != OPTIONS]
-        if len(cases) > 1:
-            _show_all(arguments, cases)
+        if len(packages) > 1:
+            _show_all(arguments, listings[: len(packages)])
         else:
-            _show_one(arguments, [*cases, *(listing for listing in listings if listing.is_option or not cases)])
-        edits.tell_by_hand(tree.root_dir)
+            _show_one(arguments, listings)
     return 0
 
 
@@ -92,11 +89,8 @@ def _options(root_dir: Path, packages: Sequence[str]) -> list[_Listing]:
     """Return the setters of the options that the packages have enabled; each option once."""
     by_heading: dict[str, _Listing] = {}
     for package in packages:
-        folder = options.find(root_dir / package)
-        if folder is None or os.path.relpath(folder.real, os.path.realpath(root_dir)) in packages:
-            continue
         for option in option_setters.read_enabled(root_dir / package):
-            heading = f"{folder.shown}/{option.name}"
+            heading = option.files.where + option.name
             names = option.setters.keys()
             rules = [row for row in list_rules(option.files) if not names.isdisjoint(row.rule.names)] if names else []
             by_heading[heading] = _Listing(heading, root_dir, in_order(option.listed), rules, is_option=True)

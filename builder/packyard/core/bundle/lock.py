@@ -1,89 +1,65 @@
 """``packyard.lock``: the bundles that a project uses, pinned by digests. packyard writes it, and people compare it.
 
-    apiVersion: packyard/v1
-    kind: Lock
-    packages:
-      bert-large:
-        version: "1.10"
-        channel: "https://models.example.com"
-        tar: sha256:…
-        digest: sha256:…
-
-It is YAML of one spelling: a file that packyard would write otherwise is refused with its first such line, so that no
-reader of YAML can take it for something else.
+{"apiVersion": "packyard/v1", "kind": "Lock", "packages": {
+ "bert-large": {"version": "1.10", "channel": "https://models.example.com", "tar": "sha256:…", "digest": "sha256:…"}}}
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from pathlib import Path
 from shlex import quote
 
-from packyard.core.bundle import reference
+from packyard.core.bundle import record, reference
+from packyard.core.bundle.record import Record, checked, in_json, map_of, text
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, Problem, UnavailableError, suggest
+from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, suggest
 from packyard.core.files import atomic, regular
 
 FILE, LIMIT = "packyard.lock", 4 * 1024 * 1024
-
-_HEAD = ("apiVersion: packyard/v1", "kind: Lock")
-_SECTION = re.compile(r"packages:\n((?:  .*\n)*)")
-_PIN = re.compile(
-    r"  (\S+):\n"
-    r'    version: (".*")\n'
-    r'    channel: (".*")\n'
-    r"    tar: (\S+)\n"
-    r"    digest: (\S+)\n"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pin:
     """One bundle: its version, the channel that it is from, and the digests of its tar and its ``.tar.gz``."""
 
-    version: str
-    channel: str
-    tar: Digest
-    digest: Digest
+    version: str = field(metadata=in_json(checked(reference.check_version)))
+    channel: str = field(metadata=in_json(text))
+    tar: Digest = field(metadata=in_json(record.digest))
+    digest: Digest = field(metadata=in_json(record.digest))
+    extra: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     def admits(self, tar: Digest, digest: Digest) -> bool:
         """Return whether a bundle with these digests is this one, to the byte."""
         return (tar, digest) == (self.tar, self.digest)
 
 
+def _pins(value: object) -> Mapping[str, Pin]:
+    pins = map_of(lambda pin: Record(pin).take_all(Pin))(value)
+    for name in pins:
+        reference.check_name(name)
+    return pins
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
     """The pins of a file, by name."""
 
-    packages: Mapping[str, Pin] = field(default_factory=dict)
+    packages: Mapping[str, Pin] = field(default_factory=dict, metadata=in_json(_pins))
+    extra: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     @classmethod
     def parse(cls, data: bytes, *, file: str = FILE) -> Lock:
-        """Read what `to_bytes` wrote, or raise `InputError` with the line that differs."""
-        text = data.decode("utf-8", "surrogateescape")
+        """Read what `to_bytes` wrote, or raise `IntegrityError`."""
         try:
-            lock = cls(packages={name: pin for pins in _SECTION.findall(text) for name, pin in _pins(pins)})
-        except (InputError, ValueError) as error:
-            raise InputError(Problem(f"a pin cannot be read: {error}", file=file, hint=_HINT)) from error
-        lines, rewritten = (each.split("\n") for each in (text, lock.to_bytes().decode()))
-        for number, (line, expected) in enumerate(zip_longest(lines, rewritten), start=1):
-            if line != expected:
-                says = "ends too early" if line is None else f"is not as packyard writes it: {line[:80]!r}"
-                raise InputError(Problem(says, file=file, line=number, hint=_HINT))
-        return lock
+            return record.parse(data, lambda fields: fields.take_all(cls), kind="Lock", file=file)
+        except IntegrityError as error:
+            raise error.hinted("remove the file, and pin again: packyard get NAME --lock FILE") from error
 
     def to_bytes(self) -> bytes:
         """Return the file's bytes, the same in whatever order the pins came."""
-        lines = [*_HEAD, "packages:"] if self.packages else [*_HEAD]
-        for name, pin in sorted(self.packages.items()):
-            quoted = (json.dumps(each) for each in (pin.version, pin.channel))
-            values = dict(zip(("version", "channel", "tar", "digest"), (*quoted, pin.tar, pin.digest), strict=True))
-            lines += [f"  {name}:", *(f"    {key}: {value}" for key, value in values.items())]
-        return "".join(f"{line}\n" for line in lines).encode()
+        return record.to_bytes({"apiVersion": record.API_VERSION, "kind": "Lock", **record.document(self)})
 
     def package(self, name: str, *, file: str = FILE, get: str = "") -> Pin:
         """Return the pin of a package, or raise `InputError`, naming the nearest, or how to ``get`` and pin it."""
@@ -105,11 +81,8 @@ class Lock:
         return replace(self, packages={**self.packages, name: pin})
 
 
-_HINT = "remove the file, and pin again: packyard get NAME --lock FILE"
-
-
 def read(file: Path) -> Lock:
-    """Read a lock, or raise `InputError`."""
+    """Read a lock, or raise `InputError` or `IntegrityError`."""
     return Lock.parse(regular.read(file, limit=LIMIT), file=str(file))
 
 
@@ -119,12 +92,3 @@ def write(file: Path, lock: Lock) -> None:
         atomic.write(str(file), lock.to_bytes(), mode=0o644, durable=True)
     except OSError as error:
         raise UnavailableError(Problem(error.strerror or str(error), file=str(file))) from error
-
-
-def _pins(text: str) -> Iterator[tuple[str, Pin]]:
-    for name, version, channel, tar, digest in _PIN.findall(text):
-        reference.check_name(name)
-        version = str(json.loads(version))
-        reference.check_version(version)
-        digests = (Digest.parse(each) for each in (tar, digest))
-        yield name, Pin(version=version, channel=str(json.loads(channel)), tar=next(digests), digest=next(digests))

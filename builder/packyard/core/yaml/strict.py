@@ -1,4 +1,4 @@
-"""The values of nodes, as `kustomize build` reads them: ``yes`` is text, ``012`` is 10, a date is a time.
+"""The values of nodes, as `kustomize build` reads them: ``yes`` is text, ``012`` is 10.
 
 The rules are those of the yaml.v3 that kustomize links, and of the JSON that its values go through. What it refuses, or
 what packyard does not read as it does, is refused by file and line. Aliases have to be followed before.
@@ -6,12 +6,11 @@ what packyard does not read as it does, is refused by file and line. Aliases hav
 
 from __future__ import annotations
 
-import calendar
 import math
 import re
 from copy import deepcopy
 
-from packyard.core.errors import InputError
+from packyard.core.errors import BeyondError, InputError
 from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import implicit_type, is_merge, merged, scalar_value
 
@@ -30,12 +29,8 @@ _TAGS: dict[str, tuple[str, ...]] = {
 }
 #: What kustomize cannot read back, or reads back as something else.
 _REFUSED = re.compile("[\x7f-\x9f\ufffe\uffff]")
-#: The four layouts that yaml.v3 takes for a time: a zone stands behind ``T``, and none behind a blank.
-_TIME = re.compile(
-    r"(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})"
-    r"(?:(?P<zoned>[Tt])?(?(zoned)| +)(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2}):(?P<second>[0-9]{1,2})"
-    r"(?:[.,](?P<fraction>[0-9]+))?(?(zoned)(?P<zone>Z|[-+][0-9]{2}:[0-9]{2})))?\Z"
-)
+#: A time that kustomize writes out as it stands.
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")
 
 
 def to_value(root: Node) -> Value:
@@ -104,6 +99,8 @@ def read_scalar(node: Scalar, *, flow: bool = False) -> Plain:
         plain = node.tag == "!" or node.style == "plain"
         if flow and plain and (not node.value or ":" in node.value):
             plain = False
+        if plain and implicit_type(node.value) == "timestamp" and not _TIME.match(node.value):
+            raise BeyondError(node.problem(f"kustomize writes {node.value} as a time", "put it in quotes"))
         value = read_plain(node.value) if plain else node.value
     elif node.tag == _CORE + "str":
         value = node.value
@@ -125,24 +122,4 @@ def read_plain(text: str) -> Plain:
     if isinstance(value, float) and value.is_integer() and abs(value) < (1 << 63) and repr(value) != "-0.0":
         return int(value)
     assert isinstance(value, Plain)
-    return _time(value) or value if isinstance(value, str) else value
-
-
-def _time(text: str) -> str | None:
-    """Return a date or time as kustomize writes it out, ``2020-01-01T00:00:00Z``; None where it is none."""
-    match = _TIME.match(text)
-    if not match:
-        return None
-    year, month, day, hour, minute, second = (
-        int(match[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")
-    )
-    if not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(year, month)[1]:
-        return None
-    zone = match["zone"] or "Z"
-    if hour > 23 or minute > 59 or second > 59 or zone[1:3] > "23" or zone[4:] > "59":
-        return None
-    fraction = (match["fraction"] or "")[:9].rstrip("0")
-    return (
-        f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
-        f"{'.' + fraction if fraction else ''}{'Z' if zone[1:] == '00:00' else zone}"
-    )
+    return value

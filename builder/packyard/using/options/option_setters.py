@@ -13,43 +13,38 @@ from typing import NamedTuple
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import Problem
 from packyard.core.files.tree import Tree
-from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import has_components
 from packyard.using.options.options import Options, find
-from packyard.using.setters import handedits
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.handedits import HandEdit
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
-from packyard.using.setters.packages import PackageFiles, all_below, find_all, find_packages, read_krmfile, read_package
+from packyard.using.setters.packages import PackageFiles, find_all, find_packages, read_krmfile, read_package
 
 
 class Beside(NamedTuple):
-    """Packages that a change of a directory reaches beside it: the options that a use case has enabled.
+    """What a change of a directory reaches beside it, in the folder of options.
 
-    ``root_dir`` holds the directory and them, ``directory`` is the path from there; ``packages`` are the paths of the
-    others, each with the setters that are reached there, and the options that have them.
+    ``root_dir`` holds the directory and that folder, ``directory`` is the path from there; ``names`` are the setters
+    that are reached there, each with the options that have it.
     """
 
     root_dir: Path
     directory: str
-    packages: Mapping[str, Mapping[str, Sequence[str]]]
+    names: Mapping[str, Sequence[str]]
 
 
 class OptionSetters(NamedTuple):
     """One option of a package.
 
-    ``files`` are the Krmfile that defines its setters and the option's own resource files; ``krmfile`` is that Krmfile
-    parsed, None where there is none; ``listed`` are the setters that reach a field in the files. ``below`` is the
-    folder of the Krmfile, as a path below `options/`; it is empty if all options share one.
+    ``files`` are the Krmfile of all options and the option's own resource files; ``krmfile`` is that Krmfile parsed,
+    None where there is none; ``listed`` are the setters that reach a field in the files.
     """
 
     name: str
     files: PackageFiles
     krmfile: Krmfile | None
     listed: Sequence[ListedSetter]
-    below: str
     is_enabled: bool
 
     @property
@@ -71,17 +66,6 @@ def read_enabled(directory: Path) -> list[OptionSetters]:
     return [option for option in _read(options, on) if option.is_enabled] if options and on else []
 
 
-def hand_edits(directory: Path) -> list[HandEdit]:
-    """Return the fields that were edited by hand, of a package or those below and of the options that they enable."""
-    tree = Tree(directory)
-    edits: list[HandEdit] = []
-    for package in all_below(tree):
-        edits += handedits.find(read_package(tree, package))
-        for option in read_enabled(directory / package):
-            edits += handedits.find(option.files) if option.krmfile else ()
-    return list(dict.fromkeys(edits))
-
-
 def list_choices(directory: Path) -> dict[str, list[str]]:
     """Return the setters of a package or of those below and of enabled options, each with the values to choose from."""
     tree = Tree(directory)
@@ -96,7 +80,7 @@ def list_choices(directory: Path) -> dict[str, list[str]]:
 
 
 def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Collection[str] = ()) -> Beside | None:
-    """Find the options' packages that setting these names in a use case reaches; None where it reaches none.
+    """Find the options that setting these names in a use case reaches; None where it reaches none.
 
     ``recursive`` asks for all use cases below. ``options`` are going to be enabled.
     """
@@ -106,17 +90,16 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Co
     use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
     real, package = top_options.real, top_options.package
     on = {*options}.union(*(Options(each, real, package).enabled for each in use_cases if has_components(each)))
-    packages: dict[str, dict[str, list[str]]] = {}
+    by_name: dict[str, list[str]] = {}
     for option in _read(top_options, on) if on else ():
         for name in names:
             if option.is_enabled and name in option.setters:
-                in_package = packages.setdefault(f"{OPTIONS}/{option.below}".rstrip("/"), {})
-                in_package.setdefault(name, []).append(option.name)
-    if not packages:
+                by_name.setdefault(name, []).append(option.name)
+    if not by_name:
         return None
     here, top = os.path.realpath(directory), os.path.dirname(real)
     shown = Path(os.path.normpath(directory / os.path.relpath(top, here)))
-    return Beside(root_dir=shown, directory="" if here == top else os.path.relpath(here, top), packages=packages)
+    return Beside(root_dir=shown, directory="" if here == top else os.path.relpath(here, top), names=by_name)
 
 
 def elsewhere(directory: Path, problem: Problem) -> Problem:
@@ -143,17 +126,11 @@ def _switched_off(directory: Path, name: str) -> Problem | None:
 def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:
     tree = Tree(Path(options.shown))
     shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(b"", {}, tree.prefix)
-    shared_krmfile = _krmfile(shared)
+    krmfile = read_krmfile(shared) if shared.krmfile else None
     for name in options.names():
-        below = name if tree.has_file(f"{name}/{KRMFILE}") else ""
-        files = read_package(tree, name) if below else _part(shared, f"{name}/")
-        krmfile = _krmfile(files) if below else shared_krmfile
+        files = _part(shared, f"{name}/")
         listed = [each for each in list_setters(files, krmfile.definitions) if each.field_count] if krmfile else []
-        yield OptionSetters(name, files, krmfile, listed, below, is_enabled=name in on)
-
-
-def _krmfile(package: PackageFiles) -> Krmfile | None:
-    return read_krmfile(package) if package.krmfile else None
+        yield OptionSetters(name, files, krmfile, listed, is_enabled=name in on)
 
 
 def _part(package: PackageFiles, prefix: str) -> PackageFiles:

@@ -84,7 +84,7 @@ class Inputs:
     def _every(self) -> list[Setter]:
         """The setters of all Krmfiles, and those of options that share one, each once."""
         own = [setter for krmfile in self.krmfiles for setter in krmfile.definitions.setters.values()]
-        shared = {name: each for option in self.options if not option.below for name, each in option.setters.items()}
+        shared = {name: each for option in self.options for name, each in option.setters.items()}
         return [*own, *shared.values()]
 
     def _settable_in(self, setter: Setter) -> str:
@@ -128,7 +128,7 @@ def unset(directory: Path) -> list[Setter]:
 
 def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
     for option in options:
-        if option.krmfile and option.setters and not option.below:
+        if option.krmfile and option.setters:
             krmfile = option.krmfile
             yield from rule.find_broken(krmfile.root, krmfile.definitions.setters, option.setters)
 

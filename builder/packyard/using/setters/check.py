@@ -185,8 +185,6 @@ def _has_format(text: str, schema: Mapping[str, object]) -> bool:
 
 
 def _of_number(value: float, schema: Mapping[str, object]) -> Iterator[Breach]:
-    if schema.get("format") in ("port", "uid") and not _has_format(str(value), schema):
-        yield Breach("format", schema["format"])
     for key in ("maximum", "minimum"):
         bound, exclusive = schema.get(key), schema.get(f"exclusive{key.capitalize()}") is True
         is_beyond = is_number(bound) and not (value <= bound if key == "maximum" else value >= bound)

@@ -65,14 +65,6 @@ class Krmfile:
         """The entries of all definitions, of other kinds too."""
         return self._definitions.entries if self._definitions else []
 
-    def rename(self, name: str) -> None:
-        """Take this for the file of another name, which has the same bytes."""
-        self.source.name = name
-        self.definitions = Definitions(
-            {key: setter._replace(file=name) for key, setter in self.definitions.setters.items()},
-            {key: item._replace(file=name) for key, item in self.definitions.substitutions.items()},
-        )
-
     def setter_entry(self, name: str) -> tuple[MappingNode, MappingNode]:
         """Return a setter's definition and the ``setter`` mapping in it."""
         definition = self._definitions.mapping(SETTER_PREFIX + name) if self._definitions else None

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes.fieldtypes import Step
-from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.node import Scalar, SequenceNode
-from packyard.using.setters import comment
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.using.setters.fields import defined_in, path_text
 from packyard.using.setters.packages import PackageFiles, read_krmfile
@@ -62,15 +59,10 @@ def list_rules(package: PackageFiles) -> list[ListedRule]:
     return [ListedRule(item, item.holds(setters), item.broken(setters)) for item in rules]
 
 
-def list_setters(
-    package: PackageFiles, definitions: Definitions | None = None, memo: Memo | None = None
-) -> list[ListedSetter]:
-    """Return the setters, sorted by name; ``definitions`` are the package's, where they are known already.
-
-    ``memo`` is that of a run over many packages: the fields of a file are counted once for all its copies.
-    """
+def list_setters(package: PackageFiles, definitions: Definitions | None = None) -> list[ListedSetter]:
+    """Return the setters, sorted by name; ``definitions`` are the package's, where they are known already."""
     definitions = definitions or read_krmfile(package).definitions
-    counts = count_fields(package, definitions, memo)
+    counts = _count_fields(package, definitions)
     listed_setters = [ListedSetter(setter, counts[name]) for name, setter in definitions.setters.items()]
     return sorted([*listed_setters, *tagged(package)], key=lambda listed: listed.setter.name)
 
@@ -80,20 +72,12 @@ def in_order(listed: Sequence[ListedSetter]) -> list[ListedSetter]:
     return sorted(listed, key=lambda item: (not item.setter.required, item.setter.file, item.setter.line))
 
 
-def count_fields(package: PackageFiles, definitions: Definitions, memo: Memo | None = None) -> Counter[str]:
+def _count_fields(package: PackageFiles, definitions: Definitions) -> Counter[str]:
     """Count, per setter, the fields that a set of it would write."""
     counts: Counter[str] = Counter()
     for path, data in package.resources.items():
-        if comment.is_marked(data):
-            key = ("fields", package.krmfile, data)
-            counts.update(once(memo, key, partial(_count_in, package.where + path, data, definitions)))
-    return counts
-
-
-def _count_in(name: str, data: bytes, definitions: Definitions) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for _, definition in defined_in(data, name, definitions):
-        counts.update(definitions.setters_of(definition))
+        for _, definition in defined_in(data, package.where + path, definitions):
+            counts.update(definitions.setters_of(definition))
     return counts
 
 

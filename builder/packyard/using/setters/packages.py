@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
-from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.document import source_of
 from packyard.using.setters.krmfile import NAME, Krmfile
 
@@ -59,13 +58,9 @@ class PackageFiles(NamedTuple):
         )
 
 
-def read_krmfile(package: PackageFiles, memo: Memo | None = None) -> Krmfile:
-    """Parse a package's definitions; with a memo once for all that have the same bytes, by the name of the last one."""
-    name = package.where + package.name
-    krmfile = once(memo, ("definitions", package.krmfile), lambda: Krmfile(source_of(package.krmfile, name)))
-    if krmfile.source.name != name:
-        krmfile.rename(name)
-    return krmfile
+def read_krmfile(package: PackageFiles) -> Krmfile:
+    """Parse a package's definitions."""
+    return Krmfile(source_of(package.krmfile, package.where + package.name))
 
 
 def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str]:

@@ -9,16 +9,16 @@ bytes of those fields and of the setters' own entries in the Krmfile change.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from packyard.core.errors import InputError, Problem, refuse, shown, suggest
-from packyard.core.work.memo import Memo, once
+from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_shared, source_of
 from packyard.core.yaml.proof import apply_to_file
 from packyard.using.setters import check, comment
 from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.fields import FieldChange, FieldEdits
+from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
 _NOTHING: Mapping[str, Any] = {}
@@ -87,15 +87,14 @@ class Plan(NamedTuple):
 
 
 def plan(
-    package: PackageFiles, assignment: Assignment, *, shipped: Shipped = _NOTHING, memo: Memo | None = None
+    package: PackageFiles, assignment: Assignment, *, shipped: Shipped = _NOTHING, krmfile: Krmfile | None = None
 ) -> Plan:
     """Plan to give setters values, and to take others back to the defaults of their definitions, else to ``shipped``.
 
     What is taken back is not set then: a required setter without a default is empty, and has to be set again.
-    ``memo`` is that of a run over many packages, in which most files have the same bytes as another: those are planned
-    once. Raises `InputError` with every fault of every value.
+    ``krmfile`` is the package's, where it was read already. Raises `InputError` with every fault of every value.
     """
-    krmfile = read_krmfile(package, memo)
+    krmfile = krmfile or read_krmfile(package)
     setters = krmfile.definitions.setters
     texts = (assignment.set_by, assignment.description)
     refuse(Problem(f"{shown(text)} is not text in UTF-8") for text in texts if not check.is_text(text))
@@ -107,7 +106,7 @@ def plan(
 
     descriptions = dict.fromkeys(accepted, assignment.description)
     recorded = krmfile.recorded(package.krmfile, changed.values(), descriptions)
-    fields = _set_fields(package, krmfile.definitions, changed, memo)
+    fields = set_fields(package.resources, krmfile.definitions, changed, where=package.where)
     if not assignment.as_kustomize:
         _check_numbers(fields, accepted, package, assignment.command)
     files = {} if recorded is None else {package.name: recorded}
@@ -134,10 +133,34 @@ def _check_numbers(planned: Plan, accepted: Mapping[str, Setter], package: Packa
 
 
 def set_fields(
-    resources: Mapping[str, bytes], definitions: Definitions, changed: Mapping[str, Setter], memo: Memo | None = None
+    resources: Mapping[str, bytes],
+    before: Definitions,
+    changed: Mapping[str, Setter],
+    memo: Memo | None = None,
+    where: str = "",
 ) -> Plan:
-    """Plan to write changed setters into the fields of files; their definitions are recorded elsewhere."""
-    return _set_fields(PackageFiles(b"", resources), definitions, changed, parsed=memo)
+    """Plan to write changed setters into the fields of files; their definitions are recorded elsewhere.
+
+    ``memo`` remembers documents; ``where`` stands before paths in messages.
+    """
+    definitions = before.with_setters(changed)
+    changes: list[FieldChange] = []
+    counts = dict.fromkeys(changed, 0)
+    files: dict[str, bytes] = {}
+    names = _names(definitions, changed)
+    for path, data in resources.items():
+        if comment.is_marked(data, names):
+            fields = FieldEdits(definitions, changed, names)
+            source = source_of(data, where + path)
+            documents = parse_shared(source, memo)
+            fields.visit(documents)
+            new = apply_to_file(data, source, fields.edits, documents, fields.planned)
+            changes += fields.changes
+            for name, number in fields.counts.items():
+                counts[name] += number
+            if new is not None:
+                files[path] = new
+    return Plan(tuple(changes), files, counts, definitions, former=before)
 
 
 def unknown(
@@ -214,45 +237,6 @@ def _accept(definitions: Definitions, assignment: Assignment, package: PackageFi
             accepted[name] = setter.with_value(texts)
     refuse(problems)
     return accepted
-
-
-def _set_fields(
-    package: PackageFiles,
-    before: Definitions,
-    changed: Mapping[str, Setter],
-    planned: Memo | None = None,
-    parsed: Memo | None = None,
-) -> Plan:
-    """Write changed setters into the fields of a package's resource files.
-
-    ``planned`` remembers what is planned for the same bytes below the same Krmfile, ``parsed`` documents.
-    """
-    definitions = before.with_setters(changed)
-    changes: list[FieldChange] = []
-    counts = dict.fromkeys(changed, 0)
-    files: dict[str, bytes] = {}
-    names = _names(definitions, changed)
-    key = (package.krmfile, *((setter.name, setter.value, setter.values) for setter in changed.values()))
-
-    def of_file(data: bytes, name: str) -> tuple[bytes | None, list[FieldChange], Mapping[str, int]]:
-        """Return the file with its fields set (None where it stays as it is), these, and each setter's number."""
-        fields = FieldEdits(definitions, changed, names)
-        source = source_of(data, name)
-        documents = parse_shared(source, parsed)
-        fields.visit(documents)
-        new = apply_to_file(data, source, fields.edits, documents, fields.planned)
-        return new, fields.changes, fields.counts
-
-    for path, data in package.resources.items():
-        if comment.is_marked(data, names):
-            file = package.where + path
-            new, field_changes, numbers = once(planned, ("planned", key, data), partial(of_file, data, file))
-            changes += [change._replace(file=file) for change in field_changes]
-            for name, number in numbers.items():
-                counts[name] += number
-            if new is not None:
-                files[path] = new
-    return Plan(tuple(changes), files, counts, definitions, former=before)
 
 
 def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]:

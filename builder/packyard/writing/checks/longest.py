@@ -10,7 +10,7 @@ from packyard.using.setters.numbers import is_number
 from packyard.using.setters.rules.rule import Rule
 
 #: What a format limits, in characters.
-_FORMATS = {"dns-label": 63, "dns-subdomain": 253, "hostname": 253, "port": 5, "uid": 10, "ipv4": 15}
+_FORMATS = {"hostname": 253, "ipv4": 15}
 _SIZE = re.compile(r"(?:size\()?(\w+)(?:\)|\.size\(\)) <= ([0-9]+)")
 _MOST = 1000  # characters of one value, which is too much for any name
 
