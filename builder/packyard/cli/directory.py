@@ -83,6 +83,8 @@ def _way_to_package(name: str, slash: str, rest: str) -> str:
     below = usecases.packages(_HERE)
     if same := [f"{each}{slash}{rest}" for each in below if Path(each).name == name]:
         return f"did you mean {same[0]!r}?"
+    if slash and Path("packages", name, "package.yaml").is_file():
+        return f"packyard build {quote(name)} --version 1.0.0 --to build makes the package, with its use cases"
     if slash and below:
         return f"the packages below are {usecases.listed(below)}: begin with one of them"
     return f"packyard get {quote(name)} fetches a package" if slash else "packyard list shows packages to get"

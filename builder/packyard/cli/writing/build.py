@@ -59,9 +59,6 @@ def _check(arguments: argparse.Namespace) -> None:
         declare.alone(arguments, "build", "beside --readmes", "to")
     if arguments.version:
         reference.check_version(arguments.version)
-    if not arguments.to and (use_case := next((name for name in arguments.names if "/" in name), "")):
-        problem = f"packages are built whole; packyard render {use_case} builds a use case"
-        raise UsageError(f"packyard build: {problem}")
     if not arguments.readmes and not arguments.to:
         raise UsageError(f"packyard build: --to is missing; name the folder to build into: {EXAMPLE}")
     if not (arguments.readmes or arguments.version):

@@ -23,7 +23,6 @@ from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
-from packyard.using.options import folder as options
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE
 from packyard.writing.build import package_lint, workspace_lint
@@ -31,7 +30,6 @@ from packyard.writing.build.own_rules import judges_of
 from packyard.writing.checks import explanation, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
-from packyard.writing.checks.lint import in_order
 from packyard.writing.source.workspace import Workspace, built_in, find_root
 
 ROWS = findings.ROWS
@@ -154,8 +152,6 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
         here.package_dir(name)  # which refuses an unknown one
     names = list(dict.fromkeys(names)) or _all_names(here)
     linted = executor.run(partial(package_lint.lint, here), names, jobs=fanout.jobs(arguments, names))
-    if not here.is_library and set(names) >= set(here.package_names()):
-        linted.append(package_lint.lint_unused(here))
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 
@@ -168,24 +164,17 @@ def _without_taste(directory: Path, found: list[Finding]) -> list[Finding]:
 
 
 def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
-    """Return what is wrong with a folder, and what of a package that it is part of lies in it.
-
-    An option or a program by itself is part of no use case: of it only the package can say what is wrong.
-    """
-    root = Path(root_of(directory))
-    here = Path(os.path.realpath(directory))
+    """Return what is wrong with a folder; of one in a package, what the package shows of it."""
+    root, here = Path(root_of(directory)), Path(os.path.realpath(directory))
     if root == here:
         return _whole(directory, judging)
     package = _whole(root if directory.is_absolute() else Path(os.path.relpath(root)), judging)
     below = here.relative_to(root)
     use_cases = [use_case for use_case in package.use_cases if Path(use_case).is_relative_to(below)]
-    is_shared = not {options.NAME, options.PROGRAMS}.isdisjoint(below.parts)
     paths = [os.path.relpath(os.path.realpath(each.file), here) for each in package.findings]
-    pairs = zip(package.findings, paths, strict=True)
     prefix = Tree(directory).prefix
-    found = [replace(each, file=prefix + path) for each, path in pairs if not path.startswith("..")]
-    alone = [] if is_shared else _whole(directory, judging).findings
-    return Linted(in_order(dict.fromkeys([*alone, *found])), use_cases)
+    pairs = zip(package.findings, paths, strict=True)
+    return Linted([replace(each, file=prefix + path) for each, path in pairs if not path.startswith("..")], use_cases)
 
 
 def _whole(directory: Path, judging: list[Judge]) -> Linted:

@@ -106,7 +106,9 @@ class Workspace:
         if "/" in name or not self.sources.is_file(f"{folder}/package.yaml"):
             names = self.package_names()
             meant = basename(name.rstrip("/")).removesuffix(".tar.gz")
-            hint = suggest(meant, names) or f"packyard list --workspace {quote(str(self.root_dir))} shows them"
+            whole = next((each for each in names if name.startswith(f"{each}/")), "")
+            hint = f"name the package as a whole: {whole}" if whole else suggest(meant, names)
+            hint = hint or f"packyard list --workspace {quote(str(self.root_dir))} shows them"
             raise InputError(Problem(f"no package {name!r} in {self.root_dir / 'packages'}", hint=hint))
         return folder
 
