@@ -17,7 +17,7 @@ from packyard.core.files.paths import RECEIPT, WORKSPACE, is_rendered
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
 from packyard.using.upgrade.difference import Files
-from packyard.writing.build.packing import compose_draft
+from packyard.writing.build.draft import compose_draft
 from packyard.writing.source import library, package, workspace
 from packyard.writing.source.workspace import Workspace
 
