@@ -81,7 +81,7 @@ def lint_unused(here: Workspace) -> Linted:
         return Linted(here.name, as_findings(error.problems), is_broken=True)
     files = {here.sources.shown(path): here.sources.read(path) for path in here.sources.inputs}
     remaining = exception.apply(linted.findings, files, (), shipped=True)
-    return replace(linted, findings=[each for each in remaining if each.severity == "error"])
+    return replace(linted, findings=[each for each in remaining if each.severity == "error"], use_cases=0)
 
 
 def _package(here: Workspace, name: str, draft: Draft) -> Linted:
