@@ -56,10 +56,6 @@ def built(parts: Path) -> dict[str, str]:
     return data
 
 
-def clear(parts: Path) -> None:
-    shutil.rmtree(parts.parent / "XDG_CACHE_HOME")
-
-
 # Publishing.
 
 
@@ -116,7 +112,7 @@ def test_builds_on_the_version_and_the_digest_that_are_named_also_offline(parts:
     assert built(parts) == {"A": "1"}
     (tmp_path / "channel").rename(tmp_path / "unreachable")
     assert built(parts) == {"A": "1"}
-    clear(parts)
+    shutil.rmtree(tmp_path / "XDG_CACHE_HOME")
     code, _, err = build(parts)
     assert (code, f"{tmp_path}/channel: no such file or directory" in err) == (1, True), err
 
@@ -124,7 +120,6 @@ def test_builds_on_the_version_and_the_digest_that_are_named_also_offline(parts:
 def test_a_channel_with_other_bytes_than_are_named_is_refused(parts: Path, tmp_path: Path) -> None:
     publish(parts, "1.0.0")
     pin(parts)
-    clear(parts)
     shutil.rmtree(tmp_path / "channel")
     tiny.replace(parts / CONFIG_MAP, "\ndata:", "\n# Another.\ndata:")
     publish(parts, "1.0.0")

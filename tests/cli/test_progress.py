@@ -20,8 +20,10 @@ def channel(tmp_path: Path) -> Path:
 def test_a_terminal_shows_what_is_done_and_then_the_result_in_its_place(channel: Path, tmp_path: Path) -> None:
     with on_terminal("get", "p", "--from", channel, cwd=tmp_path) as terminal:
         shown = terminal.whole()
-    assert "fetching" in shown.partition("\r\x1b[Kp@1.0 from ")[0]
-    assert "fetching" not in shown.partition("\r\x1b[Kp@1.0 from ")[2]
+    assert "fetching p" in shown
+    *_, after = shown.split("\x1b[2K")  # the bar is gone
+    assert "fetching" not in after
+    assert "p@1.0 from " in after
     assert (tmp_path / "p/packyard.json").is_file()
 
 

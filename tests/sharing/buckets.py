@@ -199,27 +199,6 @@ def _create_container(url: str) -> None:
     _OPENER.open(request, timeout=300).close()
 
 
-NGINX = """\
-daemon off; master_process off; pid {folder}/pid; error_log {folder}/errors;
-events {{}}
-http {{
-  access_log off; types {{ application/gzip gz; application/json json; }}
-  client_body_temp_path {folder}/a; proxy_temp_path {folder}/b; fastcgi_temp_path {folder}/c;
-  uwsgi_temp_path {folder}/d; scgi_temp_path {folder}/e;
-  server {{ listen 127.0.0.1:{port}; root {root}; {more} }}
-}}
-"""
-
-
-@contextmanager
-def nginx(program: Path, folder: Path, root: Path, *, more: str = "") -> Iterator[str]:
-    """Serve a folder by nginx, and yield the address; ``more`` is configuration of its server."""
-    port = free_port()
-    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, root=root, port=port, more=more))
-    with _running([program, "-c", folder / "nginx.conf", "-p", folder, "-e", folder / "errors"], port):
-        yield f"http://127.0.0.1:{port}"
-
-
 @contextmanager
 def _running(command: list[object], port: int) -> Iterator[None]:
     words = [str(word) for word in command]

@@ -76,12 +76,6 @@ def fake_gcs() -> Iterator[BucketServer]:
 
 
 @pytest.fixture(scope="session")
-def nginx() -> Path:
-    """The web server."""
-    return real.program("nginx")
-
-
-@pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a certificate authority of ours, ``ca.pem``, and a server's certificate by it."""
     folder = tmp_path_factory.mktemp("tls")

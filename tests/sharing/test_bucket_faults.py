@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import ssl
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -15,7 +13,6 @@ from typing import Any
 import obstore
 import pytest
 
-import real
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.sharing.stores import bucket, keeps_conditions, open_store, relying
@@ -326,26 +323,6 @@ def test_a_write_that_was_done_and_is_repeated_as_its_answer_was_lost_succeeds(
 # Google's credentials.
 
 
-@pytest.fixture(scope="module")
-def service_key() -> str:
-    words = "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048"
-    return subprocess.run([real.program("openssl"), *words.split()], capture_output=True, text=True, check=True).stdout
-
-
-def service_account(folder: Path, key: str, token_uri: str) -> Path:
-    """Write the file of a service account whose tokens come from an address."""
-    document = {
-        "type": "service_account",
-        "project_id": "zoo",
-        "private_key_id": "1",
-        "private_key": key,
-        "client_email": "zoo@example.com",
-        "token_uri": token_uri,
-    }
-    (folder / "account.json").write_text(json.dumps(document))
-    return folder / "account.json"
-
-
 @pytest.fixture
 def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server in the place of Google's, which answers who asks with a token."""
@@ -361,33 +338,12 @@ def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         yield server
 
 
-def test_a_service_account_gets_tokens(
-    google: Server, service_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    token = json.dumps({"access_token": "t0ken", "expires_in": 3600, "token_type": "Bearer"}).encode()
-    with answering(lambda _: [answer(token, b"Content-Type: application/json")]) as tokens:
-        file = service_account(tmp_path, service_key, f"{tokens.address}/token")
-        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
-        store = open_gcs("gs://models/zoo", host=google.address)
-        assert (store.get("a"), store.get("b")) == (b"1", b"1")
-    assert len(tokens.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("file", "says"),
-    [
-        ("GONE", r"the server that gives tokens cannot be reached \(check the address"),
-        ("s3cret", "Google's credentials cannot be read"),
-    ],
-)
 def test_credentials_of_google_that_are_of_no_use_are_said_and_not_shown(
-    google: Server, service_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, says: str
+    google: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    account = service_account(tmp_path, service_key, "http://127.0.0.1:1/token")
-    if file == "s3cret":
-        account.write_text(file)
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(account))
-    with pytest.raises(UnavailableError, match=says) as caught:
+    (tmp_path / "account.json").write_text("s3cret")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "account.json"))
+    with pytest.raises(UnavailableError, match="Google's credentials cannot be read") as caught:
         open_gcs("gs://models/zoo", host=google.address).get("a")
     assert "s3cret" not in f"{caught.value}{caught.value.__cause__}"
     assert google.requests == []

@@ -22,7 +22,7 @@ from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, compressed_otherwise, fetch, versions
+from sharing.examples import bundle, close, fetch, versions
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
 TRUST = Trust.of(KEY.public)
@@ -141,13 +141,6 @@ def test_a_channel_with_something_else_under_a_name_is_refused(source: Directory
     assert versions(access.read(target), "bert") == ["1.1"]
 
 
-def test_what_was_altered_in_the_source_is_not_copied(source: DirectoryStore, target: DirectoryStore) -> None:
-    file = source.root_dir / "1.1" / "bert.tar.gz"
-    file.write_bytes(file.read_bytes()[:-1] + b"x")
-    with pytest.raises(IntegrityError, match=r"bert@1\.1: expected sha256"):
-        statuses(source, target)
-
-
 def test_a_mirror_is_the_same_channel_and_follows_it_but_never_back(
     source: DirectoryStore, target: DirectoryStore, tmp_path: Path
 ) -> None:
@@ -185,14 +178,3 @@ def test_refuses_what_is_yanked_where_it_is_named_exactly(source: DirectoryStore
         with pytest.raises(ConflictError, match=r"^bert@1\.0 is yanked: diverges"):
             copy(source, target, texts)
     assert target.list("") == []
-
-
-def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_it(
-    source: DirectoryStore, target: DirectoryStore
-) -> None:
-    there = compressed_otherwise(BUNDLES[1])
-    publish(target, [there])
-    ((_, status),) = copy(source, target, ["bert@1.1"])
-    assert status == "unchanged"
-    assert fetch(target, "bert").data == there.data
-    assert target.list("1.1/") == ["1.1/bert.tar.gz", "1.1/bert.tar.gz.sha256"]

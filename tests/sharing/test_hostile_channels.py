@@ -27,6 +27,8 @@ CASES = max(150, FUZZ // 250) if FUZZ else 8
 PROGRAM = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+from packyard.sharing.stores import store
+store.PATIENCE = 1.0
 from packyard.cli.main import main
 code = main(sys.argv[1:])
 lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
@@ -46,7 +48,7 @@ class Done:
 
 def run(*words: object, cwd: Path) -> Done:
     """Run packyard with a deadline of a second for requests, and return what it took."""
-    env = environment(PACKYARD_TIMEOUT="1", NO_PROXY="127.0.0.1", HOME=str(cwd))
+    env = environment(NO_PROXY="127.0.0.1", HOME=str(cwd))
     command = [sys.executable, "-c", PROGRAM, *map(str, words)]
     how = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace", "timeout": 60}
     process = subprocess.run(command, cwd=cwd, env=env, **how)

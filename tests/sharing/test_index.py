@@ -48,15 +48,6 @@ def test_an_entry_says_how_the_readme_begins(readme: str, description: str) -> N
     assert IndexEntry.of(bundle(text=readme)).description == description
 
 
-def test_is_the_same_in_whatever_order_entries_came() -> None:
-    for seed in range(10):
-        shuffled = random.Random(seed).sample(ENTRIES, len(ENTRIES))
-        one_by_one = Index()
-        for item in shuffled:
-            one_by_one = one_by_one.add(item)
-        assert one_by_one.payload() == INDEX.payload()
-
-
 @pytest.mark.parametrize("version", ["1.10", "v1.10", "1.10.0", "1.10+build"])
 def test_resolves_a_version_however_it_is_spelled(version: str) -> None:
     if "+" in version:
@@ -210,7 +201,7 @@ def test_tries_again_when_others_are_faster_and_keeps_their_entries(tmp_path: Pa
 def test_gives_up_by_time_when_others_are_always_faster(tmp_path: Path) -> None:
     store = OvertakenStore(tmp_path)
     store.overtakes = 1000
-    with pytest.raises(UnavailableError, match=r"others publish all the time, for 0 seconds .*PACKYARD_TIMEOUT"):
+    with pytest.raises(UnavailableError, match=r"others publish all the time, for 0 seconds .*run again later"):
         Publisher(patience=0).commit(store, lambda index: index.add(*ENTRIES))
 
 

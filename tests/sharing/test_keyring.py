@@ -83,17 +83,6 @@ def test_refuses_a_name_that_is_no_file_name(ring: Keyring, name: str) -> None:
     assert not ring.folder.exists()
 
 
-@pytest.mark.usefixtures("clean_environment")
-def test_a_key_for_a_bucket_is_trusted_at_the_server_where_that_was_said(
-    ring: Keyring, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "https://zoo.example.com")
-    ring.trust("s3://zoo/v", [PUBLISHER])
-    assert ring.trusted("s3://zoo/v/") == (PUBLISHER,)
-    monkeypatch.delenv("AWS_ENDPOINT_URL")
-    assert ring.trusted("s3://zoo/v") == ()
-
-
 def test_keys_are_trusted_for_one_channel_until_it_is_let_go(ring: Keyring, tmp_path: Path) -> None:
     (tmp_path / "release.pub.pem").write_bytes(PUBLISHER.to_pem())
     key = ring.named(str(tmp_path / "release.pub.pem"))

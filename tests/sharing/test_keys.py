@@ -29,12 +29,6 @@ def test_the_id_is_the_sha256_of_the_public_key_as_openssl_writes_it() -> None:
     assert KEY.public.id == "sha256:" + hashlib.sha256(der).hexdigest()
 
 
-def test_reads_the_public_key_that_openssl_writes() -> None:
-    pem = _openssl("pkey", "-pubout", data=KEY.to_pem(None))
-    assert pem == KEY.public.to_pem()
-    assert PublicKey.parse(b"Name: release\n" + pem + b"more\n", file="f") == KEY.public
-
-
 @pytest.mark.parametrize("passphrase", [None, b"secret", "Schlüssel 鍵".encode()])
 def test_a_private_key_is_read_back_with_its_passphrase(passphrase: bytes | None) -> None:
     pem = KEY.to_pem(passphrase)
@@ -46,8 +40,6 @@ def test_a_private_key_is_read_back_with_its_passphrase(passphrase: bytes | None
 def test_a_wrong_passphrase_is_refused() -> None:
     with pytest.raises(InputError, match=r"release\.pem: the passphrase is wrong"):
         SigningKey.parse(KEY.to_pem(b"secret"), b"Secret", file="release.pem")
-    with pytest.raises(InputError, match="passphrase"):
-        SigningKey.parse(KEY.to_pem(b"secret"), b"", file="release.pem")
 
 
 @pytest.mark.parametrize(
@@ -74,13 +66,6 @@ def test_openssl_and_we_verify_what_the_other_signs_with_ecdsa_and_rsa(
     data.write_bytes(b"data")
     signature.write_bytes(key.sign(b"data"))
     _openssl("dgst", "-sha256", "-verify", public, "-signature", signature, data)
-
-
-def test_a_short_rsa_key_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "key"
-    file.write_bytes(_openssl("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024"))
-    with pytest.raises(InputError, match="not an Ed25519, ECDSA P-256 or RSA key"):
-        SigningKey.parse(file.read_bytes(), None, file="f")
 
 
 _OTHER_PUBLIC = ec.generate_private_key(ec.SECP384R1()).public_key()

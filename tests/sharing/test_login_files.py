@@ -172,9 +172,3 @@ def test_a_file_that_cannot_be_understood_is_named_without_what_is_in_it(home: H
     assert home.find() == ADA
     assert str(file) in home.told[0]
     assert "s3cr" not in home.told[0]
-
-
-def test_they_are_never_shown() -> None:
-    shown = repr(Account(user="ada", password="s3cr1", identity="s3cr2"))
-    assert "ada" in shown
-    assert "s3cr" not in shown

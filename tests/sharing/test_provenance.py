@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from packyard import __version__
 from packyard.core.bundle import record
@@ -63,7 +62,7 @@ def test_what_is_judged_and_shown_is_read_back() -> None:
     )
     assert (read.source, read.sbom) == (SourceCommit(commit=COMMIT, dirty=True), None)
     changed = Statement(BERT, INPUTS, Revision(commit=COMMIT, changed=frozenset(INPUTS))).to_bytes(KEY)
-    assert "with changes that are not committed" in verify_bundle(BERT, changed, TRUST, what="x").describe()
+    assert "with changes that are not committed" in "\n".join(verify_bundle(BERT, changed, TRUST, what="x").describe())
 
 
 def test_says_nothing_of_when_and_where() -> None:
@@ -113,10 +112,6 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         "is not a digest",
     ),
     "another predicate": (_changed(lambda s: s.update(predicateType="https://slsa.dev/vsa/v1")), "predicateType"),
-    "another kind of build": (
-        _changed(lambda s: s["predicate"]["buildDefinition"].update(buildType="https://x")),
-        "buildType: must be",
-    ),
     "another builder": (
         _changed(lambda s: s["predicate"]["runDetails"]["builder"].update(id="https://x")),
         "id: must be urn:packyard",
@@ -125,23 +120,9 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         _changed(lambda s: s["predicate"]["buildDefinition"]["externalParameters"].update(name="../x")),
         "is not a name for a bundle",
     ),
-    "a version that is a path": (
-        _changed(lambda s: s["predicate"]["buildDefinition"]["externalParameters"].update(version="../1")),
-        "is not a version",
-    ),
     "a commit that is a flag of git": (
         _changed(lambda s: _dependencies(s)[0].update(digest={"gitCommit": "--upload-pack=x"})),
         "is not a commit",
-    ),
-    "two sources": (
-        _changed(lambda s: _dependencies(s).append(_dependencies(s)[0])),
-        "source: must be one, found 2",
-    ),
-    "two byproducts": (
-        _changed(
-            lambda s: s["predicate"]["runDetails"]["byproducts"].append(s["predicate"]["runDetails"]["byproducts"][0])
-        ),
-        "byproducts bert.tar.gz.spdx.json: must be one",
     ),
     "no statement": (b"{}", "is not signed"),
     "no signatures": (MADE.to_bytes(), "is not signed"),
@@ -162,27 +143,11 @@ def test_unknown_fields_of_a_newer_packyard_are_passed_over() -> None:
     assert provenance.open(newer, TRUST, file="x")[0] == READ
 
 
-def _envelope(data: bytes) -> Any:
-    """Return the envelope of a Sigstore bundle as securesystemslib has it, in the name of `KEY`."""
-    from securesystemslib.dsse import Envelope
-
-    signed = json.loads(data)["dsseEnvelope"]
-    (signature,) = signed["signatures"]
-    return Envelope.from_dict({**signed, "signatures": [{**signature, "keyid": KEY.public.id}]})
-
-
 def test_other_libraries_of_the_formats_accept_it() -> None:
     from google.protobuf.json_format import Parse
     from in_toto_attestation.predicates.provenance.v1.provenance_pb2 import Provenance as Predicate
     from in_toto_attestation.v1.statement import Statement
     from in_toto_attestation.v1.statement_pb2 import Statement as Message
-    from securesystemslib.signer import SSlibKey
 
-    public = load_pem_public_key(KEY.public.to_pem())
-    key = SSlibKey.from_crypto(public, keyid=KEY.public.id)
-    own, other = (_envelope(data) for data in (SIGNED, MADE.to_bytes(OTHER)))
-    assert own.verify([key], 1) == {KEY.public.id: key}
-    with pytest.raises(Exception, match="signatures"):
-        other.verify([key], 1)
     Statement.copy_from_pb(Parse(MADE.payload(), Message())).validate()
     Parse(json.dumps(json.loads(MADE.payload())["predicate"]), Predicate())  # refuses unknown fields

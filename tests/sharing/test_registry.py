@@ -163,21 +163,6 @@ def test_the_same_bundle_has_the_same_manifest_whatever_is_done_to_it(registry: 
         assert other.manifest("bert", "1.2.0_-cpu") == first
 
 
-@pytest.mark.parametrize("has_referrers", [True, False])
-def test_what_is_published_with_a_bundle_refers_to_it(has_referrers: bool) -> None:
-    with running(Registry(has_referrers=has_referrers)) as registry:
-        store = open_store(registry.address)
-        publish(store, [BERT], attest=said)
-        digest = Digest.of(registry.manifest("bert", "1.2.0_-cpu"))
-        referring = [json.loads(data) for _, data in registry.manifests.values() if b'"subject"' in data]
-        assert {each["subject"]["digest"] for each in referring} == {digest}
-        tags = registry.tags("bert")
-        assert tags == (["1.2.0_-cpu"] if has_referrers else ["1.2.0_-cpu", digest.replace(":", "-")])
-        assert store.list("") == [KEY, f"{KEY}.sha256", f"{KEY}.spdx.json"]
-        assert store.get(f"{KEY}.sha256") == f"{Digest.of(BERT.data).hex}  bert.tar.gz\n".encode()
-        assert store.get(f"{KEY}.spdx.json") == b"about bert@1.2.0+cpu\n"
-
-
 def test_a_list_of_referrers_keeps_those_of_others_and_those_do_not_stand_for_ours() -> None:
     with running(Registry(has_referrers=False)) as registry:
         store = open_store(registry.address)

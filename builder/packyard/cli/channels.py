@@ -1,15 +1,14 @@
-"""The channel that a command line names, and how long it may take to answer."""
+"""The channel that a command line names."""
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.cli import output, preferences, state
 from packyard.cli.rows import Rows
-from packyard.core.errors import InputError, Problem, UsageError
+from packyard.core.errors import InputError, Problem
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
 from packyard.sharing.entry import IndexEntry
@@ -18,24 +17,20 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.store import PATIENCE, Store
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import Signing
 
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
 BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS")
 _BUNDLES_LIMIT = 2 * 1024**3  # bytes of bundles that are kept
-#: The variable that says how many seconds a request may take.
-TIMEOUT = "PACKYARD_TIMEOUT"
-_MOST = 86_400.0
-_MOMENT = 2.0  # seconds that somebody waits who pressed Tab
 
 
-def open_channel(address: str, seconds: float | None = None) -> Store:
-    """Open a channel; each request may take so many seconds, or PACKYARD_TIMEOUT."""
+def open_channel(address: str) -> Store:
+    """Open a channel."""
     if re.fullmatch(r"(localhost|[\w-]+(\.[\w-]+)+):\d+(/.*)?", address) and not Path(address).exists():
         raise InputError(Problem("is not a channel", file=address, hint=f"did you mean http://{address}?"))
-    return stores.open_store(address, patience=seconds or patience(), tell=output.warning)
+    return stores.open_store(address, tell=output.warning)
 
 
 def listed(address: str, store: Store | None = None) -> Index:
@@ -54,18 +49,7 @@ def signed(address: str, index: Index) -> Sequence[str]:
 def publisher(address: str, key: Signing | None) -> Publisher:
     """Return who writes into a channel with this key: whom the user trusts there, and what he remembers of it."""
     memory = preferences.memory(address)
-    return Publisher(key=key, trusted=preferences.trust(address), memory=memory, patience=patience(), tell=output.note)
-
-
-def names(address: str, start: str) -> Iterator[str]:
-    """Yield the names of packages that begin so, for completion."""
-    return listed(address, open_channel(address, _MOMENT)).names(start)
-
-
-def paths(address: str, name: str) -> Sequence[str]:
-    """Return the use cases of a package, for completion."""
-    package = listed(address, open_channel(address, _MOMENT)).package(name)
-    return package.latest.use_cases if package and package.latest else ()
+    return Publisher(key=key, trusted=preferences.trust(address), memory=memory, tell=output.note)
 
 
 def fetching(address: str, store: Store | None = None) -> Fetching:
@@ -92,15 +76,3 @@ def bundle_cache() -> Cache | None:
 def row(entry: IndexEntry, status: str) -> dict[str, object]:
     """Return the row of a bundle and what was done for it."""
     return {**entry.document(), "needs": list(entry.needs), "key": entry.key, "status": status}
-
-
-def patience() -> float:
-    """Return how many seconds a request may take."""
-    text = os.environ.get(TIMEOUT, "")
-    try:
-        seconds = float(text or PATIENCE)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= _MOST:
-        raise UsageError(f"{TIMEOUT}: must be a number of seconds up to {_MOST:.0f}, found {text!r}")
-    return seconds

@@ -16,7 +16,7 @@ from packyard.using.options import options
 
 #: A verb's flags, each with the values to choose from: empty where any is possible, None where it takes none.
 _Flags = Mapping[str, "Sequence[str] | None"]
-#: Verbs whose word is a package of the source that all of them have (`preferences.source`).
+#: Verbs whose word is a package that is not here.
 _OF_SOURCE = ("get", "run", "show")
 _OF_RUNS = ("status", "logs", "exec", "forward", "results", "undeploy", "rollback")
 _OF_WORKSPACE = ("build", "publish", "lint")
@@ -66,7 +66,7 @@ def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
         is_name = before[-1] == "--unset"
         yield from directories.setters(directories.split(words)[0]) if is_name else flags[before[-1]] or ()
     elif verb in _OF_SOURCE:
-        yield from () if words else _packages(before, word, with_use_cases=verb != "get")
+        yield from () if words else _packages(word, with_use_cases=verb != "get")
     elif verb in _OF_RUNS:
         yield from _runs(before) if verb == "undeploy" or not words else ()
     elif verb in _OF_WORKSPACE:
@@ -102,21 +102,16 @@ def _of_package(verb: str, words: list[str], word: str) -> Iterator[str]:
         yield from values.get(rest[0], ()) if rest and "=" not in rest[0] else (f"{name}=" for name in values)
 
 
-def _packages(words: Sequence[str], start: str, *, with_use_cases: bool) -> Iterator[str]:
-    """Yield the packages of the source that `get` would ask, or the use cases of one, without a long wait."""
-    from packyard.cli import channels, preferences, workspaces
+def _packages(start: str, *, with_use_cases: bool) -> Iterator[str]:
+    """Yield the packages that packyard carries, or the use cases of one: no channel is asked."""
+    from packyard.cli import bundles, workspaces
     from packyard.core.bundle import address
-    from packyard.writing.source import workspace
 
-    named = [word.partition("=")[2] for word in words if word.startswith("--from=")]
-    source = preferences.source(words[words.index("--from") + 1] if "--from" in words else named[-1] if named else None)
     package, slash, _ = start.partition("/")
     if not slash or not with_use_cases:
-        yield from workspace.built_in().package_names() if source.is_carried else channels.names(source.value, start)
+        yield from bundles.carried_names()
     else:
-        name = package.partition("@")[0]
-        paths = workspaces.paths(name) if source.is_carried else channels.paths(source.value, name)
-        yield from (f"{package}/{path}" for path in address.shortened(paths))
+        yield from (f"{package}/{path}" for path in address.shortened(workspaces.paths(package)))
 
 
 def _runs(words: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Shows on a terminal how far work is, in one line that the next message takes the place of."""
+"""One bar on a terminal, of work that takes its time: the next message takes its place until there is more to show."""
 
 from __future__ import annotations
 
@@ -8,60 +8,53 @@ from contextlib import contextmanager
 from packyard.cli import output, streams
 from packyard.core.errors import on_one_line
 
-_doing = ""
-
-
-def waiting(text: str, seconds: float) -> None:
-    """Show what is waited for, and since when; nothing in the first second."""
-    if seconds >= 1:
-        _show(f"{text} ({seconds:.0f} s)")
-
-
-def _show(text: str) -> None:
-    if output.is_watched():
-        streams.show(output.encoded(output.masked(on_one_line(text))[: output.size()[0] - 1]))
-
-
-def waited() -> None:
-    """Clear the line."""
-    streams.clear()
+#: Shows what is being done.
+Show = Callable[[str], None]
 
 
 @contextmanager
-def busy(text: str) -> Iterator[None]:
-    """Show what is being done; `doing` and `arriving` say how far it is."""
-    doing(text)
+def busy(text: str = "", count: int = 0) -> Iterator[Show]:
+    """Show what is being done; each call of what is yielded says it anew, and is one step of ``count``.
+
+    It has no thread of its own, as programs that have none start processes faster.
+    """
+    if not output.is_watched():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Column
+
+    words = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+    bar = Progress(
+        words,
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    task = bar.add_task("", total=count or None)
+
+    def show(text: str) -> None:
+        bar.update(task, description=output.masked(on_one_line(text)), advance=1)
+        bar.start()
+        bar.refresh()
+
+    streams.hide = bar.stop
     try:
-        yield
+        if text:
+            show(text)
+        yield show
     finally:
-        doing("")
-        waited()
-
-
-def doing(text: str) -> None:
-    """Say how far `busy` work is."""
-    global _doing
-    _doing = text
-    _show(text)
-
-
-def arriving(what: str, arrived: int) -> None:
-    """Say how many bytes have arrived."""
-    unit, name = (1e6, "MB") if arrived >= 1e6 else (1e3, "kB")
-    if _doing:
-        _show(f"{_doing}, {what}: {arrived / unit:.1f} {name}")
+        streams.hide = streams.nothing
+        bar.stop()
 
 
 @contextmanager
 def of(names: Sequence[str]) -> Iterator[Callable[[int], None]]:
     """Show how many of several things are done, and the last one, as the caller is told their places."""
-    places: list[int] = []
-
-    def done(place: int) -> None:
-        places.append(place)
-        doing(f"{len(places)} of {len(names)}: {names[place]}")
-
-    try:
-        yield done
-    finally:
-        waited()
+    with busy(count=len(names)) as show:
+        yield lambda place: show(names[place])

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from _thread import allocate_lock  # `threading` takes long to import
+from collections.abc import Callable
 
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files import regular
 
-_shown = False
-_ONE_AT_A_TIME = allocate_lock()
 _NAMES = ("stdin", "stdout", "stderr")
 
 
@@ -34,37 +32,19 @@ def open_missing() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
+def nothing() -> None:
+    """Hide nothing."""
+
+
+#: Takes away what a terminal shows of work, before something is written in its place.
+hide: Callable[[], None] = nothing
+
+
 def write(data: bytes, name: str = "stdout") -> None:
-    """Write to a stream, in the place of a line that is shown; on a terminal in the order in which it is called."""
+    """Write to a stream; on a terminal in the order in which it is called."""
+    hide()
     if name == "stderr" and sys.stdout.isatty():
         flush()
-    with _ONE_AT_A_TIME:
-        _clear()
-        _write(data, name)
-
-
-def show(data: bytes) -> None:
-    """Show a line on stderr, which is a terminal, until something else is written."""
-    global _shown
-    with _ONE_AT_A_TIME:
-        _write(b"\r\x1b[K" + data, "stderr")
-        _shown = True
-
-
-def clear() -> None:
-    """Clear the line that is shown."""
-    with _ONE_AT_A_TIME:
-        _clear()
-
-
-def _clear() -> None:
-    global _shown
-    if _shown:
-        _shown = False
-        _write(b"\r\x1b[K", "stderr")
-
-
-def _write(data: bytes, name: str) -> None:
     try:
         getattr(sys, name).buffer.write(data)
         if name == "stderr":

@@ -147,20 +147,17 @@ def patiently(ask: Callable[[], T]) -> T:
 
 def wait(ask: Callable[[], T], is_over: Callable[[T], bool], words: Callable[[T], str], seconds: float) -> T:
     """Return what is asked again and again, as soon as it ``is_over`` or the time is; say ``words`` meanwhile."""
-    begin, before = time.monotonic(), ""
-    try:
+    end, before = time.monotonic() + seconds, ""
+    with progress.busy() as show:
         while True:
             answer = patiently(ask)
-            progress.waited()
             if (text := words(answer)) != before and text:
                 output.note(text)
-            before, waited = text, time.monotonic() - begin
-            if is_over(answer) or waited > seconds:
+            if is_over(answer) or time.monotonic() > end:
                 return answer
-            progress.waiting(f"waiting: {text}", waited)
+            show(f"waiting: {text}")
+            before = text
             time.sleep(_PAUSE)
-    finally:
-        progress.waited()
 
 
 def started(client: Kubectl, record: RunRecord, seconds: float, words: Callable[[RunStatus], str]) -> RunStatus:

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         signing.tell_unsigned(key)
         return publisher(arguments.target, key)
 
-    with progress.busy(f"copying from {arguments.source}"):
+    with progress.busy(f"copying from {arguments.source}") as show:
         copied = copy(
             open_channel(arguments.source),
             open_channel(arguments.target),
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             how=fetching(arguments.source),
             by=by,
             is_own=bool(arguments.key),
-            done=lambda number, count: progress.doing(f"{number} of {output.counted(count, 'package')} copied"),
+            done=lambda number, count: show(f"{number} of {output.counted(count, 'package')} copied"),
         )
     BUNDLES.show([row(entry, status) for entry, status in copied], arguments.output)
     return 0

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         attest = pack.attest(workspace, Path(folder), key)
         close = arguments.version if arguments.close else ""
         by = publisher(arguments.to, key)
-        with progress.busy(f"publishing {output.counted(len(part), 'package')}"), progress.of(part) as done:
+        with progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, at_once=_AT_ONCE, done=done, close=close, shard=shard)
     _print(store, published, arguments.output)
     signing.tell_unsigned(key)

@@ -23,13 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--reason TEXT", "why, in one line; users read it")
     declare.value(parser, "--from CHANNEL", "the channel that has it", dest="channel")
     declare.former(parser, "--in", "channel")
-    parser.add_argument("--undo", action="store_true", help=argparse.SUPPRESS)  # refused in words
+    parser.add_argument("--undo", nargs="?", default=argparse.SUPPRESS, help=argparse.SUPPRESS)  # refused in words
     signing.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Yank the version; once more changes nothing."""
-    if arguments.undo:
+    if "undo" in arguments:
         hint = "publish it once more as a new version: packyard publish NAME --version NEXT --to CHANNEL"
         raise UsageError(f"packyard yank: a yank stays, for those who read it acted on it; {hint}")
     for flag, given in (("--reason", arguments.reason), ("--from", arguments.channel)):

@@ -15,14 +15,12 @@ import os
 from collections.abc import Iterator, Sequence
 from json import dumps
 
-from packyard.cli import declare, output, preferences, signing, state
-from packyard.cli.channels import TIMEOUT
+from packyard.cli import output, preferences, signing, state
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.errors import UnavailableError, UsageError
 from packyard.core.files import atomic
 from packyard.sharing import configuration
-from packyard.sharing.stores.store import PATIENCE
 
 ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN")
 _DEFAULT = "default"
@@ -33,14 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.usage = "%(prog)s [set channel ADDRESS] [flags]"
     parser.add_argument("words", metavar="[set channel ADDRESS]", nargs="*")
-    declare.value(parser, "--from CHANNEL", "show the values for this channel", dest="channel")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print each value with its origin; write one before, if that is asked for."""
     if arguments.words:
         _set(arguments.words)
-    rows = [(name, output.masked(setting.value), setting.origin) for name, setting in _values(arguments.channel)]
+    rows = [(name, output.masked(setting.value), setting.origin) for name, setting in _values()]
     ROWS.show(rows, arguments.output)
     return 0
 
@@ -63,10 +60,8 @@ def _set(words: Sequence[str]) -> None:
     atomic.write(str(file), text.encode(), mode=0o644, durable=True)
 
 
-def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
-    yield "channel", preferences.channel(flag) or Setting("", _DEFAULT)
-    seconds = os.environ.get(TIMEOUT)
-    yield "timeout", Setting(seconds, TIMEOUT) if seconds else Setting(f"{PATIENCE:g}", _DEFAULT)
+def _values() -> Iterator[tuple[str, Setting]]:
+    yield "channel", preferences.channel() or Setting("", _DEFAULT)
     for name in _SECRETS:
         yield name, Setting("(set)", name) if os.environ.get(name) else Setting("", _DEFAULT)
     folders = {"config": state.config_dir(), "cache": state.cache_dir(), "state": state.state_dir()}

@@ -30,7 +30,6 @@ from packyard.core.errors import UsageError
 from packyard.core.kubernetes import images, operators
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
-from packyard.writing.source import workspace
 
 ROWS = Rows(
     "package",
@@ -87,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _names(source: Setting) -> Sequence[str]:
     if source.is_carried:
-        return workspace.built_in().package_names()
+        return bundles.carried_names()
     from packyard.cli.channels import listed
 
     return [summary.name for summary in listed(source.value).summaries()]

@@ -203,7 +203,7 @@ class Publisher:
             except ConflictError as error:
                 if time.monotonic() > end:
                     problem = f"others publish all the time, for {self.patience:g} seconds"
-                    hint = "run again later, or set PACKYARD_TIMEOUT to more seconds"
+                    hint = "run again later"
                     raise UnavailableError(Problem(problem, file=store.address, hint=hint)) from error
             time.sleep(random.uniform(0, pause))
             before, pause = None, min(2 * pause, _LONGEST_PAUSE)

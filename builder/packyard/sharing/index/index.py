@@ -165,9 +165,9 @@ class Index:
         every = (entry for package in self.packages() for entry in package.entries)
         return tuple(sorted(every, key=lambda entry: (entry.name, reference.order(entry.version))))
 
-    def names(self, start: str = "") -> Iterator[str]:
-        """Yield the names that begin so, sorted."""
-        return iter(sorted(row.name for row in self.rows() if row.name.startswith(start)))
+    def names(self) -> list[str]:
+        """Return the names, sorted."""
+        return sorted(row.name for row in self.rows())
 
     def package(self, name: str) -> Package | None:
         """Return a package, or None if there is none of that name. Its record is read once."""

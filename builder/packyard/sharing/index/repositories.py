@@ -86,9 +86,9 @@ class RegistryIndex(Index):
         """Yield every package."""
         return (package for name in self.registry.names if (package := self.package(name)))
 
-    def names(self, start: str = "") -> Iterator[str]:
-        """Yield the names that begin so, sorted."""
-        return (name for name in self.registry.names if name.startswith(start))
+    def names(self) -> list[str]:
+        """Return the names, sorted."""
+        return [*self.registry.names]
 
     def package(self, name: str) -> Package | None:
         """Return a package, or None if nothing is published under that name."""

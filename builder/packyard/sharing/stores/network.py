@@ -67,7 +67,7 @@ def is_loopback(host: str) -> bool:
 def late(place: str, patience: float) -> UnavailableError:
     """Return the error to raise where a server does not answer in time."""
     problem = f"the server did not answer in time ({round(patience, 1):g} seconds)"
-    hint = "try again later, or set PACKYARD_TIMEOUT to more seconds"
+    hint = "try again later"
     return UnavailableError(Problem(problem, file=place, hint=hint))
 
 

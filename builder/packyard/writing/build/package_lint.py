@@ -23,7 +23,7 @@ from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.packing import compose_draft
-from packyard.writing.checks import collisions, exception
+from packyard.writing.checks import collisions
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.enabled import Option, Trial
 from packyard.writing.checks.finding import REMOVE, Finding, finding
@@ -74,14 +74,11 @@ def lint(here: Workspace, name: str, draft: Draft | None = None) -> Linted:
 
 
 def lint_unused(here: Workspace) -> Linted:
-    """Find errors of the parts of a workspace that no package uses, which are tried like those of a library."""
+    """Return what is wrong with the parts that no package uses, which are tried like those of a library."""
     try:
-        linted = _tried(here, tried_parts.unused(here))
+        return replace(_tried(here, tried_parts.unused(here)), use_cases=0, inputs=tuple(here.sources.inputs))
     except InputError as error:
         return Linted(here.name, as_findings(error.problems), is_broken=True)
-    files = {here.sources.shown(path): here.sources.read(path) for path in here.sources.inputs}
-    remaining = exception.apply(linted.findings, files, (), shipped=True)
-    return replace(linted, findings=[each for each in remaining if each.severity == "error"], use_cases=0)
 
 
 def _package(here: Workspace, name: str, draft: Draft) -> Linted:

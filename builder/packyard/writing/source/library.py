@@ -221,7 +221,8 @@ class _Search:
             raise InputError(entry.problem("cannot be used"), *error.problems) from error
         if entry.digest and (tar := digest(entry.name, root_dir)) != entry.digest:
             says = f"is not what `digest` pins: expected {entry.digest}, its files are {tar}"
-            raise IntegrityError(entry.problem(says, "what is published at a version never changes: ask its publisher"))
+            hint = f"what is published never changes: ask its publisher, or remove {root_dir} to fetch it again"
+            raise IntegrityError(entry.problem(says, hint))
         fetched = fetched or (entry.name if entry.version else "")
         libraries = self.libraries(root_dir, {**within, real: entry.name}, fetched)
         return Library(entry=entry, root_dir=root_dir, libraries=libraries)

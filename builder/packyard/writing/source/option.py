@@ -33,7 +33,7 @@ from packyard.writing.source import parts, pod_components, reached_definitions, 
 from packyard.writing.source.words import Words
 from packyard.writing.source.workspace import OPTIONS, Workspace, authored
 
-_HEAD = "# the parameters of the options: kustomize cfg set ../options NAME VALUE"
+_HEAD = "# the parameters of the options: packyard set ../options NAME=VALUE"
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ class Tried:
 
 def unused(here: Workspace) -> list[Name]:
     """Return the bases, storages and programs that no package uses, nor another part builds on."""
-    used = {(BASE, name) for name in here.part_dirs("bases") if _is_built_on(here, here.base_dir(name))}
+    used = {(kind, name) for kind, name in own(here) if _is_built_on(here, here.part_dir(f"{_FOLDERS[kind]}/{name}"))}
     for use_case in (each for name in here.package_names() for each in package.read(here, name).use_cases):
         used |= {(BASE, use_case.base), *use_case.overlays}
     return [each for each in own(here) if each not in used]
@@ -90,11 +90,11 @@ def compose_all(here: Workspace, names: Iterable[Name]) -> Tried:
     return Tried(tried, composed, list({str(problem): problem for problem in problems}.values()), folders)
 
 
-def _is_built_on(here: Workspace, base: str) -> bool:
-    """Say whether the kustomization of another base or overlay names a base."""
+def _is_built_on(here: Workspace, part: str) -> bool:
+    """Say whether the kustomization of another base or overlay names a part."""
     listed = (path for kind in ("bases", "overlays") for path in here.sources.list(kind, f"**/{kustomization.FILE}"))
-    name = base.rpartition("/")[2]
-    return any(f"/{name}" in here.sources.text(path).text for path in listed if not path.startswith(f"{base}/"))
+    name = part.rpartition("/")[2]
+    return any(f"/{name}" in here.sources.text(path).text for path in listed if not path.startswith(f"{part}/"))
 
 
 def _use_cases(here: Workspace, kind: str, name: str) -> Iterator[UseCase]:
