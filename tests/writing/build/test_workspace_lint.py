@@ -201,6 +201,7 @@ def test_a_base_that_no_package_uses_is_composed_and_judged(root: Path) -> None:
         "# packyard: allow unserved-kind: it comes\napiVersion: v1\nkind: Podd\nmetadata: {name: run}\n",
     )
     assert not [line for line in linted(root) if ": error: " in line]
+    assert tiny.run("lint", "--workspace", root)[2].startswith("2 use cases, ")
     tiny.write(root / "bases/new/kustomization.yaml", "resource: [pod.yaml]\n")
     assert any("new/kustomization.yaml:1:1: error: resource: is not a known key" in line for line in linted(root))
 

@@ -75,7 +75,7 @@ def lint(here: Workspace, name: str, draft: Draft | None = None) -> Linted:
 def lint_unused(here: Workspace) -> Linted:
     """Return what is wrong with the parts that no package uses, which are tried like those of a library."""
     try:
-        return replace(_tried(here, tried_parts.unused(here)), inputs=tuple(here.sources.inputs))
+        return replace(_tried(here, tried_parts.unused(here)), use_cases=0, inputs=tuple(here.sources.inputs))
     except InputError as error:
         return Linted(here.name, as_findings(error.problems), is_broken=True)
 
