@@ -147,9 +147,7 @@ def test_config_shows_each_value_with_its_origin(home: Path) -> None:
         return {row["name"]: (row["value"], row["origin"]) for row in rows}
 
     assert shown()["channel"] == ("https://***@example.com/m", f"{file}:2")
-    assert shown()["timeout"] == ("300", "default")
     assert shown(PACKYARD_CHANNEL="/srv/m")["channel"] == ("/srv/m", "PACKYARD_CHANNEL")
-    assert shown("--from", "/x", PACKYARD_CHANNEL="/srv/m")["channel"] == ("/x", "--from")
     assert shown(PACKYARD_SIGNING_KEY="pem")["PACKYARD_SIGNING_KEY"] == ("(set)", "PACKYARD_SIGNING_KEY")
     assert shown()["config folder"] == (str(home), "XDG_CONFIG_HOME")
     assert f"{file}:2" in done("config", COLUMNS="40")
