@@ -19,10 +19,8 @@ from tiny import done, packyard
 KEY = SigningKey.new()
 
 
-@pytest.fixture(autouse=True)
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.delenv("PACKYARD_SIGNING_KEY", raising=False)
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
     file = tmp_path / "release.pub.pem"
     file.write_bytes(KEY.public.to_pem())
     return file
