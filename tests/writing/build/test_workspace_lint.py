@@ -211,11 +211,6 @@ def test_a_base_that_no_package_uses_is_composed_and_judged(root: Path) -> None:
     [
         ("packages/p/patches/old.yaml", "kind: Job\n", ":1: warning: no use case takes this patch in [unlisted-file]"),
         ("packages/r/pacakge.yaml", "kind: Package\n", ": warning: this is no package without package.yaml"),
-        (
-            "packages/p/tests/p.yaml",
-            "tests: [{it: is there, expect: [{kind: ConfigMapp, exists: true}]}]\n",
-            ":1: warning: is there: nothing in the package is a ConfigMapp [selects-nothing] (did you",
-        ),
     ],
 )
 def test_what_nothing_takes_in_is_told(root: Path, file: str, text: str, says: str) -> None:

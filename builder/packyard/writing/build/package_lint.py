@@ -20,9 +20,8 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
-from packyard.writing.build.draft import Draft
+from packyard.writing.build.draft import Draft, compose_draft
 from packyard.writing.build.own_rules import judges_of
-from packyard.writing.build.packing import compose_draft
 from packyard.writing.checks import collisions
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.enabled import Option, Trial
