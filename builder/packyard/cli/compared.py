@@ -11,7 +11,7 @@ from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, PackyardError, Problem
-from packyard.core.files.paths import RECEIPT, WORKSPACE, is_rendered
+from packyard.core.files.paths import RECEIPT, WORKSPACE
 from packyard.core.files.tree import Tree
 from packyard.using.upgrade.difference import Files
 
@@ -54,15 +54,12 @@ def _folder(folder: Path) -> Packages:
 
 
 def files(folder: Path) -> Files:
-    """Return the files of an untarred package, without what packyard keeps or has rendered there.
+    """Return the files of an untarred package, without what packyard keeps there.
 
     Those that packyard.json lists are never left out.
     """
     tree, by_path, size, listed = Tree(folder), dict[str, bytes](), 0, _listed(folder)
     for place, folders, names in tree.walk():
-        if is_rendered(place, names, listed):
-            folders.clear()
-            continue
         start = f"{place}/" if place else ""
         folders[:] = [
             name for name in folders if name[0] != "." or any(path.startswith(f"{start}{name}/") for path in listed)
