@@ -40,7 +40,6 @@ from running.setups import (
     job,
     kueue,
     mpi,
-    no_jobs,
     nothing,
     nowhere,
     of_container,
@@ -206,13 +205,6 @@ FAULTS: Sequence[Fault] = (
         **HERE,
     ),
     later("scheduler missing", "volcano|scheduler", schedulerName="volcano-<ns>"),
-    later(
-        "provisioner missing",
-        "disk has no volume yet; ebs.csi.aws.com is to make one",
-        all_of(create(STORAGE_CLASS), claims(bound=False, storage_class="<ns>", spec={"storageClassName": "<ns>"})),
-        **DISK,
-    ),
-    fault("policy on jobs", "no jobs today", "", no_jobs),
     both(
         "webhook down",
         "webhook tests.packyard.example cannot be called",
@@ -242,11 +234,6 @@ FAULTS: Sequence[Fault] = (
         lambda api, namespace: define(api, f"{namespace}.example/v1", "Thing"),
         then=crd,
         run=thing,
-    ),
-    fault(
-        "request beyond the limit",
-        "must be less than or equal to cpu limit",
-        main_resources={"limits": {"cpu": "1"}, "requests": {"cpu": "2"}},
     ),
     fault(
         "quota of devices",
@@ -296,11 +283,6 @@ FAULTS: Sequence[Fault] = (
         fate="never-ready",
         then=event("Unhealthy", "Readiness probe failed: connection refused"),
     ),
-    later(
-        "preempted",
-        "preempt",
-        status={"phase": "Failed", "reason": "Preempted", "message": "preempted by a pod with higher priority"},
-    ),
     fault(
         "class of a waiting claim missing",
         "its class nope-.* is not there",
@@ -339,7 +321,7 @@ FAULTS: Sequence[Fault] = (
         "volume cannot be made",
         "ebs.csi.aws.com is to make one of class .*: volume quota exceeded",
         all_of(
-            create(STORAGE_CLASS.replace("WaitForFirstConsumer", "Immediate")),
+            create(STORAGE_CLASS),
             claims(bound=False, storage_class="<ns>", spec={"storageClassName": "<ns>"}),
         ),
         **DISK,

@@ -70,14 +70,14 @@ def create(text: str) -> Setup:
 
 
 def pool(*nodes: Mapping[str, Any], **amounts: str) -> Setup:
-    """Add nodes with the label pool=<ns>, each with taints, labels, and whether it is cordoned."""
+    """Add nodes with the label pool=<ns>, each with taints and labels."""
 
     def setup(api: Api, namespace: str) -> None:
         for number, each in enumerate(nodes):
             has = {"pods": "110", "cpu": "4", "memory": "8Gi", **_named(amounts), **each.get("amounts", {})}
             labels = {"pool": namespace, "kubernetes.io/hostname": f"{namespace}-{number}", **each.get("labels", {})}
             name = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{namespace}-{number}", "labels": labels}}
-            spec = {"taints": list(each.get("taints", ())), "unschedulable": bool(each.get("cordoned"))}
+            spec = {"taints": list(each.get("taints", ()))}
             api.create({**name, "spec": spec, "status": {"capacity": has, "allocatable": has}}).expect_done()
             wait(partial(_unready, api, name))
 
@@ -190,19 +190,9 @@ def starting(api: Api, namespace: str) -> None:
     says({**waits("ContainerCreating"), "phase": "Pending"})(api, namespace)
 
 
-def claiming(
-    storage_class: str, size: str = "1Gi", mode: str = "ReadWriteMany", count: int = 1
-) -> Callable[[str], list[Object]]:
-    """Return what makes pods with the claim that they mount."""
-
-    def made(namespace: str) -> list[Object]:
-        named = storage_class.replace("<ns>", namespace)
-        return [
-            *one(count=count, **DISK)(namespace),
-            *read(CLAIM, name="disk", mode=mode, storage_class=named, size=size),
-        ]
-
-    return made
+def claiming(storage_class: str) -> Callable[[str], list[Object]]:
+    """Return what makes a pod with the claim that it mounts."""
+    return lambda namespace: [*one(**DISK)(namespace), *read(CLAIM, storage_class=storage_class)]
 
 
 DISK = {
@@ -256,32 +246,6 @@ def active(api: Api, namespace: str) -> None:
     wait(lambda: [] if stored.condition(api.read(item, namespace).expect_done(), "Active") else ["queue"])
 
 
-def no_jobs(api: Api, namespace: str) -> None:
-    """Have the server refuse Jobs of the namespace."""
-    create(_POLICY)(api, namespace)
-    wait(lambda: [] if "no jobs today" in api.create(job(pod()), namespace, dry_run=True).refusal else ["the policy"])
-
-
-_POLICY = """
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata: {name: <ns>}
-spec:
-  failurePolicy: Fail
-  matchConstraints:
-    resourceRules: [{apiGroups: [batch], apiVersions: ["*"], operations: [CREATE], resources: [jobs]}]
-  validations: [{expression: "false", message: no jobs today}]
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicyBinding
-metadata: {name: <ns>}
-spec:
-  policyName: <ns>
-  validationActions: [Deny]
-  matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: <ns>}}}
-"""
-
-
 def operator(image: str, version: str, ready: int) -> Setup:
     """Run an operator of a version, as a Deployment without pods that are ready where there are to be none."""
     (found,) = (each for each in OPERATORS if each.image == image)
@@ -308,15 +272,15 @@ def custom(version: str, kind: str) -> Callable[[str], list[Object]]:
 CLAIM = """
 apiVersion: v1
 kind: PersistentVolumeClaim
-metadata: {name: <name>}
-spec: {accessModes: [<mode>], storageClassName: "<storage_class>", resources: {requests: {storage: <size>}}}
+metadata: {name: disk}
+spec: {accessModes: [ReadWriteMany], storageClassName: "<storage_class>", resources: {requests: {storage: 1Gi}}}
 """
 STORAGE_CLASS = """
 apiVersion: storage.k8s.io/v1
 kind: StorageClass
 metadata: {name: <ns>}
 provisioner: ebs.csi.aws.com
-volumeBindingMode: WaitForFirstConsumer
+volumeBindingMode: Immediate
 """
 LARGE = {
     "name": "first",

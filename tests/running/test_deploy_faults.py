@@ -217,17 +217,6 @@ def interrupted_midway(api: Api, namespace: str, by: signal.Signals, *words: obj
     return process.returncode, output, said
 
 
-def test_ctrl_c_while_objects_are_applied_says_which_are(
-    cluster: Api, namespace: str, config: Path, directory: Path
-) -> None:
-    words = ("deploy", directory, "--kubeconfig", config, "--no-wait")
-    code, output, said = interrupted_midway(cluster, namespace, signal.SIGINT, *words)
-    assert (code, output) == (130, "")
-    again, _ = offers(said, "may be applied in part")
-    done = inside(*again[1:], "--no-wait")
-    assert "2 objects applied, recorded as 2" in done.stderr
-
-
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_takes_back_what_is_applied_on_demand(
     cluster: Api, namespace: str, config: Path, directory: Path, by: signal.Signals

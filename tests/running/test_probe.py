@@ -14,6 +14,8 @@ import pytest
 import real
 from packyard.running import probe
 from packyard.running.probe import Check
+from packyard.running.runs.status import RunStatus
+from packyard.running.runs.workloads import PodStatus
 from running.patients import deployed, pod, rendered
 from tiny import programs_dir
 
@@ -142,3 +144,27 @@ def test_what_a_program_reads_may_still_come() -> None:
         "warning: DATA /data: No such file",
         "error: OUT /out: No such file",
     ]
+
+
+@pytest.mark.parametrize(
+    ("state", "is_over", "said"),
+    [
+        ({"terminated": {"exitCode": 0, "message": ""}}, True, ["passed: image a:1"]),
+        ({"waiting": {"reason": "ImagePullBackOff"}}, True, ["error: pod: did not run to its end: no image"]),
+        ({"running": {}}, False, ["error: pod: did not run to its end: no image"]),
+    ],
+)
+def test_a_probe_is_over_when_its_pods_have_ended_or_will_not_start(
+    state: dict[str, Any], is_over: bool, said: list[str]
+) -> None:
+    made = probe.make(rendered([deployed("run", pod())]), "abcde", seconds=60)
+    item = {
+        "metadata": {"labels": {"batch.kubernetes.io/job-name": made.jobs[0]["metadata"]["name"]}},
+        "status": {
+            "phase": "Succeeded" if "terminated" in state else "Pending",
+            "containerStatuses": [{"name": "main", "image": "a:1", "state": state}],
+        },
+    }
+    pods = [PodStatus(item=item, role="probe", index=0)]
+    now = RunStatus(record=made.record("ml"), state="", reason="no image", roles=(), pods=pods, missing=())
+    assert (made.is_over(now), [f"{each.severity}: {each}" for each in made.findings(now)]) == (is_over, said)

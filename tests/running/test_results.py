@@ -18,7 +18,7 @@ from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.core.files import atomic
 from packyard.running.runs import results, transfer
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.transfer import Copied
+from packyard.running.runs.transfer import Sent
 from running import made
 from running.nightly.test_reading import settled, started
 from running.wanted import config_map
@@ -138,14 +138,14 @@ def sent(*members: tuple[str, bytes, str]) -> bytes:
     return file.getvalue()
 
 
-def received(folder: Path, printed: bytes, *, code: int = 0, said: str = "") -> Copied:
+def received(folder: Path, printed: bytes, *, code: int = 0, said: str = "") -> list[Sent]:
     """Copy from a pod whose tar prints this into the folder ``to``."""
     (folder / "printed").write_bytes(printed)
     program = folder / "kubectl"
     program.write_text(f"#!/bin/sh\necho '{said}' >&2\ncat {folder}/printed && exit {code}\n")
     program.chmod(0o755)
     kubectl = Kubectl(program=str(program), flags=(), context="test", namespace="test")
-    return transfer.copy(kubectl, "pod", "results", "/out", folder / "to", lambda _: None)
+    return list(transfer.copy(kubectl, "pod", "results", "/out", folder / "to"))
 
 
 @pytest.mark.parametrize(
@@ -163,27 +163,28 @@ def received(folder: Path, printed: bytes, *, code: int = 0, said: str = "") -> 
 def test_nothing_is_written_but_files_by_names_that_stay_inside(
     member: tuple[str, bytes, str], reason: str, tmp_path: Path
 ) -> None:
-    copied = received(tmp_path, sent(member, ("./ok:1", b"1", "0")))
+    left, copied = received(tmp_path, sent(member, ("./ok:1", b"1", "0")))
     assert contents(tmp_path / "to") == {"ok:1": b"1"}
-    assert (copied.copied, len(copied.left)) == (1, 1)
-    assert all(reason in why for _, why in copied.left)
+    assert copied == Sent("ok:1", 1, is_written=True)
+    assert left.fault
+    assert reason in left.fault
 
 
 def test_what_is_here_stays_and_what_is_missing_comes(tmp_path: Path) -> None:
     printed = sent(("./a", b"1", "0"), ("./d", b"", "5"), ("./d/b", b"2" * 3000, "0"), ("./c", b"that", "0"))
     tiny.write(tmp_path / "to/a", "1")
     tiny.write(tmp_path / "to/c", "mine")
-    copied = received(tmp_path, printed)
+    same, written, differs = received(tmp_path, printed)
     assert contents(tmp_path / "to") == {"a": b"1", "c": b"mine", "d/b": b"2" * 3000}
-    assert (copied.files, copied.copied, copied.there, copied.size) == (3, 1, 1, 3000)
-    assert [(name, "differs" in why) for name, why in copied.left] == [("c", True)]
+    assert (same, written) == (Sent("a"), Sent("d/b", 3000, is_written=True))
+    assert (differs.name, "differs from what is here, which stays" in differs.fault) == ("c", True)
 
 
 def test_no_link_that_is_here_is_followed_and_no_folder_written_over(tmp_path: Path) -> None:
     (tmp_path / "to/folder").mkdir(parents=True)
     (tmp_path / "to/linked").symlink_to(tmp_path)
     copied = received(tmp_path, sent(("./linked/x", b"1", "0"), ("./linked", b"1", "0"), ("./folder", b"1", "0")))
-    assert (len(copied.left), (tmp_path / "x").exists()) == (3, False)
+    assert ([bool(each.fault) for each in copied], (tmp_path / "x").exists()) == ([True] * 3, False)
     (tmp_path / "to").rename(tmp_path / "other")
     (tmp_path / "to").symlink_to(tmp_path / "other")
     with pytest.raises(ConflictError, match="is no folder"):
@@ -205,9 +206,9 @@ def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing_of_it(
 @pytest.mark.parametrize(
     ("size", "code", "said", "problem"),
     [
-        (2000, 1, "error: connection reset by peer", "came, after 2 files: error: connection reset by peer"),
-        (2000, 0, "", "came, after 2 files: unexpected end of data"),
-        (0, 127, "sh: tar: not found", "no whole tar of /out came, after 0 files: sh: tar: not found"),
+        (2000, 1, "error: connection reset by peer", "came: error: connection reset by peer"),
+        (2000, 0, "", "came: unexpected end of data"),
+        (0, 127, "sh: tar: not found", "no whole tar of /out came: sh: tar: not found"),
     ],
 )
 def test_a_tar_that_is_not_whole_says_why(size: int, code: int, said: str, problem: str, tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_a_tar_that_is_not_whole_says_why(size: int, code: int, said: str, probl
 
 def test_what_tar_complains_of_is_told(tmp_path: Path) -> None:
     said = "tar: a: Permission denied"
-    assert received(tmp_path, sent(), code=2, said=said).left == [("/out", said)]
+    assert received(tmp_path, sent(), code=2, said=said) == [Sent("/out", fault=said)]
 
 
 def test_a_pod_that_reads_is_confined_and_is_the_user_of_the_run() -> None:

@@ -74,7 +74,6 @@ SENTENCES = {
     "no such kind": Sentence(
         call=["get", "--filename=-"], objects=[_ODD], pattern=look._UNSERVED, gives=[("Dragon", "nobody.example/v1")]
     ),
-    "no such group": Sentence(call=["get", "--raw=/apis/nobody.example/v1"], pattern=r"\(NotFound\)"),
     "no namespace": Sentence(
         call=_CREATE, objects=[config_map()], namespace="none", pattern=kubectl.NO_NAMESPACE, gives=["none"]
     ),
@@ -145,6 +144,6 @@ def test_warnings_stand_apart(api_server: Api, namespace_of_server: str) -> None
 
 @pytest.mark.usefixtures("kubectl")
 def test_each_line_of_an_error_begins_as_facts_expect(asked: Callable[..., str]) -> None:
-    for call, user in ((["get", "dragons"], ""), (["get", "pods"], "eve"), (["get", "--raw=/apis/none/v1"], "")):
+    for call, user in ((["get", "dragons"], ""), (["get", "pods"], "eve")):
         said = asked(call, (), user)
         assert all(line.startswith(facts._ERRORS) for line in said.splitlines()), said

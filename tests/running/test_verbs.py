@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from packyard.running.runs.logs import Reading
 from running import made, stub
 from running.wanted import config_map, job
 from tiny import packyard, process
@@ -70,14 +71,10 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("logs first --events --index 0", "--events and --index exclude each other"),
-        ("logs first --events --tail 0", "--events and --tail exclude each other"),
+        ("logs first --events --index 0", "--index has no meaning beside --events; packyard logs --help"),
+        ("logs first --follow --previous", "--previous has no meaning beside --follow; packyard logs --help"),
         ("doctor . --timeout 5m", "--timeout has no meaning without --probe; packyard doctor --help"),
         ("rollback first --list --dry-run", "--dry-run has no meaning beside --list; packyard rollback --help"),
-        (
-            "undeploy first --no-wait --timeout 5m",
-            "--timeout has no meaning beside --no-wait; packyard undeploy --help",
-        ),
         ("deploy . --dry-run --no-wait", "--no-wait has no meaning beside --dry-run; packyard deploy --help"),
         ("results first --timeout 5m", "--timeout has no meaning without --to DIR; packyard results --help"),
     ],
@@ -110,6 +107,15 @@ def test_run_deploys_and_follows_the_log(deployed: Cluster, capfd: pytest.Captur
     said = deployed.run("run . --no-doctor", code=1)
     assert re.findall(r"\$ (.*)", said) == ["packyard deploy . --no-doctor", "packyard logs first --follow"]
     assert (capfd.readouterr().out, "run first has failed: exit code 7" in said) == ("Epoch 1/1\n", True)
+
+
+def test_ctrl_c_ends_the_log_and_says_that_the_run_goes_on(deployed: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Reading, "finish", interrupted)
+    said = deployed.run("run . --no-doctor", code=130)
+    assert "run first goes on; packyard logs first --follow follows it again, packyard undeploy first ends it" in said
 
 
 def test_a_port_is_one_that_a_pod_announces_the_first_that_speaks_http_or_a_number(
@@ -151,12 +157,6 @@ def test_a_workload_that_would_take_a_change_in_vain_is_refused_and_may_be_suspe
     suspended["spec"]["runPolicy"]["suspend"] = True
     cluster.write(suspended)
     assert "MPIJob first configured" in cluster.run("deploy . --no-doctor --no-wait")
-
-
-def test_settings_change_with_the_job_that_a_run_no_longer_has(deployed: Cluster) -> None:
-    deployed.write(config_map("first", OUTPUT_DIR="other"))
-    said = deployed.run("deploy . --no-doctor")
-    assert ("ConfigMap first configured" in said, "Job first deleted" in said) == (True, True)
 
 
 def test_what_looks_like_a_secret_is_refused_unless_somebody_insists(tmp_path: Path) -> None:

@@ -33,12 +33,8 @@ spec:
 @pytest.mark.parametrize(
     ("kind", "spec", "counts"),
     [
-        ("batch/v1 Job", f"{{template: {POD}}}", [1]),
         ("batch/v1 Job", f"{{completions: 9, parallelism: 4, template: {POD}}}", [4]),
         ("batch/v1 Job", f"{{completions: 2, parallelism: 4, template: {POD}}}", [2]),
-        ("batch/v1 CronJob", f"{{jobTemplate: {{spec: {{parallelism: 3, template: {POD}}}}}}}", [3]),
-        ("apps/v1 Deployment", f"{{replicas: 5, template: {POD}}}", [5]),
-        ("v1 Pod", "{containers: [{name: main}]}", [1]),
         (
             "kubeflow.org/v2beta1 MPIJob",
             f"{{mpiReplicaSpecs: {{Launcher: {{template: {POD}}}, Worker: {{replicas: 7, template: {POD}}}}}}}",

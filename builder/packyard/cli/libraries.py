@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
 from packyard.cli import state
 from packyard.cli.preferences import Setting
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import InputError, UnavailableError
+from packyard.core.errors import ConflictError, InputError, UnavailableError
+from packyard.core.files import regular
 from packyard.writing.source import library, workspace
 from packyard.writing.source.library import Entry
-from packyard.writing.source.shelf import Shelf
 from packyard.writing.source.workspace import Workspace
 
 
@@ -22,20 +24,22 @@ def read(root_dir: Path) -> Workspace:
 
 def obtain(entry: Entry) -> Path:
     """Return the folder of a library that is a bundle: kept from before, or fetched now."""
-    folder = shelf().find(entry.name, entry.digest) if entry.digest else None
-    return folder or _fetch(entry)
-
-
-def shelf() -> Shelf:
-    """Return the libraries that were fetched."""
-    folder = state.cache_dir()
-    if folder is None:
+    cache_dir = state.cache_dir()
+    if cache_dir is None:
         hint = "set HOME, or XDG_CACHE_HOME; or unpack them, and name the folders by `path`"
         raise UnavailableError(f"libraries cannot be fetched without a home folder ({hint})")
-    return Shelf(folder / "libraries")
+    kept_dir = cache_dir / "libraries"
+    if entry.digest and (kept_dir / entry.digest.hex / entry.name).is_dir():
+        return kept_dir / entry.digest.hex / entry.name
+    bundle = _fetch(entry)
+    into = kept_dir / bundle.tar.hex
+    regular.make_folder(into)
+    with suppress(ConflictError):  # somebody else was quicker
+        bundle.unpack(into)
+    return into / entry.name
 
 
-def _fetch(entry: Entry) -> Path:
+def _fetch(entry: Entry) -> Bundle:
     from packyard.cli import bundles, preferences
     from packyard.sharing.configuration import normal
 
@@ -46,12 +50,9 @@ def _fetch(entry: Entry) -> Path:
         raise InputError(entry.problem("has no channel", "name it: from: CHANNEL"))
     channel = normal(source.value)
     bundle = bundles.find(Reference(name=entry.name, version=entry.version), Setting(channel, source.origin))
-    folder, tar = shelf().put(entry.name, bundle.members)
     if entry.digest is None:
         hint = f"look at it by: packyard get {quote(f'{entry.name}@{entry.version}')} --from {quote(channel)}"
-        raise InputError(entry.problem(f"has no digest: write digest: {tar}, if you trust what is published", hint))
-    if tar != entry.digest:
-        hint = "what is published at a version never changes: ask its publisher"
-        says = f"is not what `digest` pins: expected {entry.digest}, {channel} has {tar}"
-        raise InputError(entry.problem(says, hint))
-    return folder
+        raise InputError(
+            entry.problem(f"has no digest: write digest: {bundle.tar}, if you trust what is published", hint)
+        )
+    return bundle

@@ -1,4 +1,4 @@
-"""`deploy`, `redeploy`, `history` and `undeploy` as users type them: what they print, ask of the server, and offer."""
+"""`deploy` and `rollback` as users type them: what they print, ask of the server, and offer."""
 
 from __future__ import annotations
 
@@ -10,34 +10,17 @@ from typing import Any
 
 import pytest
 
-from controlplane import people
 from controlplane.api import Api
 from documents.test_json import documented, seen
 from running import made
+from running.test_deploy_faults import written
 from tiny import inside
 
 
-@pytest.fixture
-def user(cluster: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Be a user who may do everything in the namespace, and nothing elsewhere."""
-    name = f"ann-{namespace}"
-    be(cluster, name, namespace, tmp_path, monkeypatch)
-    return name
-
-
-def be(api: Api, name: str, namespace: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
-    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}
-    binding = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "RoleBinding",
-        "metadata": {"name": name},
-        "roleRef": role,
-        "subjects": [subject],
-    }
-    api.create(binding, namespace).expect_done()
-    people.await_right(api, name, namespace)
-    monkeypatch.setenv("KUBECONFIG", str(people.kubeconfig(api, name, namespace, folder)))
+@pytest.fixture(autouse=True)
+def _config(cluster: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The administrator's kubeconfig, with the namespace."""
+    monkeypatch.setenv("KUBECONFIG", str(written(tmp_path / "config", cluster, namespace)))
 
 
 def run(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
@@ -54,7 +37,6 @@ def answer(*words: str) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.usefixtures("user")
 def test_a_deployment_goes_back_to_an_earlier_record_with_its_secrets_as_they_are(
     cluster: Api, namespace: str, tmp_path: Path
 ) -> None:
@@ -118,7 +100,6 @@ def serve(folder: Path, fate: str, **spec: Any) -> str:
     return str(folder)
 
 
-@pytest.mark.usefixtures("user")
 def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
     cluster: Api, namespace: str, tmp_path: Path
 ) -> None:

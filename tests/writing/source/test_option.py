@@ -95,7 +95,7 @@ def test_the_krmfiles_of_options_are_joined_a_name_stands_once(root: Path) -> No
     also = {"kustomization.yaml": COMPONENT + PATCHES.partition("# For jobs")[0], "label.yaml": LABEL}
     option(root, "another", {**also, "Krmfile": KRMFILE})
     text = composed(root).options.files["Krmfile"].decode()
-    about = "# the parameters of the options: kustomize cfg set ../options NAME VALUE"
+    about = "# the parameters of the options: packyard set ../options NAME=VALUE"
     expected = KRMFILE.replace("Krmfile\n", f"Krmfile {about}\n")
     assert text == expected.replace("definitions:\n", "definitions:\n    # another\n")
     option(root, "another", {"Krmfile": KRMFILE.replace("The queue", "A queue")})

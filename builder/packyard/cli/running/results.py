@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections import Counter
 from pathlib import Path
 
 from packyard.cli import declare, output, progress
@@ -25,7 +26,6 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.results import Place
 from packyard.running.runs.run import Reference
-from packyard.running.runs.transfer import Copied
 
 ROWS = Rows("place", "run, path, held, copy")
 _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
@@ -46,28 +46,21 @@ def run(arguments: argparse.Namespace) -> int:
     if not places:
         hint = f"{client.packyard('logs', arguments.run)} prints what it logs"
         raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
+    copied: list[bool] = []
     ways = [_way(client, arguments.run, place) for place in places]
-    rows = [(arguments.run, place.path, place.held, way) for place, way in zip(places, ways, strict=True)]
     if arguments.to:
-        unfit = [pair for pair in zip(places, ways, strict=True) if pair[0].is_of_pods or not pair[0].volume]
+        unfit = [(place, way) for place, way in zip(places, ways, strict=True) if place.is_of_pods or not place.volume]
         refuse(Problem(f"{each.path} is on no volume that another pod can have", hint=way) for each, way in unfit)
-        copied = [_copy(client, arguments, each, number * (len(places) > 1)) for number, each in enumerate(places, 1)]
-        ROWS.show(rows, arguments.output)
-        return int(any(each.left for each in copied))
-    declare.alone(arguments, "results", "without --to DIR", "timeout")
-    if ROWS.show(rows, arguments.output):
+        folders = [Path(arguments.to, str(number) if places[1:] else "") for number in range(1, len(places) + 1)]
+        copied = [_copy(client, arguments, place, to) for place, to in zip(places, folders, strict=True)]
+    else:
+        declare.alone(arguments, "results", "without --to DIR", "timeout")
+    rows = [(arguments.run, place.path, place.held, way) for place, way in zip(places, ways, strict=True)]
+    if ROWS.show(rows, arguments.output) and not arguments.to:
         for place, way in zip(places, ways, strict=True):
             output.line(str(place))
             output.note(way)
-    return 0
-
-
-def _tell(copied: Copied, to: Path) -> None:
-    for name, reason in copied.left:
-        output.warning(f"{name} is not copied: it {reason}")
-    more = f"; {copied.there} are here already" if copied.there else ""
-    count = f"{output.counted(copied.copied, 'file')} of {copied.files}, {copied.size / 1e6:.1f} MB"
-    output.note(f"{count}, copied to {to}{more}")
+    return int(not all(copied))
 
 
 def _way(client: Kubectl, run: str, place: Place) -> str:
@@ -82,11 +75,11 @@ def _way(client: Kubectl, run: str, place: Place) -> str:
     return client.packyard("results", run, "--to", "DIR")
 
 
-def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, number: int) -> Copied:
-    """Copy a place from a pod that is made for this; of several places each has a folder with its ``number``."""
-    to = Path(arguments.to, str(number or ""))
+def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path) -> bool:
+    """Copy a place from a pod that is made for this, and return whether all of it is here."""
     job = results.reader(place, arguments.run, runs.new_word())
     record = RunRecord(run=name_of(job), number=1, when="", objects=(Reference.of(job, client.namespace),))
+    counts = Counter[str]()
     with clusters.made(client, [job]):
         now = clusters.started(
             client, record, clusters.seconds(arguments), lambda now: f"the pod that copies {now.explained}"
@@ -94,13 +87,13 @@ def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, number: 
         if now.state != status.RUNNING:
             raise UnavailableError(Problem(f"the pod that copies {now.explained}", hint="--timeout 15m waits longer"))
         with progress.busy(f"copying {place.path}") as show:
-            copied = transfer.copy(
-                client,
-                now.pods[0].name,
-                results.CONTAINER,
-                place.path,
-                to,
-                lambda size: show(f"copying {place.path}: {size / 1e6:.1f} MB"),
-            )
-    _tell(copied, to)
-    return copied
+            for sent in transfer.copy(client, now.pods[0].name, results.CONTAINER, place.path, to):
+                counts["size"] += sent.size
+                counts["left" if sent.fault else "copied" if sent.is_written else "here"] += 1
+                show(f"copying {place.path}: {counts['size'] / 1e6:.1f} MB")
+                if sent.fault:
+                    output.warning(f"{sent.name} is not copied: it {sent.fault}")
+    more = f"; {counts['here']} are here already" if counts["here"] else ""
+    copied = f"{output.counted(counts['copied'], 'file')}, {counts['size'] / 1e6:.1f} MB"
+    output.note(f"{copied}, copied to {to}{more}")
+    return not counts["left"]

@@ -152,8 +152,6 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
         here.package_dir(name)  # which refuses an unknown one
     names = list(dict.fromkeys(names)) or _all_names(here)
     linted = executor.run(partial(package_lint.lint, here), names, jobs=fanout.jobs(arguments, names))
-    if not here.is_library and set(names) >= set(here.package_names()):
-        linted.append(package_lint.lint_unused(here))
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 

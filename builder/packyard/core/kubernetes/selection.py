@@ -12,7 +12,6 @@ from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mapping
 
 _HARD = "requiredDuringSchedulingIgnoredDuringExecution"
 _EFFECTS = ("NoSchedule", "NoExecute")
-_CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
 def selects(selector: object, labels: Mapping[str, object]) -> bool:
@@ -47,12 +46,6 @@ def intolerable(pod: Object, node: Object) -> list[str]:
     tolerations = mappings(pod.get("tolerations"))
     kept_away = (taint for taint in taints if not any(_tolerates(toleration, taint) for toleration in tolerations))
     return [f"{each.get('key')}={each.get('value', '')}:{each.get('effect')}".replace("=:", ":") for each in kept_away]
-
-
-def is_cordoned(pod: Object, node: Object) -> bool:
-    """Say whether a node is cordoned, for pods that do not tolerate that."""
-    is_closed = mapping(node.get("spec")).get("unschedulable") is True
-    return is_closed and not any(_tolerates(toleration, _CORDON) for toleration in mappings(pod.get("tolerations")))
 
 
 def _selects_node(rules: object, node: Object) -> bool:

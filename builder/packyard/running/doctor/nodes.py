@@ -5,8 +5,8 @@ may also be added on demand. So all that is told here are warnings:
 
     none of 5 nodes takes its pods: 3 without nvidia.com/gpu, 2 with the taint nvidia.com/gpu=present:NoSchedule
 
-A node that has several reasons is counted for the one that is hardest to change: whoever tolerates a taint that is told
-gets that node.
+A node that is cordoned or not ready has a taint that says so. One with several reasons is counted for the one that
+is hardest to change: whoever tolerates a taint that is told gets that node.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, passed, warning
-from packyard.running.runs import requests, trouble
+from packyard.running.runs import requests
 from packyard.running.runs.requests import Amounts, number
 
 _CHECK = "nodes"
@@ -30,8 +30,6 @@ _REASONS = {
     "without the labels": ("", "kubectl get nodes --show-labels"),
     "without": ("; a device plugin offers devices", _AMOUNTS),
     "with too little": ("", _AMOUNTS),
-    "not ready": ("", "kubectl get nodes"),
-    "cordoned": ("", "kubectl get nodes"),
     "with the taint": ("; the option node-pool has pods tolerate one: its parameter NODE_TAINT", _TAINTS),
 }
 _ORDER = tuple(_REASONS)
@@ -72,8 +70,6 @@ def _reason(pod: Object, asked: Amounts, node: Object) -> tuple[str, str] | None
         [] if is_admitted else _labels(pod),
         [name for name in lacking if not whole.get(name)],
         [f"{name} ({number(name, asked[name])} asked for)" for name in lacking],
-        [] if trouble.is_ready(node) else [""],
-        [""] * selection.is_cordoned(pod, node),
         selection.intolerable(pod, node),
     )
     return next(((what, ", ".join(words)) for what, words in zip(_ORDER, of_node, strict=True) if words), None)

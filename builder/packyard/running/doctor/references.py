@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
 from packyard.core.bundle.required import Required
@@ -13,11 +13,16 @@ from packyard.running.doctor.facts import Facts, Name, Questions
 from packyard.running.doctor.finding import Finding, error, passed
 
 _CHECK = "reference"
+_WAIT = "pods wait for it, and never start"
 #: What comes of the absence of an object, and the command that makes it.
 _ABSENT = {
-    "Secret": ("pods wait for it, and never start", "create secret generic {name}{keys}"),
-    "ConfigMap": ("pods wait for it, and never start", "create configmap {name}{keys}"),
+    "Secret": (_WAIT, "create secret generic {name}{keys}"),
+    "ConfigMap": (_WAIT, "create configmap {name}{keys}"),
     "ServiceAccount": ("no pod is created for an account that is not there", "create serviceaccount {name}"),
+    "for registries": (
+        "nodes pull the image without it, which a private registry refuses",
+        "create secret docker-registry {name} --docker-server=SERVER --docker-username=USER --docker-password=PASSWORD",
+    ),
 }
 
 
@@ -27,41 +32,27 @@ def ask(objects: Sequence[Object], required: Sequence[Required] = ()) -> Questio
 
 
 def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required] = ()) -> Iterator[Finding]:
-    """Find Secrets and ConfigMaps, with the keys that pods need or authors name, and accounts."""
+    """Find Secrets and ConfigMaps, with the keys that pods need or authors name, accounts, and pull secrets."""
     for (kind, name), keys in sorted(_held(objects, required).items()):
         item = facts.find(kind, name)
         has = {**mapping((item or {}).get("binaryData")), **mapping((item or {}).get("data"))}
         lacks = sorted(keys - {*has})
-        if item is None:
-            yield _absent(kind, name, facts, sorted(keys))
-        elif lacks:
+        if item and lacks:
             message = f"has no key {', '.join(lacks)}" + (f", only {', '.join(sorted(has))}" if has else "")
-            why = "pods wait for it, and never start"
             fix = f"{facts.inside} edit {kind.lower()} {quote(name)}"
-            yield error(_CHECK, f"{kind} {name}", message, why=why, fix=fix)
+            yield error(_CHECK, f"{kind} {name}", message, why=_WAIT, fix=fix)
         else:
-            yield passed(_CHECK, f"{kind} {name}")
-    for kind, name in sorted(_accounts(objects)):
-        yield passed(_CHECK, f"{kind} {name}") if facts.find(kind, name) else _absent(kind, name, facts)
+            yield _there(kind, name, facts, keys)
+    yield from (_there(kind, name, facts) for kind, name in sorted(_accounts(objects)))
+    yield from (_there(kind, name, facts, purpose="for registries") for kind, name in sorted(_pulling(objects)))
 
 
-def pulling(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
-    """Find the Secrets for registries."""
-    for kind, name in sorted(_pulling(objects)):
-        create = (
-            f"{facts.inside} create secret docker-registry {quote(name)}"
-            " --docker-server=REGISTRY --docker-username=USER --docker-password=PASSWORD"
-        )
-        why = "nodes pull the image without it, which a private registry refuses"
-        about, is_there = f"{kind} {name}", facts.find(kind, name) is not None
-        yield passed(_CHECK, about) if is_there else error(_CHECK, about, "is not there", why=why, fix=create)
-
-
-def _absent(kind: str, name: str, facts: Facts, keys: Sequence[str] = ()) -> Finding:
-    why, command = _ABSENT[kind]
-    literals = "".join(f" --from-literal={quote(key)}=VALUE" for key in keys) or " --from-env-file=FILE"
-    words = command.format(name=quote(name), keys=literals)
-    fix = f"{facts.inside} {words}"
+def _there(kind: str, name: str, facts: Facts, keys: Iterable[str] = (), purpose: str = "") -> Finding:
+    if facts.find(kind, name):
+        return passed(_CHECK, f"{kind} {name}")
+    why, command = _ABSENT[purpose or kind]
+    literals = "".join(f" --from-literal={quote(key)}=VALUE" for key in sorted(keys)) or " --from-env-file=FILE"
+    fix = f"{facts.inside} {command.format(name=quote(name), keys=literals)}"
     return error(_CHECK, f"{kind} {name}", "is not there", why=why, fix=fix)
 
 

@@ -65,7 +65,7 @@ def of_pod(pod: Object) -> str:
 
 
 def is_ready(pod: Object) -> bool:
-    """Say whether a pod runs and is ready; or a node."""
+    """Say whether a pod runs and is ready."""
     return condition(pod, "Ready").get("status") == "True"
 
 

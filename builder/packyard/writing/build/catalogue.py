@@ -16,8 +16,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.work import executor
 from packyard.writing.build import package_lint, tree, workspace_lint
+from packyard.writing.build.draft import compose_draft
 from packyard.writing.build.package_lint import Linted
-from packyard.writing.build.packing import compose_draft
 from packyard.writing.source.workspace import Workspace
 
 
@@ -86,8 +86,6 @@ def _run(
     linted = [package for _, package in results]
     if here.is_library and here.name in names:
         linted += (package_lint.lint(here, name) for name in here.package_names())
-    elif not here.is_library and set(names) >= set(here.package_names()):
-        linted.append(package_lint.lint_unused(here))
     warnings = workspace_lint.refuse(here, linted)
     return Catalogue([built for built, _ in results], warnings)
 

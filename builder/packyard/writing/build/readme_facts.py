@@ -1,16 +1,16 @@
 """What a README may say of a package: its use cases, each setter and each rule once, and its options.
 
-How that is written is up to the fragments and to `readme`.
+How that is written is up to the fragments and to `readme`; docs/generated/fields.md lists the names that they may use.
+Places are use cases by their names; none are named where all have it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
+from types import SimpleNamespace as Row
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
-from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import images, operator_versions, operators, pods
 from packyard.core.kubernetes.lenient import labels_of, name_of, text
 from packyard.using.setters.definition import Setter
@@ -20,75 +20,6 @@ from packyard.writing.source.option import Option
 from packyard.writing.source.workspace import Workspace
 
 _INSTANCE = "app.kubernetes.io/instance"
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentedUseCase:
-    """What a README fragment may ask of a use case; ``name`` is that without its storage.
-
-    ``objects`` are kinds and files, ``names`` what the first object of each kind is called as shipped. ``after`` are
-    the paths of the use cases that run before it, in the order of work. ``containers`` are the names of all that its
-    pods have, and ``instance`` is the label ``app.kubernetes.io/instance`` of the first pods that have one.
-    """
-
-    path: str
-    name: str
-    storage: str
-    setters: list[Setter]
-    objects: tuple[tuple[str, str], ...]
-    names: Mapping[str, str]
-    beside: tuple[str, ...]
-    requirements: list[str]
-    images: tuple[str, ...]
-    description: str
-    after: tuple[str, ...]
-    containers: frozenset[str]
-    instance: str
-
-    @property
-    def required(self) -> list[Setter]:
-        """The setters that have to be set."""
-        return [row for row in self.setters if row.required]
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentedParameter:
-    """One line of a README's table of parameters: a setter, and the use cases that have it, by their names.
-
-    None are named where all have it that have many setters. ``values`` has what it ships with, and where that is so if
-    there are several; an empty text stands for what has to be set.
-    """
-
-    name: str
-    values: tuple[tuple[str, tuple[str, ...]], ...]
-    required: bool
-    description: str
-    example: str
-    places: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentedRule:
-    """One rule in a README, and the use cases that have it, by their names (none: all)."""
-
-    rule: str
-    message: str
-    places: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentedOption:
-    """One option in a README: the first sentence of what it says of itself, its setters, the use cases that it fits.
-
-    ``places`` are those by their names; none are named where it fits all that have many setters.
-    """
-
-    name: str
-    summary: str
-    setters: list[Setter]
-    use_cases: tuple[str, ...]
-    places: tuple[str, ...]
-    requires: tuple[Required, ...]
 
 
 def context(
@@ -137,14 +68,17 @@ def context(
     }
 
 
-def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described: ShippedUseCase) -> DocumentedUseCase:
+def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described: ShippedUseCase) -> Row:
+    """Return a use case; ``name`` is that without its storage, ``names`` has that of the first object of each kind."""
     all_pods = pods.find_all(objects)
     labels = (labels_of(pod.template) for pod in all_pods if pod.template)
-    return DocumentedUseCase(
+    setters = list(item.definitions.setters.values())
+    return Row(
         path=item.use_case.path,
         name=item.use_case.name,
         storage=item.use_case.storage,
-        setters=list(item.definitions.setters.values()),
+        setters=setters,
+        required=[setter for setter in setters if setter.required],
         objects=item.objects,
         names={text(each.get("kind")): name_of(each) for each in reversed(objects)},
         beside=item.beside,
@@ -157,7 +91,7 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
     )
 
 
-def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParameter]:
+def parameters(use_cases: Sequence[Row]) -> list[Row]:
     """Return one line per setter, in the order of the use cases' Krmfiles, those of the largest first."""
     everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
     by_name: dict[str, dict[str, Setter]] = {}
@@ -167,19 +101,19 @@ def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParamet
     return [_parameter(rows, main, everywhere) for rows in by_name.values()]
 
 
-def _main(use_cases: Sequence[DocumentedUseCase]) -> set[str]:
+def _main(use_cases: Sequence[Row]) -> set[str]:
     """Return the paths of the use cases with many setters; the others only serve them."""
     most = max((len(use_case.setters) for use_case in use_cases), default=0)
     return {use_case.path for use_case in use_cases if 2 * len(use_case.setters) > most}
 
 
-def _parameter(rows: Mapping[str, Setter], main: set[str], everywhere: Sequence[str]) -> DocumentedParameter:
+def _parameter(rows: Mapping[str, Setter], main: set[str], everywhere: Sequence[str]) -> Row:
     values: dict[str, list[str]] = {}
     for path in sorted(rows):
         values.setdefault("" if rows[path].required else rows[path].value, []).append(path)
     first = max(rows.values(), key=lambda row: row.required)
     shown = sorted(values.items(), key=lambda item: -len(item[1]))
-    return DocumentedParameter(
+    return Row(
         name=first.name,
         values=tuple((value, _places(paths, list(rows))) for value, paths in shown),
         required=first.required,
@@ -189,10 +123,10 @@ def _parameter(rows: Mapping[str, Setter], main: set[str], everywhere: Sequence[
     )
 
 
-def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ...], list[Setter]]]:
+def required(use_cases: Sequence[Row]) -> list[tuple[tuple[str, ...], list[Setter]]]:
     """Return what has to be set, with the use cases where it has to, by their names."""
     everywhere = [use_case.path for use_case in use_cases]
-    by_names: dict[tuple[str, ...], list[DocumentedUseCase]] = {}
+    by_names: dict[tuple[str, ...], list[Row]] = {}
     for use_case in use_cases:
         by_names.setdefault(tuple(row.name for row in use_case.required), []).append(use_case)
     return [
@@ -202,7 +136,7 @@ def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ..
     ]
 
 
-def levels(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[str, tuple[str, ...]]]:
+def levels(use_cases: Sequence[Row]) -> list[tuple[str, tuple[str, ...]]]:
     """Return the Pod Security levels below ``restricted``, each with the use cases that need it, by their names."""
     everywhere = [use_case.path for use_case in use_cases]
     by_level: dict[str, list[str]] = {}
@@ -213,21 +147,23 @@ def levels(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[str, tuple[str,
     return [(level, _named(paths, everywhere)) for level, paths in sorted(by_level.items())]
 
 
-def rules(composed: Sequence[Composed]) -> list[DocumentedRule]:
+def rules(composed: Sequence[Composed]) -> list[Row]:
     """Return every rule once, in the order of the use cases, with those that it holds for."""
     by_rule: dict[tuple[str, str], list[str]] = {}
     for item in composed:
         for rule in item.rules:
             by_rule.setdefault((rule.text, rule.message), []).append(item.use_case.path)
     everywhere = [item.use_case.path for item in composed]
-    return [DocumentedRule(rule, message, _places(paths, everywhere)) for (rule, message), paths in by_rule.items()]
+    return [
+        Row(rule=rule, message=message, places=_places(paths, everywhere)) for (rule, message), paths in by_rule.items()
+    ]
 
 
-def options(offered: Sequence[Option], use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedOption]:
+def options(offered: Sequence[Option], use_cases: Sequence[Row]) -> list[Row]:
     """Return the options, sorted by name."""
     everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
     return [
-        DocumentedOption(
+        Row(
             name=option.name,
             summary=sentence.first(option.description).removesuffix("."),
             setters=list(option.setters.values()),

@@ -6,19 +6,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from posixpath import dirname
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.sources import Sources
+from packyard.using.kustomize import idle
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.build import package_lint
 from packyard.writing.build.package_lint import Linted, as_findings, to_sources
 from packyard.writing.checks import collisions, exception, explanation, written
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import in_order
-from packyard.writing.source import whole, workspace
+from packyard.writing.source import parts, workspace
 from packyard.writing.source.package import FILE
-from packyard.writing.source.workspace import Workspace, is_own
+from packyard.writing.source.workspace import OPTIONS, Workspace, is_own
 
 _WORD = re.compile(r"\w+")
 #: The rules without which nothing can be built.
@@ -37,13 +39,16 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     What only all packages of the workspace together can tell is told where all are there, unless they are ``alone``.
     """
     names = {package.name for package in linted}
+    is_all = not alone and names >= set(here.package_names())
+    if is_all and not here.is_library:
+        linted = [*linted, package_lint.lint_unused(here)]
     findings = [item for package in linted for item in package.findings]
     findings += to_sources(here, names, collisions.check(named for package in linted for named in package.named))
     sound = [package for package in linted if not package.is_broken]
-    is_whole = not alone and len(sound) == len(linted) and names >= set(here.package_names())
-    findings += as_findings(whole.check(here, linted)) if is_whole and not here.is_library else []
+    is_whole = is_all and len(sound) == len(linted)
+    findings += as_findings(_idle(here, linted)) if is_whole and not here.is_library else []
     findings += _without_package(here) if is_whole else []
-    findings += _as_written(here, names, is_whole=not alone and names >= set(here.package_names()))
+    findings += _as_written(here, names, is_whole=is_all)
     paths = sorted({path for package in sound for path in package.inputs})
     own = tuple(f"packages/{package.name}/" for package in sound)
     is_known = is_whole and not here.is_library  # where others may need an exception
@@ -53,6 +58,23 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     shown = set(map(here.sources.shown, judged))
     remaining = exception.apply(_once(findings), files, shown, shipped=True, unjudged=unjudged)
     return in_order([*_as_severe(remaining, here.severities), *_unknown(here)])
+
+
+def _idle(here: Workspace, linted: Sequence[Linted]) -> Iterator[Problem]:
+    """Find options that change no use case of all packages and tried parts, and patches that reach nothing in any.
+
+    What libraries have may be for others, so nothing of it is checked.
+    """
+    offered = {name for package in linted for name in package.options}
+    folders = [here.overlay_dir(OPTIONS, name) for name in here.option_names() if name not in offered]
+    for folder in filter(is_own, folders):
+        file = here.sources.shown(parts.file_of(here.sources, folder))
+        message = "changes nothing in any use case of the workspace"
+        yield Problem(message, file=file, line=1, hint="fix its targets, or remove it")
+    joined = idle.join(package.idle for package in linted)
+    others = {patch: nothing for patch, nothing in joined.items()
+              if is_own(patch[0]) and dirname(patch[0]) not in folders}  # fmt: skip
+    yield from idle.problems(others, "any use case of the workspace", here.sources)
 
 
 def _without_package(here: Workspace) -> Iterator[Finding]:

@@ -45,7 +45,7 @@ from packyard.writing.source.preset import Preset
 from packyard.writing.source.words import Words
 from packyard.writing.source.workspace import Workspace
 
-_HEAD = "# the parameters of this use case: kustomize cfg set . NAME VALUE"
+_HEAD = "# the parameters of this use case: packyard set . NAME=VALUE"
 
 
 @dataclass(frozen=True, slots=True)

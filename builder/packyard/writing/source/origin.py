@@ -52,20 +52,6 @@ class Origins:
         return begun[max(index, 1) - 1][1] if begun else None
 
 
-def of_text(composed: str, original: str, file: str) -> Origins:
-    """Return the origins of a text that was copied without some of its lines, or made of them.
-
-    A line is from the next one that says the same, otherwise from the first that does, or from the beginning.
-    """
-    origins, lines, last = Origins(), [line.strip() for line in original.splitlines()], 0
-    for number, text in enumerate(composed.splitlines(), 1):
-        found = [at for at, line in enumerate(lines, 1) if line == text.strip()]
-        last = next((at for at in found if at > last), last)
-        place = last if last in found else next(iter(found), 1)
-        origins.add_line(number, Place(file, place))
-    return origins
-
-
 def follow(origins: Origins, composed: Node, node: Node, above: Place | None = None) -> None:
     """Note the origins of a composed node and all below it, which was written from ``node``.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath, relpath
-from typing import NamedTuple
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.kubernetes import kustomization
@@ -37,13 +36,6 @@ _NOT_COMPOSED = (
     *("bases", "patchesStrategicMerge", "patchesJson6902", "secretGenerator", "generatorOptions", "generators"),
     *("transformers", "validators", "helmCharts", "helmGlobals", "openapi", "buildMetadata", "sortOptions"),
 )
-
-
-class Shared(NamedTuple):
-    """The Krmfile at the root of a tree, which all of its parts share, and those of the libraries that it builds on."""
-
-    krmfile: KrmfileData | None
-    libraries: tuple[Shared, ...] = ()
 
 
 def read(sources: Sources, folder: str, kind: str, within: tuple[str, ...] = ()) -> Part:
@@ -110,10 +102,13 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     )
 
 
-def read_shared(sources: Sources, libraries: Sequence[Library], folder: str = "") -> Shared:
-    """Read the Krmfiles at the roots of a tree and of its libraries."""
-    below = (read_shared(sources, library.libraries, join(folder, library.place)) for library in libraries)
-    return Shared(read_krmfile(sources, folder), tuple(below))
+def read_shared(sources: Sources, libraries: Sequence[Library], folder: str = "") -> tuple[KrmfileData | None, ...]:
+    """Return the Krmfile at the root of a tree, which all of its parts share, behind those of its libraries.
+
+    Of two libraries the first one counts, as with parts: it is the last. A tree without a Krmfile has None.
+    """
+    below = (read_shared(sources, each.libraries, join(folder, each.place)) for each in reversed(libraries))
+    return (*(krmfile for shared in below for krmfile in shared), read_krmfile(sources, folder))
 
 
 def read_krmfile(sources: Sources, folder: str) -> KrmfileData | None:

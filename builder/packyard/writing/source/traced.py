@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from posixpath import basename, dirname
 
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import entries, parse_one
-from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
+from packyard.core.yaml.node import MappingNode
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters import comment as comments
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.source import origin, parts, program
-from packyard.writing.source.compose import ComposedPackage, Unfolded, compose, make
+from packyard.writing.source.compose import Unfolded, compose, make
 from packyard.writing.source.origin import Origins, Place
 from packyard.writing.source.package import Package
 from packyard.writing.source.words import Words, named
 from packyard.writing.source.workspace import OPTIONS as KIND
-from packyard.writing.source.workspace import Workspace
+from packyard.writing.source.workspace import PODS, Workspace
 
 
 class Traced:
@@ -34,6 +32,9 @@ class Traced:
 
     def at(self, path: str, line: int, column: int = 0) -> Place | None:
         """Return the origin of a place; None of a file that is not composed."""
+        top, _, below = path.partition("/")
+        if top in (OPTIONS, PROGRAMS) and below != KRMFILE:
+            return self._of_copy(path, line)
         if path not in self._origins:
             self._origins[path] = self._find(path)
         return self._origins[path].at(line, column)
@@ -56,16 +57,9 @@ class Traced:
             self._made[use_case.path] = make(self._workspace, self._package, use_case)
         return self._made[use_case.path], path.removeprefix(f"{use_case.path}/")
 
-    @cached_property
-    def _whole(self) -> ComposedPackage:
-        return compose(self._workspace, self._package)
-
     def _find(self, path: str) -> Origins:
-        top, _, below = path.partition("/")
-        if top == OPTIONS:
-            return self._of_definitions() if below == KRMFILE else self._of_copy(path, self._option(dirname(below)))
-        if top == PROGRAMS:
-            return self._of_copy(path, self._program(dirname(below)))
+        if path == f"{OPTIONS}/{KRMFILE}":
+            return self._of_definitions()
         unfolded, name = self._use_case(path)
         data = unfolded.composed.files.get(name) if unfolded else None
         root = parse_one(data, path).root if data else None
@@ -76,7 +70,7 @@ class Traced:
             _add_definitions(origins, root, [unfolded.words])
             origin.follow_items(origins, root.get("rules"), [rule.item for rule in unfolded.composed.rules])
         elif name == kustomization.FILE:
-            self._of_kustomization(origins, root, unfolded)
+            origins.add_line(1, Place(self._package.file, unfolded.composed.use_case.line))
         else:
             place = origin.place_of(unfolded.named[name].root)
             if place and program.is_shared(unfolded.named[name]):  # whose first line no source has
@@ -93,31 +87,24 @@ class Traced:
         used = (self._use_case(f"{use_case.path}/")[0] for use_case in self._package.use_cases)
         return next(each.folder for made in used if made for each in program.find(made.objects) if each.name == name)
 
-    def _of_copy(self, path: str, folder: str) -> Origins:
-        """Return the origins of a file that is shipped as a folder has it, or that is made of its kustomization."""
-        sources, file = self._workspace.sources, f"{folder}/{basename(path)}"
-        if basename(path) == kustomization.FILE or not sources.is_file(file):
-            file = parts.file_of(sources, folder)
-        text = self._whole.files[path].decode()
-        return origin.of_text(text, sources.text(file).text, sources.shown(file))
+    def _of_copy(self, path: str, line: int) -> Place:
+        """Return the place in a file that is shipped as a folder has it, or the beginning of what it is made of."""
+        top, name, file = path.split("/", 2)
+        sources, folder = self._workspace.sources, self._option(name) if top == OPTIONS else self._program(name)
+        if file not in (kustomization.FILE, PODS) and sources.is_file(f"{folder}/{file}"):
+            return Place(sources.shown(f"{folder}/{file}"), line)
+        made_of = f"{folder}/{PODS}" if file == PODS else parts.file_of(sources, folder)
+        return Place(sources.shown(made_of), 1)
 
     def _of_definitions(self) -> Origins:
         """Return the origins of the Krmfile of the options."""
-        sources, origins, options = self._workspace.sources, Origins(), self._whole.options
+        sources, origins, options = self._workspace.sources, Origins(), compose(self._workspace, self._package).options
         shared = parts.read_shared(sources, self._workspace.libraries)
         krmfiles = (parts.read_krmfile(sources, self._option(option.name)) for option in options.all)
         root = parse_one(options.files[KRMFILE], KRMFILE).root
         assert isinstance(root, MappingNode)
         _add_definitions(origins, root, [Words(shared, [[each]], {}, sources.memo) for each in krmfiles if each])
         return origins
-
-    def _of_kustomization(self, origins: Origins, root: MappingNode, unfolded: Unfolded) -> None:
-        """Note for each file of a use case what its object came from, and for the rest the use case."""
-        origins.add(root.source, 0, Place(self._package.file, unfolded.composed.use_case.line))
-        listed = root.get("resources")
-        for item in listed.items if isinstance(listed, SequenceNode) else ():
-            if isinstance(item.value, Scalar) and item.value.value in unfolded.named:
-                origins.add(root.source, item.start, origin.place_of(unfolded.named[item.value.value].root))
 
 
 def _add_definitions(origins: Origins, root: MappingNode, words: Sequence[Words]) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.work.memo import Memo
@@ -30,7 +30,6 @@ from packyard.using.setters import comment as comments
 from packyard.using.setters.definition import Setter, Substitution, full_type
 from packyard.using.setters.krmfile import parse_krmfile
 from packyard.writing.source.package import SetterValue
-from packyard.writing.source.parts import Shared
 
 _Collection = TypeVar("_Collection", bound=Collection)
 
@@ -70,7 +69,7 @@ class Words:
 
     def __init__(
         self,
-        shared: Shared,
+        shared: Sequence[KrmfileData | None],
         layers: Sequence[Sequence[KrmfileData]],
         values: Mapping[str, SetterValue],
         memo: Memo,
@@ -78,8 +77,7 @@ class Words:
         """Gather definitions; each of ``layers`` wins over those before it, within one of them they must agree."""
         self.values = values
         self.memo = memo
-        gathered = memo.once(("shared words", shared), lambda: _gather(shared, memo))
-        self.defined = dict(gathered.words)
+        self.defined = dict(memo.once(("shared words", shared), lambda: _gather(shared, memo)))
         self.sections = list(dict.fromkeys(word.section for word in self.defined.values()))
         for number, layer in enumerate(layers, 1):
             by_name: dict[str, Word] = {}
@@ -215,23 +213,13 @@ def _constant(text: str, old: Scalar) -> Scalar:
     return make.scalar(text, old.source.name, text if number else None)
 
 
-class _Gathered(NamedTuple):
-    """The shared definitions of a tree and of its libraries, and how many Krmfiles they are from."""
-
-    words: Mapping[str, Word]
-    files: int
-
-
-def _gather(shared: Shared, memo: Memo) -> _Gathered:
-    by_name: dict[str, Word] = {}
-    count = 1
-    for library in shared.libraries:
-        words, below = _gather(library, memo)
-        for name, word in words.items():
-            by_name.setdefault(name, replace(word, layer=word.layer - count))
-        count += below
-    own = read(shared.krmfile, memo) if shared.krmfile else {}
-    return _Gathered({**by_name, **own}, count)
+def _gather(shared: Sequence[KrmfileData | None], memo: Memo) -> dict[str, Word]:
+    """Return the definitions that a tree shares with its libraries; its own are of layer 0."""
+    return {
+        name: replace(word, layer=layer)
+        for layer, krmfile in enumerate(shared, 1 - len(shared))
+        for name, word in (read(krmfile, memo) if krmfile else {}).items()
+    }
 
 
 def read(krmfile: KrmfileData, memo: Memo) -> dict[str, Word]:
