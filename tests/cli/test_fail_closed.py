@@ -15,15 +15,6 @@ from tiny import done, packyard
 PEM = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("CONFIG", "STATE", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
-    for name in ("PACKYARD_SIGNING_KEY", "PACKYARD_KEY_PASSPHRASE", "PACKYARD_CHANNEL"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
-
-
 @pytest.fixture
 def channel(home: Path) -> Path:
     """A channel that is signed, and whose key is trusted."""

@@ -53,13 +53,6 @@ def channel(tmp_path: Path) -> Path:
     return tmp_path / "channel"
 
 
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
 def refused(*words: object, says: str, cwd: Path | None = None) -> None:
     process = packyard(*words, cwd=cwd)
     assert (process.returncode, process.stdout) == (1, ""), process.stderr
@@ -67,12 +60,12 @@ def refused(*words: object, says: str, cwd: Path | None = None) -> None:
 
 
 def test_says_which_version_of_which_channel_it_is_and_why(
-    channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    channel: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "config" / "packyard").mkdir(parents=True)
-    (tmp_path / "config" / "packyard" / "config.yaml").write_text(f"channel: {channel}\n")
+    (home / "CONFIG/packyard").mkdir(parents=True)
+    (home / "CONFIG/packyard/config.yaml").write_text(f"channel: {channel}\n")
     process = packyard("get", "bert@^1", "--to", tmp_path / "1")
-    origin = rf"{tmp_path}/config/packyard/config\.yaml:1"
+    origin = rf"{home}/CONFIG/packyard/config\.yaml:1"
     assert re.match(rf"bert@1\.1 from {channel} \({origin}\), the highest of 2 in \^1\n", process.stderr)
     monkeypatch.setenv("PACKYARD_CHANNEL", str(channel))
     process = packyard("get", "bert", "--to", tmp_path / "2")

@@ -14,24 +14,17 @@ import tiny
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import PackyardError
 from packyard.writing.source import library
+from tiny import done
 from writing.source import libraries
 
 CONFIG_MAP = "bases/below/cm.yaml"
 
 
 @pytest.fixture
-def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def parts(tmp_path: Path) -> Path:
     """A library, beside a workspace ``ws`` that names the bundle of it; nothing is published, pinned or kept."""
-    for variable in ("XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(variable, str(tmp_path / variable))
     libraries.workspace(tmp_path / "ws", f"{{name: parts, version: 1.0.0, from: {tmp_path / 'channel'}}}")
     return libraries.write(tmp_path / "parts", A="1")
-
-
-def done(*words: object) -> str:
-    code, out, err = tiny.run(*words)
-    assert code == 0, err
-    return out
 
 
 def publish(parts: Path, version: str) -> str:
@@ -104,7 +97,9 @@ def pin(parts: Path, version: str = "1.0.0", channel: str = "") -> None:
     name(f"digest: {digest(parts)}")
 
 
-def test_builds_on_the_version_and_the_digest_that_are_named_also_offline(parts: Path, tmp_path: Path) -> None:
+def test_builds_on_the_version_and_the_digest_that_are_named_also_offline(
+    parts: Path, home: Path, tmp_path: Path
+) -> None:
     publish(parts, "1.0.0")
     tiny.replace(parts / CONFIG_MAP, '"1"', '"7"')
     publish(parts, "1.1.0")
@@ -112,7 +107,7 @@ def test_builds_on_the_version_and_the_digest_that_are_named_also_offline(parts:
     assert built(parts) == {"A": "1"}
     (tmp_path / "channel").rename(tmp_path / "unreachable")
     assert built(parts) == {"A": "1"}
-    shutil.rmtree(tmp_path / "XDG_CACHE_HOME")
+    shutil.rmtree(home / "CACHE")
     code, _, err = build(parts)
     assert (code, f"{tmp_path}/channel: no such file or directory" in err) == (1, True), err
 

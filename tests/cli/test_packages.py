@@ -12,7 +12,7 @@ import pytest
 import tiny
 from cli.test_upgrade import CM, NEXT, begin, pack, publish
 from cli.test_upgrade import FILES as FIRST
-from tiny import done, packyard
+from tiny import done, packyard, refused
 
 OPTION = """\
 # Waits in a queue.
@@ -38,12 +38,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tiny.write(folder / "values.yaml", VALUES)
     monkeypatch.setenv("PACKYARD_CHANNEL", str(folder / "channel"))
     return folder
-
-
-def refused(*words: object) -> str:
-    process = packyard(*words)
-    assert (process.returncode, process.stdout) == (1, ""), process.stderr
-    return process.stderr
 
 
 @pytest.mark.parametrize("version", ["", "@1.0", "@~1.0", "@1.1"])

@@ -17,13 +17,6 @@ from tiny import packyard
 NAMES = ("p", "q", "r")
 
 
-@pytest.fixture(autouse=True)
-def own_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("PACKYARD_SIGNING_KEY", "PACKYARD_KEY_PASSPHRASE"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A workspace with three packages."""

@@ -17,7 +17,7 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.servers import Server, answer, answering
-from tiny import done, packyard
+from tiny import done, packyard, refused
 
 
 def publish_version(channel: Path, version: str, name: str = "p") -> None:
@@ -29,10 +29,7 @@ def publish_version(channel: Path, version: str, name: str = "p") -> None:
 
 @pytest.fixture
 def channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A channel with version 1.0.0, and a user's home beside it; the working directory is empty."""
-    for name in ("CONFIG", "STATE", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    """A channel with version 1.0.0; the working directory is empty."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     publish_version(tmp_path / "channel", "1.0.0")
@@ -57,20 +54,14 @@ def serving(channel: Path) -> Server:
     return answering(script)
 
 
-def refused(*words: object) -> str:
-    found = packyard(*words)
-    assert (found.returncode, found.stdout) == (1, ""), found.stderr
-    return found.stderr
-
-
 def version(folder: str = "p") -> str:
     return str(json.loads(Path(folder, "packyard.json").read_text())["version"])
 
 
-def forget(tmp_path: Path) -> None:
+def forget(home: Path) -> None:
     """Be another user, or the same one on another computer."""
     for name in ("STATE", "CACHE"):
-        shutil.rmtree(tmp_path / name, ignore_errors=True)
+        shutil.rmtree(home / name, ignore_errors=True)
 
 
 def test_get_writes_channel_version_and_digest_and_verify_passes_over_it(address: str) -> None:
@@ -139,7 +130,7 @@ def test_without_the_file_upgrade_asks_where_the_package_is_from(channel: Path, 
     assert "nothing changes" in packyard("upgrade", "p").stderr
 
 
-def test_a_channel_that_the_user_never_named_is_not_asked(tmp_path: Path, channel: Path) -> None:
+def test_a_channel_that_the_user_never_named_is_not_asked(home: Path, channel: Path) -> None:
     asked: list[bytes] = []
 
     def script(request: bytes) -> list[bytes]:
@@ -148,7 +139,7 @@ def test_a_channel_that_the_user_never_named_is_not_asked(tmp_path: Path, channe
 
     with serving(channel) as server:
         done("get", "p", "--from", server.address)
-    forget(tmp_path)
+    forget(home)
     with answering(script) as hostile:
         document = json.loads(Path("p/.packyard.json").read_text())
         Path("p/.packyard.json").write_text(json.dumps({**document, "channel": hostile.address.rstrip("/")}))

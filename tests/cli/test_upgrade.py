@@ -12,7 +12,7 @@ import tiny
 from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
-from tiny import done, packyard
+from tiny import done, packyard, refused
 
 SETTER = """\
     io.k8s.cli.setters.{name}:
@@ -78,9 +78,7 @@ def pack(folder: Path, version: str, files: dict[str, str], name: str = "p") -> 
 
 
 def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a working directory that is empty, with a user's home beside it."""
-    for name in ("CONFIG", "STATE", "CACHE"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    """Return a working directory that is empty."""
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -115,12 +113,6 @@ def edit_one() -> None:
 
 def upgrade(*words: object, to: str = "1.1.tar.gz") -> str:
     return done("upgrade", "p", to, "--base", "1.0.tar.gz", *words)
-
-
-def refused(*words: object) -> str:
-    found = packyard(*words)
-    assert (found.returncode, found.stdout) == (1, ""), found.stderr
-    return found.stderr
 
 
 def contents(folder: Path) -> dict[str, str]:

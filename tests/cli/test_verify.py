@@ -19,10 +19,8 @@ from tiny import done, packyard
 KEY = SigningKey.new()
 
 
-@pytest.fixture(autouse=True)
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.delenv("PACKYARD_SIGNING_KEY", raising=False)
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
     file = tmp_path / "release.pub.pem"
     file.write_bytes(KEY.public.to_pem())
     return file
@@ -136,16 +134,6 @@ def test_of_a_use_case_its_own_files_are_verified(channel: Path, tmp_path: Path)
     assert (process.returncode, process.stdout) == (0, "")
     assert packyard("diff", "p/one", cwd=tmp_path).stdout == ""
     assert "LICENSE" in packyard("diff", "p", cwd=tmp_path).stdout
-
-
-@pytest.mark.parametrize("place", [".", "uses", "uses/one"])
-def test_a_mark_of_what_was_rendered_hides_no_change(place: str, channel: Path, tmp_path: Path) -> None:
-    folder = Path(done("get", "p@1.0", "--from", channel, "--to", tmp_path).strip())
-    (folder / place / ".packyard-rendered").touch()
-    (folder / "uses/one/config-map.yaml").write_text("mine")
-    (folder / "uses/one/notes").touch()
-    process = packyard("verify", folder)
-    assert (process.returncode, process.stdout) == (1, "changed  uses/one/config-map.yaml\nextra    uses/one/notes\n")
 
 
 def test_a_forged_manifest_of_a_directory_is_found(channel: Path, tmp_path: Path) -> None:

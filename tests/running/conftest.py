@@ -13,7 +13,7 @@ from controlplane.api import Api, Object, wait
 from packyard.core.kubernetes.operators import OPERATORS
 from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
-from packyard.writing.build.packing import compose_draft
+from packyard.writing.build.draft import compose_draft
 from packyard.writing.source import workspace
 from running import patients
 

@@ -33,7 +33,7 @@ def carried_names() -> Sequence[str]:
 
 def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
     """Build a package of the catalogue that packyard carries; refuse another one than a lock pins."""
-    from packyard.writing.build.packing import compose_draft
+    from packyard.writing.build.draft import compose_draft
     from packyard.writing.source import workspace
 
     if not asked.admits(__version__):

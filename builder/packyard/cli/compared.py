@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Collection, Sequence
-from functools import partial
 from pathlib import Path
 
-from packyard.cli import bundles, fanout, libraries, preferences, progress, untarred
+from packyard.cli import bundles, preferences, untarred
 from packyard.core.bundle import address, archive, manifest
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, PackyardError, Problem
-from packyard.core.files.paths import RECEIPT, WORKSPACE, is_rendered
+from packyard.core.files.paths import RECEIPT, WORKSPACE
 from packyard.core.files.tree import Tree
-from packyard.core.work import executor
 from packyard.using.upgrade.difference import Files
-from packyard.writing.build.packing import compose_draft
-from packyard.writing.source import library, package, workspace
-from packyard.writing.source.workspace import Workspace
 
-#: The version of packages that are composed to be compared.
-_VERSION = "0"
 Packages = dict[str, Files]
+_SOURCES = ("package.yaml", WORKSPACE)
 
 
-def read(word: str, arguments: argparse.Namespace) -> Packages:
+def read(word: str, channel: str | None) -> Packages:
     """Return the packages that a word names: a folder, a file, or NAME@VERSION[/USECASE]."""
     path = Path(word)
     if path.is_dir():
-        return _folder(path, arguments)
+        return _folder(path)
     if path.exists():
         bundle = bundles.read(path)
     elif "/" in word and "@" not in word.partition("/")[0]:
         raise InputError(Problem("no such file or folder", file=word))
     else:
-        bundle = bundles.find(Reference.parse(word.partition("/")[0]), preferences.source(arguments.channel))
+        bundle = bundles.find(Reference.parse(word.partition("/")[0]), preferences.source(channel))
     return {bundle.name: files_of(bundle.members)}
 
 
@@ -49,35 +42,24 @@ def use_case(word: str, packages: Packages) -> str:
     return address.only(Manifest.parse(members[manifest.FILE]).deployed(), wanted, name, name)
 
 
-def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
-    """Return one package of a workspace, or all and the library that it is, or the folder as it is: untarred."""
-    if (folder / package.FILE).is_file() and (around := workspace.find_root(folder)):
-        return _composed(libraries.read(around), [folder.resolve().name], arguments)
-    if (folder / WORKSPACE).is_file():
-        here = libraries.read(folder)
-        own = {here.name: files_of(library.members(here.sources))} if here.is_library else {}
-        return {**_composed(here, here.package_names(), arguments), **own}
-    return {folder.resolve().name: files(folder)}
-
-
-def _composed(here: Workspace, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
-    with progress.of(names) as done:
-        drafts = executor.run(
-            partial(compose_draft, here, _VERSION), names, jobs=fanout.jobs(arguments, names), done=done
-        )
-    return {draft.name: files_of(draft.bundle().members) for draft in drafts}
+def _folder(folder: Path) -> Packages:
+    """Return the package in a folder, or those in the folders below, which `packyard build` leaves there."""
+    if (folder / manifest.FILE).is_file():
+        return {folder.resolve().name: files(folder)}
+    if any((folder / name).is_file() for name in _SOURCES):
+        hint = "packyard build --version 0 --to OUT builds it, and packyard diff compares what is in OUT"
+        raise InputError(Problem("has sources, and no package that is built", file=str(folder), hint=hint))
+    built = {file.parent.name: files(file.parent) for file in sorted(folder.glob(f"*/{manifest.FILE}"))}
+    return built or {folder.resolve().name: files(folder)}
 
 
 def files(folder: Path) -> Files:
-    """Return the files of an untarred package, without what packyard keeps or has rendered there.
+    """Return the files of an untarred package, without what packyard keeps there.
 
     Those that packyard.json lists are never left out.
     """
     tree, by_path, size, listed = Tree(folder), dict[str, bytes](), 0, _listed(folder)
     for place, folders, names in tree.walk():
-        if is_rendered(place, names, listed):
-            folders.clear()
-            continue
         start = f"{place}/" if place else ""
         folders[:] = [
             name for name in folders if name[0] != "." or any(path.startswith(f"{start}{name}/") for path in listed)

@@ -97,7 +97,7 @@ def hook(event, arguments):
         path = os.path.realpath(arguments[0])
         if path.startswith(f"{root}/"):
             opened.add(path[len(str(root)) + 1:])
-from packyard.writing.build.packing import compose_draft
+from packyard.writing.build.draft import compose_draft
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, PackyardError
 from packyard.writing.source import workspace

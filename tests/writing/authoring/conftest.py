@@ -1,10 +1,12 @@
-"""Fixtures of tests in which packyard finds kustomize by itself."""
+"""Fixtures of tests that import: an empty workspace, and kustomize where packyard finds it by itself."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+
+from writing.authoring import importing
 
 
 @pytest.fixture
@@ -13,3 +15,9 @@ def kustomize5_in_path(tmp_path: Path, kustomize5: Path, monkeypatch: pytest.Mon
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/kustomize").symlink_to(kustomize5)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """Return an empty workspace."""
+    return importing.workspace(tmp_path / "ws")

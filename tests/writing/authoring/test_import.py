@@ -10,7 +10,6 @@ import yaml
 import reading
 import tiny
 from real import Served
-from writing.authoring import importing
 from writing.authoring.importing import cases, composed, manifests, objects, run, set_values, write
 
 POD = """apiVersion: v1
@@ -30,12 +29,6 @@ openAPI:
     io.k8s.cli.setters.IMAGE: {x-k8s-cli: {setter: {name: IMAGE, value: "nginx:1.25"}}}
 """
 FLAT = "resources: [pod.yaml]\n"
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
-    """Return an empty workspace."""
-    return importing.workspace(tmp_path / "ws")
 
 
 KPT = {

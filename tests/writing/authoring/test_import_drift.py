@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 import tiny
@@ -13,11 +12,6 @@ from writing.authoring import importing
 from writing.authoring.importing import cases, composed, manifests, run, set_values, write
 
 FLAT = "resources: [web.yaml]\n"
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
-    return importing.workspace(tmp_path / "ws")
 
 
 def definitions(here: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import real
 from catalogue.usecases import composed_package, each_package
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.files.tree import Tree
-from packyard.writing.build.packing import compose_draft
+from packyard.writing.build.draft import compose_draft
 from packyard.writing.checks import folder
 from packyard.writing.checks.exception import MARK
 from packyard.writing.source import workspace

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 import real
-from packyard.writing.build.packing import compose_draft
+from packyard.writing.build.draft import compose_draft
 from packyard.writing.source import workspace
 
 LISTED = Path(__file__).with_name("contents.txt")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
 from packyard.writing.checks import folder
 
-Lint = Callable[[dict[str, str]], list[str]]
+Lint = Callable[..., list[str]]
 
 #: What other trees of a few lines lack as well.
 _PRACTICE = ("no-labels", "no-resources", "runs-as-root", "above-restricted", "token-mounted", "no-readiness-probe")
@@ -33,14 +33,14 @@ spec:
 def found(tmp_path: Path) -> Lint:
     """Lint a folder of files: ``file:line severity rule: message`` per finding, without what all such trees lack."""
 
-    def find(files: dict[str, str]) -> list[str]:
+    def find(files: dict[str, str], but: Sequence[str] = _PRACTICE) -> list[str]:
         for path, text in files.items():
             tiny.write(tmp_path / path, text)
         linted = folder.lint(Tree(tmp_path), judges=schemas.choose(("1.31",))).findings
         return [
             f"{each.file.removeprefix(f'{tmp_path}/')}:{each.line} {each.severity} {each.rule}: {each.message}"
             for each in linted
-            if each.rule not in _PRACTICE
+            if each.rule not in but
         ]
 
     return find
@@ -206,3 +206,64 @@ def test_what_nobody_refuses_is_no_error(found: Lint, kind: str, rest: str) -> N
 @pytest.mark.parametrize("text", [SERVED, WEB.replace("name: web}", f"name: '${{NAME}}', {LOCAL}, labels: x}}", 1)])
 def test_what_is_applied_or_left_out_as_it_is_is_no_error(found: Lint, text: str) -> None:
     assert [each for each in found({"a.yaml": text}) if " error " in each] == []
+
+
+FILES = {path.partition(".")[0]: text for path, text in tiny.read_tree("checks/upstream").items()}
+DEPLOYMENT, VOLUME, WORKFLOW = FILES["deployment"], FILES["volume"], FILES["workflow"]
+SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: NAME}\nspec: {selector: {app: APP}, ports: [{port: 80}]}\n"
+BUILT = "resources: [storage.yaml]\nimages: [{name: loader, newTag: '1'}]\n"
+LOADER = DEPLOYMENT.replace("NAME", "a").replace("APP", "a")
+
+
+def named(text: str, name: str, app: str = "a") -> str:
+    return text.replace("NAME", name).replace("APP", app)
+
+
+CASES = [
+    # a file of a folder and its copy are no two workloads whose pods a Service mixes
+    ({"a.yaml": named(DEPLOYMENT, "a"), "b.yaml": named(DEPLOYMENT, "a")}, "selector-overlap", False),
+    # folders without a kustomization are applied together by whoever means them to be
+    ({"service.yaml": named(SERVICE, "a"), "pods/a.yaml": named(DEPLOYMENT, "a")}, "selects-nothing", False),
+    # a key that may be missing
+    ({"a.yaml": VOLUME.replace("OPTIONAL ", "optional: true,")}, "no-such-key", False),
+    # what a workflow deletes in the end, it can create again; a manifest that only names an object has no fields
+    ({"a.yaml": WORKFLOW.replace("ACTION", "delete")}, "created-once", False),
+    ({"a.yaml": WORKFLOW.replace("ACTION", "get")}, "created-once", True),
+    ({"a.yaml": WORKFLOW.replace("ACTION", "delete")}, "duplicate-name", False),
+    ({"a.yaml": WORKFLOW.replace("ACTION", "apply")}, "duplicate-name", True),
+    # images that stand where only a file of `configurations` says
+    (
+        {"storage.yaml": LOADER, KUSTOMIZATION: BUILT + "configurations: [where.yaml]\n"},
+        "entry-without-target",
+        False,
+    ),
+    # an operator that nobody knows gives its pods an account; rights of the account "default" need its token
+    ({"a.yaml": named(DEPLOYMENT, "a").replace("apps/v1", "example.com/v1")}, "token-mounted", False),
+    ({"a.yaml": named(DEPLOYMENT, "a") + FILES["binding"].replace("ACCOUNT", "default")}, "token-mounted", False),
+    # only kpt writes its Kptfile
+    ({"Kptfile": FILES["kptfile"], "a.yaml": LOADER}, "rewritten", False),
+]
+
+
+@pytest.mark.parametrize(("files", "rule", "is_found"), CASES)
+def test_says_nothing_false_of_what_is_right_elsewhere(
+    found: Lint, files: dict[str, str], rule: str, is_found: bool
+) -> None:
+    assert any(f" {rule}:" in each for each in found(files, but=())) == is_found
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "is_found"),
+    [
+        ("argoproj.io/v1alpha1", "ClusterWorkflowTemplate", False),
+        ("argoproj.io/v1alpha1", "Workflwo", True),
+        ("config/v1", "MyKind", False),
+        ("apps/v1", "MyKind", True),
+        ("extensions/v1beta1", "Deployment", True),
+    ],
+)
+def test_a_kind_of_a_group_that_nobody_here_knows_may_be_served(
+    found: Lint, version: str, kind: str, is_found: bool
+) -> None:
+    text = f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n"
+    assert any(" unserved-kind:" in each for each in found({"a.yaml": text})) == is_found

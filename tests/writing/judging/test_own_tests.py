@@ -10,18 +10,6 @@ import pytest
 import tiny
 from tiny import packyard
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    # Required: the size.
-    io.k8s.cli.setters.SIZE:
-      description: How much.
-      example: "3"
-      pattern: ^([0-9]+)?$
-      x-k8s-cli: {setter: {name: SIZE, value: "", required: true}}
-"""
 JOB = """\
 apiVersion: batch/v1
 kind: Job
@@ -80,15 +68,12 @@ EXPECTED = [
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    folder = tiny.workspace(tmp_path / "workspace")
-    tiny.replace(folder / "bases/one/cm.yaml", '"1"', '"" # {"$openapi":"SIZE"}')
-    tiny.replace(folder / "bases/one/kustomization.yaml", "[cm.yaml]", "[cm.yaml, job.yaml]")
-    tiny.write(folder / "bases/one/job.yaml", JOB)
-    tiny.write(folder / "bases/one/Krmfile", KRMFILE)
-    tiny.write(folder / "overlays/options/more/kustomization.yaml", OPTION)
-    tiny.write(folder / "packages/p/files/presets/large.yaml", "# Large.\nSIZE: 77\n")
-    return folder
+def workspace(workspace: Path) -> Path:
+    tiny.replace(workspace / "bases/one/kustomization.yaml", "[cm.yaml]", "[cm.yaml, job.yaml]")
+    tiny.write(workspace / "bases/one/job.yaml", JOB)
+    tiny.write(workspace / "overlays/options/more/kustomization.yaml", OPTION)
+    tiny.write(workspace / "packages/p/files/presets/large.yaml", "# Large.\nSIZE: 77\n")
+    return workspace
 
 
 def tried(workspace: Path, text: str) -> tuple[list[tuple[str, str]], str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import tiny
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import ShippedUseCase
-from packyard.writing.build.packing import compose_draft
+from packyard.writing.build.draft import compose_draft
 from packyard.writing.source import workspace
 
 BASE = "bases/one/kustomization.yaml"

@@ -1,17 +1,15 @@
-"""Compare two packages, libraries or source trees: use cases, options, setters, fields, files.
+"""Compare two packages or libraries: use cases, options, setters, fields, files.
 
 packyard diff OLD.tar.gz NEW.tar.gz  two bundles
-packyard diff NAME@1.0 NAME@1.1      two versions that a channel has: how much
-                                     differs where; -v prints each difference
-packyard diff NAME@1.0/USECASE NAME@1.1/USECASE
-                                     one use case of them
-packyard diff ../old packages/NAME   two folders: untarred packages, sources
-                                     (composed first), libraries
+packyard diff NAME@1.0 NAME@1.1      two versions that a channel has
+packyard diff OLD NEW                two folders: of a package, or of all that
+                                     `packyard build --to OLD` wrote
 packyard diff DIR                    an untarred package and its bundle
-packyard diff NAME@1.0/USECASE NAME@1.1/USECASE -f values.yaml
-                                     what these values render to, by both
+packyard diff NAME@1.0/USECASE NAME@1.1/USECASE
+                                     one use case; with -f values.yaml, what
+                                     these values render to
 
-git worktree add ../old main && packyard diff ../old .  what a change touches
+Of several use cases it says how much of what kind differs; -v prints each difference.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import compared, declare, fanout, output, packages, unified, untarred, use_cases
+from packyard.cli import compared, declare, output, packages, unified, untarred, use_cases
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.render import every
@@ -44,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
     declare.value(parser, "--base FILE", "the bundle that an untarred package came from")
     packages.add_values(parser, "compare what two use cases render to with the values of this file")
-    fanout.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -66,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _between(arguments: argparse.Namespace) -> list[_Listed]:
     """Return what differs between two packages, or two workspaces, or a use case of two versions."""
-    before, after = (compared.read(word, arguments) for word in (arguments.old, arguments.new))
+    before, after = (compared.read(word, arguments.channel) for word in (arguments.old, arguments.new))
     use_cases = {compared.use_case(arguments.old, before), compared.use_case(arguments.new, after)} - {""}
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))

@@ -55,7 +55,7 @@ def _with_faults(here: Workspace, imported: Imported, origin: str) -> Imported:
     paths = {here.sources.shown(path): path for path in imported.files}
     for error in sorted(errors, key=lambda error: -error.line):  # so that the lines above stay where they are
         path, place = paths.get(error.file), (error.file, error.line, error.rule)
-        if path and error.rule in explanation.IN_USE and place not in excepted:
+        if path and exception.may_have(path) and error.rule in explanation.IN_USE and place not in excepted:
             data = changed.get(path, imported.files[path])
             changed[path] = exception.write(data, error, f"{imported.name} was imported with it")
             excepted += [place] if changed[path] != data else []

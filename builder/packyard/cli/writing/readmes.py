@@ -16,7 +16,7 @@ from packyard.cli.rows import Rows
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
-from packyard.writing.build.packing import compose_draft
+from packyard.writing.build.draft import compose_draft
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, file, text", "--readmes")

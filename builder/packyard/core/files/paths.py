@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
 from packyard.core.errors import InputError, Problem
@@ -20,8 +20,6 @@ MANIFEST = "packyard.json"
 RECEIPT = ".packyard.json"
 #: The file of a workspace.
 WORKSPACE = "packyard.yaml"
-#: Says that `packyard render --to` wrote the folder that it is in.
-RENDERED = ".packyard-rendered"
 
 
 def inside(root_dir: str | os.PathLike[str], path: str) -> str:
@@ -36,15 +34,6 @@ def inside(root_dir: str | os.PathLike[str], path: str) -> str:
     if not is_inside(real, root):
         raise InputError(Problem(f"leads to {real}, outside of {os.fspath(root_dir)}", file=joined))
     return real
-
-
-def is_rendered(folder: str, names: Collection[str], listed: Collection[str]) -> bool:
-    """Return whether `packyard render` wrote a folder of a package, by its path and the names of the files in it.
-
-    A folder with a file that packyard.json lists, at any depth, is the package's, though it has the mark; so are all
-    folders where nothing is listed.
-    """
-    return bool(folder and listed) and RENDERED in names and not any(path.startswith(f"{folder}/") for path in listed)
 
 
 def is_inside(real: str, root: str) -> bool:

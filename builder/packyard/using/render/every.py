@@ -25,8 +25,6 @@ from packyard.using.setting import set_values
 
 Values = Mapping[str, Sequence[str]]
 
-_MARK = b"packyard render --to wrote this folder; packyard diff and packyard verify leave it out\n"
-
 
 def find(directory: Path) -> list[str]:
     """Return the paths of the use cases below a directory, or ``.`` for itself, sorted; what is in one is none."""
@@ -118,11 +116,7 @@ def _within_bounds(package: str) -> Callable[[str, list[str]], Collection[str]]:
 
 
 def write(rendered: Mapping[str, bytes], out_dir: Path) -> list[Path]:
-    """Make a directory with a file for each use case, ``OUT/PATH.yaml``, in one step; it must not be there yet.
-
-    A mark in it keeps it out of what `packyard diff` and `packyard verify` say of a package around it.
-    """
+    """Make a directory with a file for each use case, ``OUT/PATH.yaml``, in one step; it must not be there yet."""
     files = {f"{'all' if path == os.curdir else path}.yaml": data for path, data in rendered.items()}
-    marked = {paths.RENDERED: _MARK, **files}
-    archive.write(out_dir.name, (Member(path=path, data=data) for path, data in marked.items()), out_dir.parent)
+    archive.write(out_dir.name, (Member(path=path, data=data) for path, data in files.items()), out_dir.parent)
     return [out_dir / path for path in files]

@@ -16,8 +16,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.work import executor
 from packyard.writing.build import package_lint, tree, workspace_lint
+from packyard.writing.build.draft import compose_draft
 from packyard.writing.build.package_lint import Linted
-from packyard.writing.build.packing import compose_draft
 from packyard.writing.source.workspace import Workspace
 
 

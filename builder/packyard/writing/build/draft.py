@@ -1,19 +1,29 @@
-"""A package as it was composed: the files of its bundle, before that is packed."""
+"""What a package, or a library, is made to: the files of its bundle, before that is packed.
+
+A package is composed, described and has a README rendered. A library is its files as they are; packyard.json says the
+setters that each part defines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packyard.core.bundle import archive, bundle
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.bundle.manifest import LIBRARY, Manifest
+from packyard.core.bundle.manifest import LIBRARY, Manifest, ShippedUseCase
 from packyard.core.digest import Digest
-from packyard.core.kubernetes import kustomization
+from packyard.core.errors import refuse
+from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize.idle import Idle
-from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import parse_krmfile
+from packyard.writing.build import describe, readme, readme_facts
 from packyard.writing.checks import exception
+from packyard.writing.source import compose, library, parts, scripts, workspace
+from packyard.writing.source import package as packages
+from packyard.writing.source.workspace import OVERLAYS, Workspace
 
 README = "README.md"
 
@@ -22,13 +32,14 @@ README = "README.md"
 class Draft:
     """A package as it was composed: the files of its bundle, and a manifest without their digests.
 
-    ``idle`` are patches that reach nothing in it. ``inputs`` are the files that it was made from, below the root of the
-    sources.
+    ``options`` are the names of those that any of its use cases offers, ``idle`` are patches that reach nothing in it.
+    ``inputs`` are the files that it was made from, below the root of the sources.
     """
 
     manifest: Manifest
     members: tuple[Member, ...]
-    idle: Idle
+    idle: Idle = field(default_factory=dict)
+    options: Sequence[str] = ()
     inputs: Mapping[str, Digest] = field(default_factory=dict)
 
     def bundle(self) -> Bundle:
@@ -48,14 +59,80 @@ class Draft:
         """The README."""
         return next(member.data for member in self.members if member.path == README)
 
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The names of the options that any of its use cases offers."""
-        parts = (member.path.split("/")[-3:] for member in self.members)
-        return tuple(sorted({part[1] for part in parts if part[0] == OPTIONS and part[2:] == [kustomization.FILE]}))
-
     def check(self) -> None:
         """Refuse what cannot be packed."""
         tar = bundle.pack(self.manifest, self.members)
         if len(tar) > archive.LIMITS.small_size:  # smaller ones are of no ratio that is refused
             archive.compress(tar)
+
+
+def compose_draft(here: Workspace, version: str, name: str) -> Draft:
+    """Compose a package, or pack a library as it is. The same sources and version give the same bytes anywhere."""
+    here = workspace.read(here.root_dir, here.sources.memo, here.libraries)  # which notes what this one reads
+    draft = _of_library if here.is_library and name == here.name else _of_package
+    return replace(draft(here, version, name), inputs=here.sources.inputs)
+
+
+def _of_package(here: Workspace, version: str, name: str) -> Draft:
+    composed = compose.compose(here, packages.read(here, name))
+    package, sources, memo = composed.package, here.sources, here.sources.memo
+    objects = {item.use_case.path: item.values(memo) for item in composed.use_cases}
+    texts = readme.find(here, package)
+    described = describe.manifest(here, composed, objects, version)
+    members = [Member(path=f"{here.prefix}/{path}", data=data) for path, data in composed.files.items()]
+    members.append(Member(path="LICENSE", data=sources.read(here.license_file)))
+    members += _own_files(sources, package)
+    context = readme_facts.context(here, composed, objects, described)
+    members.append(Member(path=README, data=readme.render(texts, context)))
+    options = [option.name for option in composed.options.all]
+    return Draft(manifest=described, members=tuple(members), idle=composed.idle, options=options)
+
+
+def _own_files(sources: Sources, package: packages.Package) -> list[Member]:
+    """Return the files that the package ships as they are, with their run bit."""
+    members = []
+    for file in scripts.find(sources, package.folder):
+        path = file.removeprefix(f"{package.folder}/{scripts.DIRECTORY}/")
+        members.append(Member(path=path, data=sources.read(file), executable=sources.is_executable(file)))
+    return members
+
+
+def _of_library(here: Workspace, version: str, name: str) -> Draft:
+    """Describe a library; every part has to be readable, and what it builds on has to be published."""
+    sources = here.sources
+    refuse(
+        entry.problem("is a folder, which users of this library do not have", "publish it, and name the bundle")
+        for entry in library.entries(here.root_dir)
+        if entry.path
+    )
+    members = library.members(sources)
+    for path in {here.license_file, README} - {member.path for member in members}:
+        if sources.is_file(path):
+            members.append(Member(path=path, data=sources.read(path)))
+    folders = dict(_parts(here))
+    for folder, kind in folders.items():
+        parts.read(sources, folder, kind)
+    described = Manifest(
+        kind=LIBRARY,
+        name=name,
+        version=version,
+        model={},
+        use_cases={folder or ".": _interface(sources, folder) for folder in ("", *sorted(folders))},
+    )
+    return Draft(manifest=described, members=tuple(members))
+
+
+def _parts(here: Workspace) -> Iterator[tuple[str, str]]:
+    """Yield the folder and the kind of each part that is its own."""
+    kinds = {"bases": "Kustomization", **{f"overlays/{kind}": "Component" for kind in OVERLAYS}}
+    for folder, kind in kinds.items():
+        for path in filter(here.sources.is_folder, here.sources.list(folder)):
+            yield path, kind
+
+
+def _interface(sources: Sources, folder: str) -> ShippedUseCase:
+    file = f"{folder}/{KRMFILE}".lstrip("/")
+    if not sources.is_file(file):
+        return ShippedUseCase(setters={})
+    definitions = parse_krmfile(sources.text(file), sources.memo).definitions
+    return ShippedUseCase(setters=describe.values_of(definitions.setters))

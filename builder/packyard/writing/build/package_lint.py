@@ -20,9 +20,8 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
-from packyard.writing.build.draft import Draft
+from packyard.writing.build.draft import Draft, compose_draft
 from packyard.writing.build.own_rules import judges_of
-from packyard.writing.build.packing import compose_draft
 from packyard.writing.checks import collisions
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.enabled import Option, Trial
@@ -76,7 +75,7 @@ def lint(here: Workspace, name: str, draft: Draft | None = None) -> Linted:
 def lint_unused(here: Workspace) -> Linted:
     """Return what is wrong with the parts that no package uses, which are tried like those of a library."""
     try:
-        return replace(_tried(here, tried_parts.unused(here)), inputs=tuple(here.sources.inputs))
+        return replace(_tried(here, tried_parts.unused(here)), use_cases=0, inputs=tuple(here.sources.inputs))
     except InputError as error:
         return Linted(here.name, as_findings(error.problems), is_broken=True)
 
@@ -110,8 +109,8 @@ def _tried(here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
     """Judge what parts compose to."""
     tried = tried_parts.compose_all(here, names)
     findings, options = list[Finding](), set[str]()
-    for tried_package, composed in tried.composed:
-        folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried_package.use_cases), OPTIONS)]
+    for composed in tried.composed:
+        folders = [f"{here.prefix}/{path}" for path in (composed.use_cases[0].use_case.path, OPTIONS)]
         members = {f"{here.prefix}/{path}": data for path, data in composed.files.items()}
         fitting = [option.name for option in composed.options.all]
         findings += _judged(here, _files(here.name, folders, members), fitting)[1]
@@ -119,7 +118,7 @@ def _tried(here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
     placed = to_sources(here, {here.name}, findings, tried.package)
     placed = [*as_findings(tried.problems), *_of_parts(placed, tried, f"{here.name}/{here.prefix}/")]
     # What reaches something here is not idle; what does not may be for other parts.
-    reaching = {patch: False for _, composed in tried.composed for patch, no in composed.idle.items() if not no}
+    reaching = {patch: False for composed in tried.composed for patch, no in composed.idle.items() if not no}
     return Linted(
         here.name,
         placed,

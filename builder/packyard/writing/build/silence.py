@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from packyard.core.errors import Problem, suggest
+from packyard.core.errors import Problem
 from packyard.core.yaml.document import find_comments, mappings
 from packyard.core.yaml.node import Document, Scalar
 from packyard.using.kustomize.part import Part
@@ -21,7 +21,7 @@ from packyard.using.setters.kpt.tagged import PREFIX
 from packyard.writing.build.draft import Draft
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
-from packyard.writing.source import parts, tests, words
+from packyard.writing.source import parts, words
 from packyard.writing.source.package import FILE, Package, UseCase
 from packyard.writing.source.pod_operations import is_bound
 from packyard.writing.source.words import Word
@@ -38,7 +38,6 @@ def check(here: Workspace, package: Package, draft: Draft, parsed: Iterable[Pars
             yield from _names(known)
         yield from _parts(here, package, use_case, shared)
     yield from _left_out(here, package, draft)
-    yield from _of_tests(here, package, composed.values())
 
 
 def _left_out(here: Workspace, package: Package, draft: Draft) -> Iterator[Finding]:
@@ -47,18 +46,6 @@ def _left_out(here: Workspace, package: Package, draft: Draft) -> Iterator[Findi
         if path not in draft.inputs:
             problem = Problem("no use case takes this patch in", file=here.sources.shown(path), line=1)
             yield finding("unlisted-file", problem._replace(hint=f"name it in {FILE}, or remove it"))
-
-
-def _of_tests(here: Workspace, package: Package, parsed: Iterable[Parsed]) -> Iterator[Finding]:
-    """Find tests of objects of a kind that nothing in the package has."""
-    kinds = {document.root.text("kind") for known in parsed for document in known.documents if document.root}
-    for test in tests.read_all(here, package):
-        for each in test.expected:
-            near = suggest(each.kind, kinds)
-            if each.kind not in kinds and (near or each.wanted is not False):
-                hint = near or f"there are {', '.join(sorted(kinds))}"
-                problem = Problem(f"{test.it}: nothing in the package is a {each.kind}", file=test.file, line=each.line)
-                yield finding("selects-nothing", problem._replace(hint=hint))
 
 
 def mounted(here: Workspace, package: Package, parsed: Sequence[Parsed], found: Iterable[Finding]) -> list[Finding]:

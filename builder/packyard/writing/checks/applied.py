@@ -52,7 +52,7 @@ class AppliedObject:
 
 
 class Applied:
-    """All objects that are not judged yet, each with its values once the examples of setters are set.
+    """All objects, each with its values once the examples of setters are set.
 
     ``waiting`` are the fields that wait for a setter without an example, by their nodes, ``unreadable`` is what is
     wrong with objects that have no value.
@@ -67,7 +67,7 @@ class Applied:
             filled = _filled(parsed, examples)
         except InputError:  # broken definitions, which other checks report
             filled = {}
-        for root in parsed.fresh:
+        for root in parsed.objects:
             try:
                 value = to_value(root, filled)
                 assert isinstance(value, dict)

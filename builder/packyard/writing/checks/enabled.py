@@ -43,16 +43,12 @@ class Option:
         return {node.source.name for node in nodes} | {pod.file for pod in self.part.pods}
 
 
-@dataclass(frozen=True, slots=True)
-class Enabled:
-    """A use case with an option: its objects before, those that are new have none, and now."""
-
-    option: Option
-    roots: Sequence[tuple[MappingNode | None, MappingNode]]
+#: The objects of a use case with an option: each before, None for one that is new, and now.
+_Objects = Sequence[tuple[MappingNode | None, MappingNode]]
 
 
-def enable(parsed: Parsed, build: Build, option: Option) -> Enabled | None:
-    """Enable an option in a build of a package; None where it does not fit, or changes nothing."""
+def _enable(parsed: Parsed, build: Build, option: Option) -> _Objects:
+    """Return the objects of a build of a package with an option; none where it does not fit, or changes nothing."""
     own = _own(parsed, build)
     beside = [root for name in option.beside for root in _roots(parsed, name) if root not in own]
     begun = [SourceObject(root, "") for root in (*own, *beside)]
@@ -60,11 +56,11 @@ def enable(parsed: Parsed, build: Build, option: Option) -> Enabled | None:
     try:
         accumulate(option.part, objects)
     except InputError:
-        return None
+        return ()
     before = {id(item): root for item, root in zip(begun, own, strict=False)}
     roots = [(before.get(id(item)), item.root) for item in objects if not item.is_local]
     is_idle = len(roots) >= len(own) and all(old is new for old, new in roots)
-    return None if is_idle else Enabled(option, roots)
+    return () if is_idle else roots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +76,10 @@ class Trial:
         keys = {_key(finding) for finding in baseline}
         for build in (each for each in parsed.builds if each.kustomizations):
             for option in self.options:
-                enabled = enable(parsed, build, option)
-                if enabled:
-                    revised = parsed.revised(build, enabled.roots, self.defined, frozenset(option.files))
+                if roots := _enable(parsed, build, option):
+                    revised = parsed.revised(build, roots, self.defined, frozenset(option.files))
                     findings = find_built(revised, judges=self.judges)
-                    yield from (_placed(finding, enabled) for finding in findings if _key(finding) not in keys)
+                    yield from (_placed(finding, option, roots) for finding in findings if _key(finding) not in keys)
 
 
 def _key(finding: Finding) -> tuple[str, int, int, str]:
@@ -105,12 +100,11 @@ def _roots(parsed: Parsed, path: str) -> Iterator[MappingNode]:
             yield from mappings(root.get("items"))
 
 
-def _placed(finding: Finding, enabled: Enabled) -> Finding:
+def _placed(finding: Finding, option: Option, roots: _Objects) -> Finding:
     """Return a finding at its option: where its place is not there, at the patch for the object that has it."""
-    option = enabled.option
     if finding.file in option.files:
         return finding
-    having = [new for _, new in enabled.roots if new.source.name == finding.file]
+    having = [new for _, new in roots if new.source.name == finding.file]
     file, line, column = next(_places(option.part, having), (finding.file, finding.line, finding.column))
     message = f"with the option {option.name}, {finding.message}"
     return replace(finding, file=file, line=line, column=column, message=message, fix="")

@@ -25,7 +25,7 @@ _STAND_IN = re.compile(
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find images that cannot be pulled."""
-    for root in parsed.fresh:
+    for root in parsed.objects:
         for pod in parsed.pods_of(root):
             for container in pod.containers:
                 yield from _image(container, root, pod, parsed)

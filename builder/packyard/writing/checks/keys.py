@@ -21,7 +21,7 @@ _KEYS = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find names inside of objects that lead nowhere."""
-    for root in parsed.fresh:
+    for root in parsed.objects:
         for pod in parsed.pods_of(root):
             yield from _pod(pod, parsed)
 

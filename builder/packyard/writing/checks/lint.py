@@ -68,10 +68,7 @@ def find(
 
 
 def find_built(parsed: Parsed, *, judges: Sequence[Judge]) -> list[Finding]:
-    """Return what is wrong with the objects of a package alone, whatever they could leave out.
-
-    What an object shows by itself is looked for in those that are `fresh`, as others were judged before.
-    """
+    """Return what is wrong with the objects of a package alone, whatever they could leave out."""
     findings = _of_builds(parsed, shipped=True)
     return [*findings, *_by_schema(parsed, judges, findings, shipped=True)]
 

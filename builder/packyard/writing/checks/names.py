@@ -28,7 +28,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     definitions = limited(parsed.definitions, setter_rules.sound(parsed))
     bound = {id(binding.node): definitions.resolve(binding.reference) for binding in parsed.bound}
     findings: dict[tuple[str, str], Finding] = {}
-    names = [(name, _after(name, bound)) for name in find(parsed.fresh, parsed.pods_of)]
+    names = [(name, _after(name, bound)) for name in find(parsed.objects, parsed.pods_of)]
     for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):
         text = name.node.value
         is_open = _OPEN.search(text) is not None and not parsed.is_own  # which envsubst replaces

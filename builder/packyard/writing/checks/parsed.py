@@ -54,7 +54,6 @@ class Parsed:
     roots: Mapping[int, MappingNode]  # the root of the document of each bound field, by its node
     programs: Mapping[str, bytes]  # by the names of their files
     added: frozenset[str] = frozenset()  # files of options, which may name what their users bring
-    unchanged: frozenset[int] = frozenset()  # the objects that an option left as they were judged, by their nodes
 
     @property
     def is_loose(self) -> bool:
@@ -111,11 +110,6 @@ class Parsed:
         """Return the objects of a kind by their names."""
         return {name.value: root for root in self.objects if is_kind(root, group, kind) and (name := name_of(root))}
 
-    @property
-    def fresh(self) -> list[MappingNode]:
-        """The objects that are not judged yet."""
-        return [root for root in self.objects if id(root) not in self.unchanged]
-
     def image(self, reference: str) -> str:
         """Return an image as the kustomizations of the build leave it."""
         return self.builds[0].image(reference) if len(self.builds) == 1 else reference
@@ -135,35 +129,31 @@ class Parsed:
 
         ``more`` are the definitions that comments in the files ``added`` refer to.
         """
-        changed = {id(old): new for old, new in roots if old is not None and old is not new}
-        new = [*changed.values(), *(root for old, root in roots if old is None)]
-        documents = {id(root): Document(root.source, root.start) for root in new}
-        for root in new:
-            documents[id(root)].root = root
+        gone = {id(old) for old, new in roots if old is not new}
+        fresh = [(new, _document(new)) for old, new in roots if old is not new]
         krmfile = copy(self.krmfile)
         if krmfile:
             own = krmfile.definitions
             krmfile.definitions = Definitions(
                 {**more.setters, **own.setters}, {**more.substitutions, **own.substitutions}
             )
-        bound = {id(root): fields.find(documents[id(root)]) for root in new}
-        fresh = [binding for bindings in bound.values() for binding in bindings]
-        reached = {**self.reached, **_reached(fresh, krmfile)}
+        bound = [binding for binding in self.bound if id(self.roots.get(id(binding.node))) not in gone]
+        by_root = [(root, binding) for root, document in fresh for binding in fields.find(document)]
+        bound += [binding for _, binding in by_root]
+        reached = {**self.reached, **_reached((binding for _, binding in by_root), krmfile)}
         build = _with_embedded(replace(build, objects=tuple(root for _, root in roots)), reached)
-        inside = [root for root in build.objects if id(root) not in self.pods]
         return replace(
             self,
             krmfile=krmfile,
-            files={**self.files, "": list(documents.values())},
-            bound=(*(binding for binding in self.bound if id(self.roots.get(id(binding.node))) not in changed), *fresh),
+            files={**self.files, "": [document for _, document in fresh]},
+            bound=tuple(bound),
             objects=build.objects,
             complete=build.complete and self.complete,
             builds=(build,),
             reached=reached,
-            pods={**self.pods, **{id(root): pods.find(root) for root in inside}},
-            roots={**self.roots, **{id(binding.node): root for root in new for binding in bound[id(root)]}},
+            pods={id(root): pods.find(root) for root in build.objects},
+            roots={**self.roots, **{id(binding.node): root for root, binding in by_root}},
             added=added,
-            unchanged=frozenset(self.pods) - set(map(id, inside)),
         )
 
 
@@ -254,6 +244,12 @@ def _generated(package: PackageFiles, memo: Memo) -> dict[str, list[MappingNode]
 def _generators(data: bytes, path: str) -> list[MappingNode]:
     roots = (document.root for document in parse_file(data, path))
     return [made for root in roots if isinstance(root, MappingNode) for made in generated.objects(root)]
+
+
+def _document(root: MappingNode) -> Document:
+    document = Document(root.source, root.start)
+    document.root = root
+    return document
 
 
 def _with_embedded(build: Build, reached: dict[int, frozenset[str]]) -> Build:

@@ -20,7 +20,7 @@ ASKED = ("httpGet", "tcpSocket", "grpc")
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find ports that do not fit together, now or after a set."""
-    for root in parsed.fresh:
+    for root in parsed.objects:
         for pod in parsed.pods_of(root):
             for container in pod.containers:
                 yield from _probes(container, parsed)

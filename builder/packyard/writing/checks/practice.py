@@ -36,7 +36,7 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
     silent = {name for name, root in accounts if root.text("automountServiceAccountToken") == "false"}
     bindings = (root for root in parsed.objects if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"))
     trusted = {name.value for root in bindings for name in names(root.get("subjects"))}
-    for root in parsed.fresh:
+    for root in parsed.objects:
         yield from _labelled(root, root, f"the {root.text('kind')}")
         yield from _unexpanded(variables.stated(root, parsed))
         yield from _deadlines(root, parsed)

@@ -25,7 +25,7 @@ _PLACE = re.compile(r"(?i)(file:|/|\$|<|\{|changeme)")
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find secrets in the texts of objects."""
-    for root in parsed.fresh:
+    for root in parsed.objects:
         if is_kind(root, CORE, "Secret"):
             yield from _secret(root, parsed)
             continue

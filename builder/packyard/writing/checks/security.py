@@ -25,7 +25,7 @@ _ELSEWHERE = re.compile(r" is of the type |runAsNonRoot|user 0$")
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find pods that a stricter level than their own refuses."""
-    for root in parsed.fresh:
+    for root in parsed.objects:
         yield from _levels(root, parsed)
 
 

@@ -31,7 +31,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for build in parsed.builds:
         yield from _objects(build)
         yield from _namespaces(build, parsed)
-    for root in parsed.fresh:
+    for root in parsed.objects:
         yield from _namespace(root)
         found_pods = parsed.pods_of(root)
         yield from _volumes(found_pods)

@@ -27,7 +27,7 @@ from packyard.using.render import programs
 from packyard.using.render.render import render, unset
 from packyard.using.setting import set_values
 from packyard.writing.build import package_lint, workspace_lint
-from packyard.writing.build.packing import compose_draft
+from packyard.writing.build.draft import compose_draft
 from packyard.writing.judging import own_tests, server
 from packyard.writing.source import package as packages
 from packyard.writing.source import tests

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import join
+from typing import NamedTuple
 
-from packyard import __version__
 from packyard.core.bundle import archive, manifest, reference
 from packyard.core.bundle.archive import Member
 from packyard.core.digest import Digest
@@ -63,60 +63,25 @@ class Entry:
         return Problem(f"the library {self.name} {message}", file=self.file, line=self.line, hint=hint)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
-    """A library and the folder that it is in; ``libraries`` are those that it builds on itself."""
+class Library(NamedTuple):
+    """A library: its place in what builds on it, the folder that it is in, and those that it builds on itself."""
 
-    entry: Entry
+    place: str
     root_dir: Path
-    libraries: tuple[Library, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """What it is called where it is built on."""
-        return self.entry.name
-
-    @property
-    def place(self) -> str:
-        """Its folder in what builds on it."""
-        return f"{LIBRARIES}/{self.name}"
-
-    @property
-    def is_folder(self) -> bool:
-        """Whether it is a folder of its user, which nothing pins."""
-        return bool(self.entry.path)
-
-    @property
-    def version(self) -> str:
-        """The version of its bundle, or of the packyard that carries it; a folder has none."""
-        return __version__ if self.name == BUILTIN else self.entry.version
-
-    @property
-    def address(self) -> str:
-        """Where it is from."""
-        return BUILTIN if self.name == BUILTIN else self.entry.path or self.entry.channel
-
-    def digest(self) -> Digest:
-        """Return the digest of the tar that its files make."""
-        return self.entry.digest or digest(self.name, self.root_dir)
+    libraries: tuple[Library, ...]
 
 
 #: Returns the folder of a library that is a bundle.
 Obtain = Callable[[Entry], Path]
 
 
-def by_place(libraries: Sequence[Library], above: str = "") -> dict[str, Library]:
-    """Return libraries, and those that they build on, by their places."""
-    placed: dict[str, Library] = {}
+def places(libraries: Sequence[Library], above: str = "") -> dict[str, Path]:
+    """Return the folders of libraries, and of those that they build on, by their places."""
+    placed: dict[str, Path] = {}
     for library in libraries:
         place = join(above, library.place)
-        placed |= {place: library, **by_place(library.libraries, place)}
+        placed |= {place: library.root_dir, **places(library.libraries, place)}
     return placed
-
-
-def places(libraries: Sequence[Library]) -> dict[str, Path]:
-    """Return the folders of libraries, and of those that they build on, by their places."""
-    return {place: library.root_dir for place, library in by_place(libraries).items()}
 
 
 def carried_dir() -> Path:
@@ -225,7 +190,7 @@ class _Search:
             raise IntegrityError(entry.problem(says, hint))
         fetched = fetched or (entry.name if entry.version else "")
         libraries = self.libraries(root_dir, {**within, real: entry.name}, fetched)
-        return Library(entry=entry, root_dir=root_dir, libraries=libraries)
+        return Library(f"{LIBRARIES}/{entry.name}", root_dir, libraries)
 
 
 def _absent(entry: Entry) -> Path:

@@ -159,16 +159,25 @@ def _files(sources: Sources, part: Part, lacking: Sequence[Patch], written: pod_
     )
     by_name = {basename(file): file for file in listed if file not in gone}
     files = {name: sources.read(file) for name, file in by_name.items() if name != KRMFILE}
-    files[kustomization.FILE] = _without(sources, part, lacking, written)
+    files[kustomization.FILE] = _kustomization(sources, part, lacking, written.lines)
     return {**files, **written.files}
 
 
-def _without(sources: Sources, part: Part, lacking: Sequence[Patch], written: pod_components.Written) -> bytes:
-    """Return a kustomization without some patches, each with the comments above it, and with those of pods."""
-    file, text = pod_components.extended(sources, part, written.lines)
-    root = sources.documents(file)[0].root if part.patches else None
+def _kustomization(sources: Sources, part: Part, lacking: Sequence[Patch], lines: Sequence[str]) -> bytes:
+    """Return a kustomization without some patches, each with the comments above it, and with lines for those of pods.
+
+    A part that is nothing but patches of pods gets one, which begins with what the first of them begins with.
+    """
+    if not parts.has_kustomization(sources, part.folder):
+        head = [*(comment.text for comment in part.head), *kustomization.header("Component"), "patches:"]
+        return "".join(f"{line}\n" for line in (*head, *lines)).encode()
+    file = parts.file_of(sources, part.folder)
+    text, root = sources.text(file).text, sources.documents(file)[0].root
     listed = root.get("patches") if root else None
-    items = listed.items if isinstance(listed, SequenceNode) else ()
+    items = listed.items if isinstance(listed, SequenceNode) else []
+    added = [*([] if items or not lines else ["patches:"]), *lines]
+    end = span.lines(items[-1])[1] + 1 if items else len(text)
+    text = text[:end] + "".join(f"{line}\n" for line in added) + text[end:]
     for item, patch in reversed(list(zip(items, part.patches, strict=True))):
         if patch in lacking:
             start, end = span.lines(item)

@@ -19,18 +19,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packyard.core.errors import InputError
-from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import Kind, group_of
-from packyard.core.yaml import span
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.layout import WIDTH
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import double_quoted, is_plain_text, quoted, type_of
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part
 from packyard.using.kustomize.patch import MisfitError
-from packyard.writing.source import parts, pod_operations
+from packyard.writing.source import pod_operations
 from packyard.writing.source.pod_operations import Operation, Operations, PodPatch, is_bound
 from packyard.writing.source.pod_values import OPTION, Brought, is_brought
 from packyard.writing.source.workspace import PODS
@@ -49,25 +46,6 @@ class Written:
     lines: tuple[str, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
     values: tuple[Node, ...] = ()
-
-
-def extended(sources: Sources, part: Part, lines: Sequence[str]) -> tuple[str, str]:
-    """Return the path and the text of a part's kustomization with more lines behind its last patch.
-
-    A part that is nothing but patches of pods gets one, which begins with what the first of them begins with.
-    """
-    if not parts.has_kustomization(sources, part.folder):
-        head = [*(comment.text for comment in part.head), *kustomization.header("Component"), "patches:"]
-        return f"{part.folder}/{kustomization.FILE}", "".join(f"{line}\n" for line in (*head, *lines))
-    file = parts.file_of(sources, part.folder)
-    text, root = sources.text(file).text, sources.documents(file)[0].root
-    if not lines:
-        return file, text
-    listed = root.get("patches") if root else None
-    items = listed.items if isinstance(listed, SequenceNode) else []
-    added = [*([] if items else ["patches:"]), *lines]
-    end = span.lines(items[-1])[1] + 1 if items else len(text)
-    return file, text[:end] + "".join(f"{line}\n" for line in added) + text[end:]
 
 
 def write(part: Part, use_cases: Mapping[str, Sequence[SourceObject]], fitting: Iterable[str]) -> Written:

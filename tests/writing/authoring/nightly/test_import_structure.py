@@ -8,7 +8,6 @@ import pytest
 
 import reading
 from real import Served
-from writing.authoring import importing
 from writing.authoring.importing import cases, composed, run, write
 
 pytestmark = pytest.mark.usefixtures("kustomize5_in_path")
@@ -64,11 +63,6 @@ patchesJson6902:
 """,
     "envs/prod/replicas.yaml": "- {op: add, path: /spec/replicas, value: 3}\n",
 }
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Path:
-    return importing.workspace(tmp_path / "ws")
 
 
 def check(here: Path, tmp_path: Path, served: Served, sources: Path, *use_cases: str) -> None:

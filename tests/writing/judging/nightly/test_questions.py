@@ -13,26 +13,6 @@ import tiny
 from controlplane.api import Api
 from tiny import packyard, programs_dir
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    # Required: the size.
-    io.k8s.cli.setters.SIZE:
-      description: How much.
-      example: "3"
-      x-k8s-cli: {setter: {name: SIZE, value: "", required: true}}
-"""
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    folder = tiny.workspace(tmp_path / "workspace")
-    tiny.replace(folder / "bases/one/cm.yaml", '"1"', '"" # {"$openapi":"SIZE"}')
-    tiny.write(folder / "bases/one/Krmfile", KRMFILE)
-    return folder
-
 
 @pytest.fixture
 def path(tmp_path: Path, kustomize5: Path) -> str:
