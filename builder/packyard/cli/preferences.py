@@ -37,6 +37,11 @@ class Setting:
         """Whether this is the catalogue that packyard carries, as the source of packages."""
         return self.value == CARRIED
 
+    @property
+    def whole(self) -> str:
+        """The address of a channel as files keep it."""
+        return self.value if self.is_carried else configuration.normal(self.value)
+
     def __str__(self) -> str:
         where = "the catalogue that packyard carries" if self.is_carried else masked(self.value)
         return f"{where} ({self.origin})"
