@@ -126,9 +126,7 @@ UNTOUCHED = "nothing has taken up RayJob run yet; packyard doctor says which ope
     ("said", "state", "reason"),
     [
         ({}, "starting", UNTOUCHED),
-        ({"jobDeploymentStatus": "Running", "jobStatus": "RUNNING"}, "starting", ""),
         ({"jobDeploymentStatus": "Retrying", "jobStatus": "FAILED"}, "starting", ""),
-        ({"jobDeploymentStatus": "Failed", "message": "no supervisor"}, "failed", "no supervisor"),
         ({"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED"}, "failed", "job STOPPED"),
         ({"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"}, "succeeded", ""),
         ({"conditions": [{"type": "Ready", "status": "False", "message": "no image"}]},

@@ -209,7 +209,7 @@ def test_without_a_use_case_the_operators_are_told(tmp_path: Path, monkeypatch: 
 def test_what_may_not_be_read_is_unknown_once_for_all_that_need_it() -> None:
     reason = 'User "ann" cannot list resource "nodes"'
     known = cluster(claim("ReadWriteOnce"), unread={"nodes": reason})
-    assert found([mounting(2)], known) == [f"unknown: access to claims, nodes: not looked at: {reason}"]
+    assert found([mounting(2)], known) == [f"unknown: claims, nodes: not looked at: {reason}"]
 
 
 @pytest.mark.parametrize("name", ["a/b", "--all-namespaces", "UPPER", "$(reboot)", "x y", "a,b"])

@@ -22,16 +22,6 @@ metadata:
   labels: {app.kubernetes.io/name: x}
 spec: {entrypoint: python job.py}
 """
-BESIDE = """\
-# To have it, add it to the resources.
-# packyard: allow unlisted-file: it is the user's choice
-apiVersion: keda.sh/v1alpha1
-kind: ScaledObject
-metadata: {name: ray, labels: {app.kubernetes.io/name: x}}
-spec:
-  scaleTargetRef: {name: ray}
-  triggers: [{type: cron, metadata: {timezone: UTC, start: 0 6 * * *, end: 0 8 * * *, desiredReplicas: "2"}}]
-"""
 KUSTOMIZATION = """\
 # Runs Ray.
 apiVersion: kustomize.config.k8s.io/v1beta1
@@ -63,7 +53,6 @@ def use_case(tmp_path: Path) -> Path:
     tiny.write(root / "bases/ray/kustomization.yaml", KUSTOMIZATION)
     tiny.write(root / "bases/ray/job.yaml", RAY_JOB)
     tiny.write(root / "bases/ray/Krmfile", OF_PART)
-    tiny.write(root / "bases/ray/scaled-object.yaml", BESIDE)
     tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}\n", "  one: {base: one}\n  ray: {base: ray}\n")
     package = root / "packages/p/package.yaml"
     package.write_text(package.read_text() + OF_PACKAGE)
@@ -82,7 +71,6 @@ def test_packyard_json_and_the_readme_say_it(use_case: Path) -> None:
     ]
     assert said["useCases"]["uses/one"]["requires"] == ["Kubernetes 1.31", "Secret hf-token"]
     assert "CustomResourceDefinition rayjobs.ray.io" in said["useCases"]["uses/ray"]["requires"]
-    assert "keda" not in str(said["useCases"]["uses/ray"]["requires"])  # of a file beside it, which nobody builds
     assert [each.operator for each in shipped.required(use_case)] == ["", "", "KubeRay"]
     assert [each.operator for each in shipped.required(use_case.with_name("one"))] == ["", ""]
     readme = (use_case.parents[1] / "README.md").read_text()

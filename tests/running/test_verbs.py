@@ -71,14 +71,10 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("logs first --events --index 0", "--events and --index exclude each other"),
-        ("logs first --events --tail 0", "--events and --tail exclude each other"),
+        ("logs first --events --index 0", "--index has no meaning beside --events; packyard logs --help"),
+        ("logs first --follow --previous", "--previous has no meaning beside --follow; packyard logs --help"),
         ("doctor . --timeout 5m", "--timeout has no meaning without --probe; packyard doctor --help"),
         ("rollback first --list --dry-run", "--dry-run has no meaning beside --list; packyard rollback --help"),
-        (
-            "undeploy first --no-wait --timeout 5m",
-            "--timeout has no meaning beside --no-wait; packyard undeploy --help",
-        ),
         ("deploy . --dry-run --no-wait", "--no-wait has no meaning beside --dry-run; packyard deploy --help"),
         ("results first --timeout 5m", "--timeout has no meaning without --to DIR; packyard results --help"),
     ],

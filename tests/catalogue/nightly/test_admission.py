@@ -6,13 +6,10 @@ definition goes, so each pod template is also tried as the Pod that a controller
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 
@@ -145,22 +142,3 @@ def test_is_refused_while_a_setter_is_empty_whose_field_the_server_looks_at(
         namespace = api_server.create_namespace(level(directory.parse()))
         refusals = list(filter(None, (item.refusal for item in try_objects(api_server, namespace, lacking.parse()))))
         assert bool(refusals) == bool(looked_at), f"{name}: {looked_at}, {refusals}"
-
-
-def test_kubectl_takes_a_use_case_without_a_warning(
-    api_server: Api, kubectl: Path, served5: Served, tmp_path: Path
-) -> None:
-    package, use_case = next(each.values for each in each_use_case.args[1] if each.values[1].base == "mpi-job")
-    directory = shipped(package, use_case)
-    namespace = api_server.create_namespace(level(directory.parse()))
-    objects = directory.set(directory.examples).build(served5, namespace)
-    assert kubectl_apply([kubectl, "--cache-dir", tmp_path], api_server, namespace, objects) == ""
-
-
-def kubectl_apply(kubectl: list[Path | str], api: Api, namespace: str, objects: list[Object]) -> str:
-    """Return what kubectl writes to standard error."""
-    server: list[Path | str] = ["--kubeconfig", api.folder / "kubeconfig", "--namespace", namespace]
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
-    command: list[Path | str] = [*kubectl, *server, "apply", "--dry-run=server", "--validate=strict", "-f", "-"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True)
-    return done.stderr

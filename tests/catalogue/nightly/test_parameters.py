@@ -80,8 +80,3 @@ def test_every_other_name_is_told_where_it_went(package: Package) -> None:
     assert [
         name for name, where in rows(package).items() if not where.startswith("parameter") and name not in told
     ] == []
-
-
-@each_package
-def test_no_use_case_of_the_zoo_has_more_than_24_setters(package: Package) -> None:
-    assert {path: len(each.setters) for path, each in directories(package) if len(each.setters) > 24} == {}

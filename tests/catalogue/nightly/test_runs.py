@@ -63,7 +63,7 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     package: Package, cluster: Api, served5: Served
 ) -> None:
     """All use cases: as they are, twice or with 1, 2 and 8 workers, and with each option; by names of their own."""
-    built = built_runs(package, served5)
+    built = build_all(served5, "any", list(runs(package)))
     namespace = cluster.create_namespace(max(map(level, built), key=LEVELS.index))
     objects = moved([item for found in built for item in found], "any", namespace)
     provide(cluster, namespace, objects)
@@ -79,41 +79,6 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     assert names(cluster, namespace) == before
     shared = [item for kind in ("PersistentVolume", "Namespace") for item in of_kind(objects, kind)]
     wait(lambda: [str(item) for item in shared if not cluster.read(item).refusal])
-
-
-@each_package
-def test_every_use_case_runs_where_its_own_level_is_enforced(package: Package, cluster: Api, served5: Served) -> None:
-    """Controllers make pods of what they are given: these are judged as well; at the highest level, by the test above.
-
-    A sample, for `test_admission` judges the pods of each use case.
-    """
-    directories = [shipped(package, use_case) for use_case in sampled(package)]
-    ready = [apart(directory.set(directory.examples)) for directory in directories]
-    built = build_all(served5, "any", [(directory, ()) for directory in ready])
-    highest = max(map(level, built_runs(package, served5)), key=LEVELS.index)
-    for name in LEVELS[: LEVELS.index(highest)]:
-        chosen = [found for found in built if level(found) == name]
-        if chosen:
-            namespace = cluster.create_namespace(name)
-            provide(cluster, namespace, [item for found in chosen for item in moved(found, "any", namespace)])
-            apply(cluster, namespace, [moved(found, "any", namespace) for found in chosen])
-            assert warnings(cluster, namespace) == []
-
-
-def sampled(package: Package) -> list[UseCase]:
-    """Return use cases of a package, so that each package, base and storage has one."""
-    cases = some(USE_CASES, lambda case: (case[0].name, case[1].base, *case[1].overlays), of="levels")
-    return [use_case for item, use_case in cases if item.name == package.name]
-
-
-def built_runs(package: Package, kustomize: Served) -> list[list[Object]]:
-    """Return what kustomize builds of the runs of a package, once for both tests."""
-    if package.name not in _BUILT:
-        _BUILT[package.name] = build_all(kustomize, "any", list(runs(package)))
-    return _BUILT[package.name]
-
-
-_BUILT: dict[str, list[list[Object]]] = {}
 
 
 @cache

@@ -53,14 +53,6 @@ def said(workspace: Path, field: str) -> list[str]:
     return [line for line in (out + err).splitlines() if "[unknown-field]" in line or "crds/" in line]
 
 
-@pytest.mark.parametrize("field", ["suspendd", "Suspend", "suspned"])
-def test_where_a_known_field_is_a_letter_away_it_stays_an_error(field: str, workspace: Path) -> None:
-    (line,) = said(workspace, field)
-    assert (
-        f": error: spec has no field '{field}' in trainer 2.0 to 2.3 [unknown-field] (did you mean 'suspend'?)" in line
-    )
-
-
 def test_definitions_of_the_workspace_win_and_are_strict(workspace: Path) -> None:
     file = workspace / "crds/trainer.yaml"
     tiny.write(file, DEFINITION)

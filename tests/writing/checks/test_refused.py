@@ -24,18 +24,9 @@ kind: Service
 metadata: {{name: web}}
 spec: {{selector: {{app: web}}, ports: [{{port: 80}}]}}
 """
-TRAINING = f"""\
-apiVersion: kubeflow.org/v1
-kind: PyTorchJob
-metadata: {{name: train}}
-spec: {{pytorchReplicaSpecs: {{Worker: {{template: {{{POD}}}}}}}}}
-"""
 FILES = {
     "base/kustomization.yaml": "resources: [web.yaml]\nconfigMapGenerator: [{name: settings, literals: [A=1]}]\n",
     "base/web.yaml": BASE,
-    "part/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: a-\n",
-    "part/train.yaml": TRAINING,
-    "prod/train.yaml": TRAINING.replace("env:", "envFrom: [{configMapRef: {name: REF}}], env:"),
 }
 VALUE = "fieldPaths: [spec.template.spec.containers.0.env.0.value]"
 TARGET, REFUSED, FIELD = "entry-without-target", "kustomize-refuses", "unknown-kustomize-field"
@@ -52,10 +43,6 @@ def operation(word: str, path: str, target: str = "name: web") -> str:
 def copied(name: str, path: str, to: str, field: str = VALUE) -> str:
     source = f"source: {{kind: Service, name: {name}, fieldPath: {path}}}"
     return f"replacements:\n- {source}\n  targets: [{{select: {{kind: Deployment, name: {to}}}, {field}}}]\n"
-
-
-def generator(text: str) -> str:
-    return f"configMapGenerator: [{text}]\n"
 
 
 DELETED = "{$patch: delete, apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}"
@@ -111,32 +98,3 @@ def test_a_mistake_is_found_and_what_is_right_passes(
     assert _is_built(served5, tmp_path, _files(wrong)) is not fails
     assert _found(_files(right), rules) == []
     assert _is_built(served5, tmp_path, _files(right))
-
-
-@pytest.mark.parametrize(
-    ("rest", "name", "found"),
-    [
-        (generator("{name: more, literals: [A=1]}"), "more", True),
-        (generator("{name: more, literals: [A=1], options: {disableNameSuffixHash: true}}"), "more", False),
-        (generator("{name: more, literals: [A=1]}") + "configurations: [names.yaml]\n", "more", False),
-        ("namePrefix: a-\nresources: [train.yaml, map.yaml]\n", "map", True),
-        ("resources: [train.yaml, map.yaml]\n", "map", False),
-    ],
-)
-def test_finds_a_reference_of_a_custom_kind_that_kustomize_does_not_rename(
-    rest: str, name: str, found: bool, served5: Served, tmp_path: Path
-) -> None:
-    listed = "" if "resources" in rest else "resources: [train.yaml]\n"
-    reference = "nameReference:\n- kind: ConfigMap\n  fieldSpecs:\n  - kind: PyTorchJob\n    path: "
-    reference += "spec/pytorchReplicaSpecs/Worker/template/spec/containers/envFrom/configMapRef/name\n"
-    files = {
-        "prod/kustomization.yaml": listed + rest,
-        "prod/train.yaml": FILES["prod/train.yaml"].replace("REF", name),
-        "prod/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: map}\ndata: {A: b}\n",
-    }
-    judged = {path: text for path, text in files.items() if path != "prod/map.yaml" or "map.yaml" in rest}
-    assert _found(judged, ("reference-left-behind",)) == (["reference-left-behind"] if found else [])
-    assert _is_built(served5, tmp_path, {**files, "prod/names.yaml": reference})
-    built = served5("build", tmp_path / "prod").stdout
-    before, _, training = built.partition("kind: PyTorchJob")
-    assert found == (f"name: {name}\n" in training and f"name: {name}\n" not in before)

@@ -136,3 +136,43 @@ def test_a_fault_is_named_by_its_place(tree: Path, change: str, expected: str) -
         read(tree, change)
     found = [str(problem).removeprefix(f"{tree}/packages/bert-k8s/package.yaml:") for problem in raised.value.problems]
     assert any(problem.startswith(expected) for problem in found), found
+
+
+@pytest.mark.parametrize(
+    ("required", "expected"),
+    [
+        ("{operator: O, definitions: [os]}", "requires.definitions: 'os' is not of the form of rayjobs.ray.io"),
+        ("{operator: O, offers: [example.com/p]}", "'example.com/p' is not of the form of Resource nvidia.com/gpu"),
+        ("{operator: O}", "requires: does not say what the operator brings (definitions: [rayjobs.ray.io], or"),
+        ("{operator: O, offers: [Resource p], link: http://o}", "requires.link: 'http://o' is not of the form of"),
+        ("{operator: O, offers: [Resource p], oldest: new}", "requires.oldest: 'new' is not of the form of 1.2"),
+        ("{secret: s}", "requires.keys: is missing (say what the Secret has to hold: keys: [token])"),
+        ("{secret: s, keys: [k], oldest: '1'}", "requires.oldest: is not a known key"),
+        ("{kubernetes: v1}", "requires.kubernetes: 'v1' is not of the form of 1.31"),
+        ("{description: d}", "requires: needs one of operator, secret, kubernetes, and has none"),
+        ("{secret: s, kubernetes: '1.31'}", "and has secret and kubernetes"),
+    ],
+)
+def test_what_a_cluster_must_have_is_one_thing_in_its_form(tree: Path, required: str, expected: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read(tree, f"useCases: -> requires: [{required}]\nuseCases:")
+    assert expected in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("kind: Workspace -> kind: Package", "2:7: kind: must be Library or Workspace, not 'Package'"),
+        ("prefix: p\n -> ", "1:1: prefix: is missing"),
+        ("prefix: p -> prefix: ../p", "4:9: prefix: '../p' must be words joined by slashes"),
+        ("license: LICENSE -> license: LICENCE", "5:10: license: no file 'LICENCE'"),
+        ("name: tiny -> name: tiny\nmoved: {OLD: }", "4:14: moved.OLD: is empty"),
+        ("name: tiny -> name: tiny\nchannel: https://me:secret@example.com", "is not the address of a channel"),
+        ("kind: Workspace\nname: tiny -> kind: Library\nname: Tiny", "name: 'Tiny' must be lower case words"),
+    ],
+)
+def test_a_fault_of_the_workspace_is_named_by_its_place(tree: Path, change: str, expected: str) -> None:
+    tiny.replace(tree / "packyard.yaml", *change.split(" -> "))
+    with pytest.raises(InputError) as raised:
+        workspace.read(tree)
+    assert expected in str(raised.value)

@@ -115,6 +115,15 @@ def pods(root: Path, use_case: str) -> list[dict[str, Any]]:
     return [crew["template"] for crew in spec["crews"]] if "crews" in spec else [spec.get("template", spec)]
 
 
+def built(made: ComposedPackage, folder: Path, kind: str, kustomize: Served) -> str:
+    """Return what kustomize builds of a use case of a kind with the option ``o``, as a user adds it."""
+    for path, data in made.files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+    tiny.write(folder / "user/kustomization.yaml", f"resources: [../{kind}/claim]\ncomponents: [../options/o]\n")
+    return kustomize.done("build", folder / "user")
+
+
 def test_a_storage_is_merged_by_name_and_mount_path_into_the_pods_of_a_kind_that_nobody_knows(root: Path) -> None:
     driver, worker = pods(root, "fleet/claim")
     volume = {"name": "d", "persistentVolumeClaim": {"claimName": "data"}}
@@ -182,21 +191,16 @@ def test_an_option_is_shipped_as_a_component_that_does_what_it_says(
     made = option(root, OPTION.replace("key: own", "key: data"))
     assert [each.name for each in made.options.all] == ["o"]
     assert made.options.all[0].description == "Pods wait. Nothing else."
-    for path, data in made.files.items():
-        (tmp_path / "out" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "out" / path).write_bytes(data)
-    user = tmp_path / "out/user/kustomization.yaml"
-    tiny.write(user, f"resources: [../{kind}/claim]\ncomponents: [../options/o]\n")
-    (built,) = (each for each in yaml.safe_load_all(served5.done("build", user.parent)) if "spec" in each)
-    spec = built["spec"]
+    (item,) = (each for each in yaml.safe_load_all(built(made, tmp_path, kind, served5)) if "spec" in each)
+    spec = item["spec"]
     found = [crew["template"] for crew in spec["crews"]] if "crews" in spec else [spec.get("template", spec)]
     for each in found:
         pod = each.get("spec", each)
         assert pod["affinity"] == {"nodeAffinity": {}}
         assert [toleration["key"] for toleration in pod["tolerations"]] == ["t", "data"]
-    assert str(built).count("'command': ['sleep', '1']") == len(found)
-    assert "option" not in built
-    twice = tmp_path / "out/twice/kustomization.yaml"
+    assert str(item).count("'command': ['sleep', '1']") == len(found)
+    assert "option" not in item
+    twice = tmp_path / "twice/kustomization.yaml"
     tiny.write(twice, "resources: [../user]\ncomponents: [../options/o]\n")
     assert "affinity" in served5("build", twice.parent).stderr  # has to be absent
 
@@ -206,22 +210,17 @@ def test_what_several_patches_bring_stands_once_in_one_file_without_what_no_sett
 ) -> None:
     toleration = f"{HEAD}targets: [{{kind: KIND}}]\nappend: [tolerations]\nspec:\n  hostname: h\n  tolerations:\n"
     toleration += '  - {key: k, operator: Exists}\n  - key: data # {"$openapi":"CLAIM"}\n'
-    files = option(root, "---\n".join(toleration.replace("KIND", kind) for kind in ("Fleet", "Job"))).files
-    assert [path for path in files if path.startswith("options/o/")] == [
+    made = option(root, "---\n".join(toleration.replace("KIND", kind) for kind in ("Fleet", "Job")))
+    assert [path for path in made.files if path.startswith("options/o/")] == [
         "options/o/kustomization.yaml",
         "options/o/pods.yaml",
     ]
-    brought = yaml.safe_load(files["options/o/pods.yaml"])
+    brought = yaml.safe_load(made.files["options/o/pods.yaml"])
     assert brought["option"] == {"tolerations": [{"key": "data"}]}
-    for path, data in files.items():
-        (tmp_path / "out" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "out" / path).write_bytes(data)
-    for kind in ("fleet", "job", "workflow"):
-        user = tmp_path / f"out/{kind}-user/kustomization.yaml"
-        tiny.write(user, f"resources: [../{kind}/claim]\ncomponents: [../options/o]\n")
-        built = served5.done("build", user.parent)
-        assert built.count("key: data") == {"fleet": 2, "job": 1, "workflow": 0}[kind]
-        assert "option:" not in built
+    for kind, count in {"fleet": 2, "job": 1, "workflow": 0}.items():
+        text = built(made, tmp_path, kind, served5)
+        assert text.count("key: data") == count
+        assert "option:" not in text
 
 
 def test_a_field_of_what_another_operation_brings_is_copied_from_there(root: Path) -> None:
@@ -242,13 +241,8 @@ def test_ports_of_one_number_are_told_apart_by_their_protocol_which_is_tcp_where
     tiny.replace(root / "bases/job/cm.yaml", "- name: work", f"- ports: {ports}\n        name: work")
     patch = "[{containerPort: 53, protocol: TCP, name: tcp}, {containerPort: 53, protocol: UDP, name: udp}]"
     made = option(root, f"# Ports.\n{HEAD}spec: {{containers: [{{name: work, ports: {patch}}}]}}\n")
-    for path, data in made.files.items():
-        (tmp_path / "out" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "out" / path).write_bytes(data)
-    user = tmp_path / "out/user/kustomization.yaml"
-    tiny.write(user, "resources: [../job/claim]\ncomponents: [../options/o]\n")
-    (built,) = (each for each in yaml.safe_load_all(served5.done("build", user.parent)) if "spec" in each)
-    named = built["spec"]["template"]["spec"]["containers"][0]["ports"]
+    (job,) = (each for each in yaml.safe_load_all(built(made, tmp_path, "job", served5)) if "spec" in each)
+    named = job["spec"]["template"]["spec"]["containers"][0]["ports"]
     assert [each.get("name") for each in named] == ["udp", "tcp", None]
 
 

@@ -61,14 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print logs, or events."""
     if arguments.events:
-        if others := declare.given(arguments, *_OF_LOGS):
-            problem = f"--events and {others[0]} exclude each other"
-            raise UsageError(f"packyard logs: {problem}; packyard logs --help shows the usage")
+        declare.alone(arguments, "logs", "beside --events", *_OF_LOGS)
         return _show_events(arguments)
     if arguments.output != "text":
         raise UsageError("packyard logs: -o json is for events; packyard logs RUN --events -o json")
-    if arguments.follow and arguments.previous:
-        raise UsageError("packyard logs: -f and --previous exclude each other; packyard logs --help shows the usage")
+    if arguments.follow:
+        declare.alone(arguments, "logs", "beside --follow", "previous")
     client = clusters.find(arguments)
     reading = Reading(client, arguments.container, _flags(arguments), follows=arguments.follow)
     try:

@@ -29,8 +29,6 @@ ROWS = Rows(
     "who=record.who",
 )
 _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
-_OF_ROLE = ("name", "wanted", "ready", "done", "failed", "restarts")
-_ROLES = ("ROLE", *map(str.upper, _OF_ROLE[1:]))
 _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
 
 
@@ -45,7 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
     client = clusters.find(arguments)
     statuses = _read(client, arguments)
     if ROWS.show(statuses, arguments.output):
-        _show(statuses, arguments)
+        if arguments.run:
+            _show_one(statuses[0])
+        elif statuses:
+            output.table(_COLUMNS, [_run_row(run_status) for run_status in statuses])
         output.note(_next(client, arguments, statuses))
     return 0
 
@@ -57,13 +58,6 @@ def _read(client: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
     return sorted(status.read(client, listed), key=lambda run_status: run_status.record.when, reverse=True)
 
 
-def _show(statuses: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
-    if arguments.run:
-        _show_one(statuses[0])
-    elif statuses:
-        output.table(_COLUMNS, [_run_row(run_status) for run_status in statuses])
-
-
 def _run_row(run_status: RunStatus) -> tuple[str, ...]:
     since, pods = age(run_status.record.when), clusters.counted(run_status.roles)
     return (run_status.run, _package(run_status), run_status.state, pods, since, run_status.reason)
@@ -72,9 +66,6 @@ def _run_row(run_status: RunStatus) -> tuple[str, ...]:
 def _show_one(run_status: RunStatus) -> None:
     for name, text in _facts(run_status):
         output.line(f"{name:<10}{text}")
-    if run_status.roles:
-        output.line()
-        output.table(_ROLES, [[str(getattr(role, name)) for name in _OF_ROLE] for role in run_status.roles])
     if run_status.pods:
         output.line()
         output.table(_PODS, [_pod_row(pod) for pod in run_status.pods])
@@ -88,6 +79,8 @@ def _facts(run_status: RunStatus) -> Iterator[tuple[str, str]]:
     yield "state", run_status.state
     if run_status.reason:
         yield "reason", run_status.reason
+    if run_status.roles:
+        yield "pods", clusters.counted(run_status.roles)
     yield "deployed", f"{age(record.when)} ago by {record.who or 'somebody'}, record {record.number}"
     for place in run_status.results:
         yield "results", place

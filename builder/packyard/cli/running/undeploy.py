@@ -35,7 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--finished", "only runs that are over; alone, all of the namespace")
     declare.switch(parser, "-y --yes", "do not ask")
     declare.switch(parser, "--delete-claims", "delete claims and volumes of the runs as well")
-    declare.switch(parser, "--no-wait", "do not wait until they are gone")
     clusters.add_timeout(parser, "how long to wait", "5m")
     clusters.add_arguments(parser)
 
@@ -44,8 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Delete runs."""
     if (arguments.runs and arguments.all) or not (arguments.runs or arguments.all or arguments.finished):
         raise UsageError("packyard undeploy: name runs, or --all; type packyard undeploy RUN")
-    if arguments.no_wait:
-        declare.alone(arguments, "undeploy", "beside --no-wait", "timeout")
     client = clusters.find(arguments)
     chosen = _chosen(client, arguments)
     removal = undeploy.find(client, chosen)
@@ -81,33 +78,29 @@ def _ask(
         return
     for name, listed in chosen.items():
         output.note(f"{name}: deployed by {listed[-1].who or 'somebody'} at {listed[-1].when}")
-    claims = sum(each.group_kind[1] == "PersistentVolumeClaim" for each in removal.lasting) * arguments.delete_claims
     what = f"{output.counted(len(chosen), 'run')} with {output.counted(len(removal.objects), 'object')}"
-    what += f" and {output.counted(claims, 'claim')}, and what is on them" if claims else ""
+    what += ", their claims and what is on them" if arguments.delete_claims else ""
     if output.ask(f"delete {what} in namespace {client.namespace}? [y/N] ").lower() not in ("y", "yes"):
         raise UnavailableError(Problem("nothing is deleted", hint="--yes deletes without asking"))
 
 
 def _delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> list[Reference]:
-    """Delete the objects of runs and tell which, wait as the arguments say, and forget the runs."""
+    """Delete the objects of runs and tell which, wait until they are gone, and forget the runs."""
     try:
         deleted = undeploy.delete(client, removal, claims=arguments.delete_claims)
         if arguments.output == "text":
             for reference in deleted:
                 output.line(f"{reference} deleted")
-        left: Mapping[Reference, Object] = {}
-        if not arguments.no_wait:
-            left = clusters.wait(
-                lambda: undeploy.left(client, removal, deleted),
-                operator.not_,
-                lambda left: f"{output.counted(len(left), 'object')} still to go" if left else "",
-                clusters.seconds(arguments),
-            )
+        left = clusters.wait(
+            lambda: undeploy.left(client, removal, deleted),
+            operator.not_,
+            lambda left: f"{output.counted(len(left), 'object')} still to go" if left else "",
+            clusters.seconds(arguments),
+        )
         refuse((_held(client, reference, item) for reference, item in sorted(left.items())), UnavailableError)
         undeploy.forget(client, removal)
     except (PackyardError, KeyboardInterrupt):
-        flags = declare.given(arguments, "delete-claims", "no-wait")
-        again = client.packyard("undeploy", *removal.runs, *flags)
+        again = client.packyard("undeploy", *removal.runs, *declare.given(arguments, "delete-claims"))
         output.warning(f"objects may be left, and the records are; {again} deletes the rest")
         raise
     return deleted

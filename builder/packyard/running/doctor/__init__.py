@@ -57,16 +57,16 @@ def _namespace(_: Sequence[Object], cluster: Facts) -> Iterator[Finding]:
 def every(required: Sequence[Required], objects: Sequence[Object] = ()) -> tuple[Check, ...]:
     """Return all checks, with those of what authors say that a use case needs, and what its objects do."""
     others = (*operators.declared(required), *operator_versions.table(objects))
-    ask_held = partial(references.ask, required=required)
     return (
         Check("the namespace", lambda _: Questions(), _namespace),
         Check("kinds", lambda _: Questions(groups=True), partial(kinds.served, others=others)),
         Check("operators", partial(kinds.ask_operators, others=others), partial(kinds.operated, others=others)),
-        Check("Secrets, ConfigMaps and accounts", ask_held, partial(references.there, required=required)),
-        Check("Secrets for registries", ask_held, references.pulling),
-        Check("claims", claims.ask, claims.there),
-        Check("access to claims", claims.ask_modes, claims.fit),
-        Check("new claims", claims.ask_classes, claims.have_classes),
+        Check(
+            "Secrets, ConfigMaps and accounts",
+            partial(references.ask, required=required),
+            partial(references.there, required=required),
+        ),
+        Check("claims", claims.ask, claims.judge),
         Check("quotas", quotas.ask, quotas.have_room),
         Check("nodes", nodes.ask, nodes.take),
         Check("queues", queues.ask, queues.active),

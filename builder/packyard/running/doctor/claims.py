@@ -21,12 +21,21 @@ _PENDING = "its pods stay Pending"
 
 
 def ask(objects: Sequence[Object]) -> Questions:
-    """Ask for the claims that pods mount and objects do not bring, and for the classes that make volumes."""
-    named = mounted(objects)
-    return Questions(named=frozenset((CLAIM, name) for name in named), everywhere=frozenset({_CLASS} if named else ()))
+    """Ask for the claims that pods mount, the classes that make volumes, and nodes: one node may do with one volume."""
+    named = frozenset((CLAIM, name) for name in mounted(objects))
+    classes = {_CLASS} if named or _new(objects) else set()
+    nodes = {"Node"} if mounted(objects, brought=True) else set()
+    return Questions(named=named, everywhere=frozenset(classes | nodes))
 
 
-def there(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+def judge(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find claims there, with a class where they are new, and in modes that fit."""
+    yield from _there(objects, facts)
+    yield from _classes(objects, facts)
+    yield from _modes_of_all(objects, facts)
+
+
+def _there(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the claims that pods mount: there, neither lost nor going, and bound or waiting for their first pod."""
     for name in mounted(objects):
         claim, about, fix = facts.find(CLAIM, name), f"{CLAIM} {name}", _describe(name, facts)
@@ -44,27 +53,16 @@ def there(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             yield passed(_CHECK, about)
 
 
-def ask_modes(objects: Sequence[Object]) -> Questions:
-    """Ask for the claims, and for the nodes, of which one is enough for a claim of one node."""
-    named = frozenset((CLAIM, name) for name in mounted(objects))
-    return Questions(named=named, everywhere=frozenset({"Node"} if mounted(objects, brought=True) else ()))
-
-
-def fit(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+def _modes_of_all(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the access modes of claims, there or brought, good for all pods that mount them."""
     own = {name_of(item): item for item in _brought(objects)}
     sets = wanted.find(objects)
     for name in mounted(objects, brought=True):
         if claim := own.get(name) or facts.find(CLAIM, name):
-            yield _judge(claim, *_use(name, sets), facts)
+            yield _fit(claim, *_use(name, sets), facts)
 
 
-def ask_classes(objects: Sequence[Object]) -> Questions:
-    """Ask for the classes that make volumes for new claims."""
-    return Questions(everywhere=frozenset({_CLASS} if _new(objects) else ()))
-
-
-def have_classes(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+def _classes(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the class of each claim that comes; one that is to have none waits for a volume that somebody makes."""
     for claim in _new(objects):
         about = f"{CLAIM} {name_of(claim)}" if name_of(claim) else "claims made for pods"
@@ -97,7 +95,7 @@ def _unbound(claim: Object, facts: Facts) -> str:
     return f"its class {class_name} is not there" if is_missing else f"its class is {class_name or 'none'}"
 
 
-def _judge(claim: Object, count: int, is_written: bool, facts: Facts) -> Finding:
+def _fit(claim: Object, count: int, is_written: bool, facts: Facts) -> Finding:
     name, has = name_of(claim), _modes(claim)
     about, fix, many = f"{CLAIM} {name}", _describe(name, facts), f"{count} pods of the run mount it at once"
     if is_written and has == {_READ_ONLY}:

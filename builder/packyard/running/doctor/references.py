@@ -32,7 +32,7 @@ def ask(objects: Sequence[Object], required: Sequence[Required] = ()) -> Questio
 
 
 def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required] = ()) -> Iterator[Finding]:
-    """Find Secrets and ConfigMaps, with the keys that pods need or authors name, and accounts."""
+    """Find Secrets and ConfigMaps, with the keys that pods need or authors name, accounts, and pull secrets."""
     for (kind, name), keys in sorted(_held(objects, required).items()):
         item = facts.find(kind, name)
         has = {**mapping((item or {}).get("binaryData")), **mapping((item or {}).get("data"))}
@@ -44,10 +44,6 @@ def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required] 
         else:
             yield _there(kind, name, facts, keys)
     yield from (_there(kind, name, facts) for kind, name in sorted(_accounts(objects)))
-
-
-def pulling(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
-    """Find the Secrets for registries."""
     yield from (_there(kind, name, facts, purpose="for registries") for kind, name in sorted(_pulling(objects)))
 
 

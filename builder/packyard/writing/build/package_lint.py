@@ -109,8 +109,8 @@ def _tried(here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
     """Judge what parts compose to."""
     tried = tried_parts.compose_all(here, names)
     findings, options = list[Finding](), set[str]()
-    for tried_package, composed in tried.composed:
-        folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried_package.use_cases), OPTIONS)]
+    for composed in tried.composed:
+        folders = [f"{here.prefix}/{path}" for path in (composed.use_cases[0].use_case.path, OPTIONS)]
         members = {f"{here.prefix}/{path}": data for path, data in composed.files.items()}
         fitting = [option.name for option in composed.options.all]
         findings += _judged(here, _files(here.name, folders, members), fitting)[1]
@@ -118,7 +118,7 @@ def _tried(here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
     placed = to_sources(here, {here.name}, findings, tried.package)
     placed = [*as_findings(tried.problems), *_of_parts(placed, tried, f"{here.name}/{here.prefix}/")]
     # What reaches something here is not idle; what does not may be for other parts.
-    reaching = {patch: False for _, composed in tried.composed for patch, no in composed.idle.items() if not no}
+    reaching = {patch: False for composed in tried.composed for patch, no in composed.idle.items() if not no}
     return Linted(
         here.name,
         placed,

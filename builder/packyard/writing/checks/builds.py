@@ -59,8 +59,8 @@ class Build:
     object, by its node, the kustomizations that rename it. ``kustomizations`` are the ones that it is built by, and
     ``is_whole`` says that all their objects are known: none comes from elsewhere. ``is_loose`` says that nothing puts
     the files together: neither a kustomization nor a Krmfile. ``generated`` are the ConfigMaps and Secrets that its
-    kustomizations make, with their keys, ``hashed`` those that get a hash behind their names. ``removed`` are the
-    objects that patches take out, ``refused`` the patches that kustomize refuses.
+    kustomizations make, with their keys. ``removed`` are the objects that patches take out, ``refused`` the patches
+    that kustomize refuses.
     """
 
     objects: tuple[MappingNode, ...]
@@ -70,15 +70,8 @@ class Build:
     is_whole: bool = False
     is_loose: bool = False
     generated: tuple[MappingNode, ...] = ()
-    hashed: frozenset[tuple[str, str]] = frozenset()
     removed: tuple[MappingNode, ...] = ()
     refused: tuple[Finding, ...] = ()
-
-    @property
-    def affix(self) -> str:
-        """What the kustomization at the top puts before or behind the names of all objects."""
-        top = self.kustomizations[0] if self.kustomizations else None
-        return next((text for field in RENAMING if top and (text := top.text(field))), "")
 
     def image(self, reference: str) -> str:
         """Return an image as the kustomizations leave it."""
@@ -170,7 +163,6 @@ class _Kustomizations:
             tuple(state.roots),
             state.whole,
             generated=tuple(source.root for source in gathered if source in state.made),
-            hashed=frozenset().union(*map(generated.hashed, state.roots)),
             removed=tuple(state.removed),
             refused=tuple(state.refused),
         )

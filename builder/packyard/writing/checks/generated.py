@@ -16,27 +16,12 @@ from packyard.core.yaml.node import MappingNode
 _GENERATORS = {"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}
 
 
-def _generators(root: MappingNode) -> list[tuple[str, MappingNode]]:
-    """Return the generators of a kustomization, each with the kind that it makes."""
-    return [(kind, item) for kind, key in _GENERATORS.items() for item in mappings(root.get(key))]
-
-
 def objects(root: MappingNode) -> Iterator[MappingNode]:
     """Yield what a kustomization generates; an object has no data where nobody knows its keys."""
-    for kind, item in _generators(root):
+    for kind, item in ((kind, item) for kind, key in _GENERATORS.items() for item in mappings(root.get(key))):
         made = partial(make.mapping, item.source.name)
         data = {} if item.get("env") or item.get("envs") else {"data": made(dict.fromkeys(_keys(item), ""))}
         yield made({"apiVersion": "v1", "kind": kind, "metadata": made({"name": item.text("name")}), **data})
-
-
-def hashed(root: MappingNode) -> frozenset[tuple[str, str]]:
-    """Return what a kustomization generates with a hash behind the name."""
-    switch = "disableNameSuffixHash"
-    if root.mapping("generatorOptions") and root.find("generatorOptions", switch) is not None:
-        return frozenset()
-    return frozenset(
-        (kind, item.text("name")) for kind, item in _generators(root) if item.find("options", switch) is None
-    )
 
 
 def _keys(generator: MappingNode) -> Iterator[str]:

@@ -42,7 +42,6 @@ def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
     for root in roots:
         yield from _fields(root)
         yield from _paths(root, exists)
-        yield from _without_objects(root, parsed)
     yield from _unlisted(roots, parsed)
     for build in parsed.builds:
         yield from build.refused
@@ -94,21 +93,6 @@ def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
             for field in ("files", "envs"):
                 for item in scalars(each.get(field)):
                     yield item, item.value.partition("=")[2] or item.value
-
-
-def _without_objects(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    """Find files of manifests in which something is no object: kustomize refuses the build."""
-    folder = posixpath.dirname(root.source.name)
-    files = {posixpath.normpath(posixpath.join(folder, item.value)) for item in scalars(root.get("resources"))}
-    for document in parsed.documents:
-        node = document.root
-        if isinstance(node, MappingNode) and node.entries and document.source.name in files:
-            named = node.mapping("metadata") or node.text("kind").endswith("List")
-            missing = [field for field in ("apiVersion", "kind") if not node.text(field)]
-            missing += [] if named else ["metadata"]
-            if missing:
-                message = f"this is no object: it has no {missing[0]}, and kustomize fails"
-                yield breach("no-object", node, message, "correct its first lines")
 
 
 def _unlisted(roots: list[MappingNode], parsed: Parsed) -> Iterator[Finding]:

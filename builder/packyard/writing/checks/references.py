@@ -41,8 +41,6 @@ from packyard.writing.checks.parsed import Parsed
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
 #: The kind that a field means which says none.
 _DEFAULTS = {"runtimeRef": "ClusterTrainingRuntime", "scaleTargetRef": "Deployment"}
-#: Fields by which a kustomization tells kustomize of more references.
-_TOLD = ("configurations", "crds", "transformers")
 _ALIKE = 0.9  # of 1: so alike are names of which one was meant, though clusters have such objects of their own
 _NEARLY = 0.85
 #: What the cluster may have: a requirement, where the package does not bring it.
@@ -102,8 +100,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield reference
                 continue
             target = own.get(reference.kind, {}).get(reference.name.value)
-            if fault := _not_renamed(reference, root, parsed, is_own=target is not None):
-                yield fault
             if target is not None:
                 yield from _left_behind(reference, target, parsed)
             elif reference.kind[0] == KUEUE and not _may_be_own(reference, own, parsed):
@@ -120,23 +116,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 and not _is_renamed_to(reference.name.value, own.get(reference.kind, {}), parsed)
             ):
                 yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
-
-
-def _not_renamed(reference: _Reference, root: MappingNode, parsed: Parsed, *, is_own: bool) -> Finding | None:
-    """Find a reference that kustomize leaves as it is when it renames the object: one that it was not told of."""
-    build, name, kind = parsed.builds[0], reference.name.value, reference.kind[1]
-    is_subdomain = kind == "Service" and not reference.is_loose
-    if len(parsed.builds) > 1 or (kind_of(root)[0] in BUILT_IN_GROUPS and not is_subdomain):
-        return None
-    what = f"a hash behind the name of {kind} {name!r}" if (kind, name) in build.hashed else ""
-    what = what or (f"{build.affix!r} to the name of {kind} {name!r}" if build.affix and is_own else "")
-    if not what or any(item.get(field) for item in build.kustomizations for field in _TOLD):
-        return None
-    message = f"kustomize puts {what}, and changes no such reference of a {root.text('kind')}"
-    hint = "name it in a nameReference of configurations" + (
-        ", or disableNameSuffixHash: true" if "hash" in what else ""
-    )
-    return breach("reference-left-behind", reference.name, message, hint, severity="warning")
 
 
 def _is_renamed_to(name: str, own: Iterable[str], parsed: Parsed) -> bool:

@@ -35,13 +35,13 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of it: all use cases as one package, those of each base composed, and what does not compose.
+    """What came of it: all use cases as one package, each of them composed, and what does not compose.
 
     ``folders`` are those of the parts for which a use case is there, by its path.
     """
 
     package: Package
-    composed: Sequence[tuple[Package, ComposedPackage]]
+    composed: Sequence[ComposedPackage]
     problems: Sequence[Problem]
     folders: Mapping[str, Collection[str]]
 
@@ -66,28 +66,21 @@ def own(here: Workspace) -> list[Name]:
 
 def compose_all(here: Workspace, names: Iterable[Name]) -> Tried:
     """Compose parts, each in a use case of its own."""
-    use_cases, folders, problems = dict[str, UseCase](), dict[str, set[str]](), list[Problem]()
+    composed, folders, problems = dict[str, ComposedPackage](), dict[str, set[str]](), list[Problem]()
     for kind, name in names:
-        folder = here.part_dir(f"{_FOLDERS[kind]}/{name}")
-        is_needed = kind != BASE or not _is_built_on(here, folder)
+        is_needed = kind != BASE or not _is_built_on(here, here.base_dir(name))
         try:
             part = _read(here, kind, name)
             for use_case in _use_cases(here, kind, name):
-                compose.make(here, _package(here, [use_case]), use_case)
-                use_cases[use_case.path] = use_case
+                if use_case.path not in composed:
+                    composed[use_case.path] = compose.compose(here, _package(here, [use_case]))
                 own_folders = {f"{here.sources.shown(each.folder)}/" for each in part.parts() if is_own(each.folder)}
                 folders[use_case.path] = folders.get(use_case.path, set()) | own_folders
         except InputError as error:
             problems += error.problems if is_needed else []
-    tried = _package(here, use_cases.values())
-    composed = []
-    for base in sorted({each.base for each in tried.use_cases}):
-        of_base = _package(here, [each for each in tried.use_cases if each.base == base])
-        try:
-            composed.append((of_base, compose.compose(here, of_base)))
-        except InputError as error:
-            problems += error.problems
-    return Tried(tried, composed, list({str(problem): problem for problem in problems}.values()), folders)
+    tried = _package(here, [use_case for each in composed.values() for use_case in each.package.use_cases])
+    by_text = {str(problem): problem for problem in problems}
+    return Tried(tried, list(composed.values()), list(by_text.values()), folders)
 
 
 def _is_built_on(here: Workspace, part: str) -> bool:
