@@ -9,7 +9,6 @@ import pytest
 from packyard.core.yaml.values import scalar_value
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.numbers import whole_number
 from tiny import packyard
 from using.setters import judged
 
@@ -88,8 +87,3 @@ def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(
         assert process.returncode == code, (words, process.stderr)
         assert says in process.stdout + process.stderr, (words, process.stderr)
         assert "9" * 100 not in process.stderr, "long values are cut short"
-
-
-@pytest.mark.parametrize(("text", "meant"), [("1,200", "1200"), ("1,2", ""), ("-12,000,000", "-12000000")])
-def test_a_comma_is_of_a_whole_number_where_it_parts_thousands(text: str, meant: str) -> None:
-    assert whole_number(text) == meant
