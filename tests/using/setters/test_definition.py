@@ -37,6 +37,7 @@ def chain(length: int, pattern: str, markers: tuple[str, ...]) -> Definitions:
         (5000, "x", ("a", "b"), "refused: substitution S4999 holds more than 99 others, one within another"),
         (1, "x" * 1000, ("",), "2" + "x2" * 1000),
     ],
+    ids=lambda value: str(value)[:40],
 )
 def test_depth_and_length_have_bounds(length: int, pattern: str, markers: tuple[str, ...], expected: str) -> None:
     definitions = chain(length, pattern, markers)
@@ -51,3 +52,10 @@ def test_many_fields_with_long_texts_are_refused_together() -> None:
     found = [outcome(definitions.expand, substitution)[:60] for substitution in long.values()]
     assert found[0] == "2" * 60
     assert found[-1] == "refused: fields have more than 16777216 characters by substitutions"[:60]
+
+
+def test_a_marker_of_what_is_not_defined_is_refused() -> None:
+    substitution = Substitution("S", "m", (("m", DefinitionRef("setter", "A")),))
+    message = "marker 'm' of substitution 'S' refers to setter 'A', which is not defined"
+    with pytest.raises(InputError, match=message):
+        Definitions({}, {"S": substitution}).expand(substitution)
