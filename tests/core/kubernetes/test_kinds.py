@@ -25,8 +25,8 @@ def rules(*documents: str) -> set[str]:
 @pytest.mark.parametrize(
     ("value", "is_local"),
     [
-        *((value, True) for value in ('"true"', "true", '"yes"', '""', "~", '"False"', "FALSE", "0")),
-        *((value, False) for value in ('"false"', "false", None)),
+        *((value, True) for value in ('"true"', '"yes"', '""', '"False"')),
+        *((value, False) for value in ('"false"', None)),
     ],
 )
 def test_an_object_is_left_out_where_kustomize_leaves_it_out(
