@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Sequence
@@ -31,7 +30,6 @@ from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
 from sharing.examples import FailingStore, bundle, close, fetch
 from sharing.test_fsck import BUNDLES, attest
-from tiny import done, packyard
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)
@@ -187,25 +185,3 @@ def test_shards_and_records_that_nothing_names_go_after_a_day(store: Store) -> N
         os.utime(folder / key, (0, 0))
     ran(store, Policy(keep=9))
     assert set(store.list("index/")) == {*named, KEY_OF_INDEX}
-
-
-def test_the_verb_prints_a_row_for_each_version_and_removes_nothing_unasked(tmp_path: Path) -> None:
-    channel = tmp_path / "channel"
-    store = filled(DirectoryStore(channel), ("1.0", "1.1", "1.2"), key=None)
-    refused = packyard("gc", channel)
-    assert (refused.returncode, "say what may go" in refused.stderr) == (2, True)
-    lock = tmp_path / "packyard.lock"
-    done("get", "bert@1.0", "--from", channel, "--to", tmp_path, "--lock", lock)
-    words = ("gc", channel, "--keep", "1")
-    dry = json.loads(done(*words, "--dry-run", "-o", "json"))
-    assert [(each["version"], each["status"]) for each in dry] == [("1.0", "goes"), ("1.1", "goes")]
-    assert done(*words).splitlines() == [
-        "removed bert@1.0: it is older than the newest 1",
-        "removed bert@1.1: it is older than the newest 1",
-    ]
-    assert tuple(entry.version for entry in access.read(store).entries) == ("1.2",)
-    told = packyard("get", "bert@1.0", "--from", channel, "--to", tmp_path)
-    assert told.stderr.startswith("error: bert@1.0 was removed: it is older than the newest 1 (it has 1.2)")
-    told = packyard("get", "--locked", "--lock", lock, "--from", channel, "--to", tmp_path)
-    assert told.stderr.startswith("error: bert@1.0 was removed: it is older than the newest 1")
-    assert packyard("gc", channel, "--keep", "0").returncode == 2

@@ -85,6 +85,7 @@ def test_the_entry_of_the_nearest_folder_counts_and_none_of_another_one(home: Ho
     [
         ({"username": "ada", "password": "s3cr:t"}, ADA),
         (auth("ada", "s3cr:t\0\0"), ADA),
+        (auth("_json_key", '{"key": "a:b\\n"}'), Account(user="_json_key", password='{"key": "a:b\\n"}')),
         ({"auth": f"{auth()['auth'][:5]}\n{auth()['auth'][5:]}\n"}, ADA),
         ({"identitytoken": "i"}, Account(identity="i")),
         ({**auth("<token>", ""), "identitytoken": "i"}, Account(user="<token>", identity="i")),

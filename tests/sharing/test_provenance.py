@@ -18,7 +18,7 @@ from packyard.core.files.git import Revision
 from packyard.sharing.fetching.verify import verify_bundle
 from packyard.sharing.trust import envelope, provenance, sbom
 from packyard.sharing.trust.keys import SigningKey, Trust
-from packyard.sharing.trust.provenance import Provenance, SourceCommit, Statement
+from packyard.sharing.trust.provenance import Provenance, Statement
 from sharing.examples import bundle, compressed_otherwise
 
 KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(32)))
@@ -54,13 +54,12 @@ def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
 
 
 def test_what_is_judged_and_shown_is_read_back() -> None:
-    source = SourceCommit(commit=COMMIT, dirty=False, url=REVISION.url, folder="zoo")
     assert (READ.name, READ.version, READ.file, READ.tar) == ("bert", "1.0", BERT.digest, BERT.tar)
-    assert (READ.packyard, READ.source, READ.sbom) == (__version__, source, Digest.of(SBOM))
+    assert (READ.packyard, READ.commit, READ.dirty, READ.sbom) == (__version__, COMMIT, False, Digest.of(SBOM))
     read = Provenance.parse(
         Statement(BERT, INPUTS, Revision(commit=COMMIT, changed=frozenset(INPUTS))).payload(), file="x"
     )
-    assert (read.source, read.sbom) == (SourceCommit(commit=COMMIT, dirty=True), None)
+    assert (read.commit, read.dirty, read.sbom) == (COMMIT, True, None)
     changed = Statement(BERT, INPUTS, Revision(commit=COMMIT, changed=frozenset(INPUTS))).to_bytes(KEY)
     assert "with changes that are not committed" in "\n".join(verify_bundle(BERT, changed, TRUST, what="x").describe())
 
@@ -97,11 +96,11 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
     "another version's provenance": (Statement(bundle(version="2"), {}, None).to_bytes(KEY), "is about bert@2"),
     "the same version with other content": (
         Statement(bundle(text="other"), {}, None).to_bytes(KEY),
-        "is about a bundle whose tar is",
+        "get the file that was published",
     ),
     "the same tar in another file": (
         Statement(compressed_otherwise(BERT), {}, None).to_bytes(KEY),
-        "the same tar, compressed again",
+        "get the file that was published",
     ),
     "a subject of another name": (
         _changed(lambda s: s["subject"][0].update(name="gpt.tar.gz")),

@@ -375,15 +375,6 @@ def test_what_is_denied_is_said_to_be_to_who_reads(registry: Registry) -> None:
         fetch(open_store(registry.address), "bert")
 
 
-@pytest.mark.parametrize("user", ["_json_key", "robot$zoo+ci"])
-def test_users_of_clouds_and_robots_are_users(user: str, tmp_path: Path) -> None:
-    secret = '{"type": "service_account", "key": "a:b\\n"}'
-    with running(Registry(tokens=True, public=False, users=frozenset({f"{user}:{secret}"}))) as registry:
-        log_in(tmp_path, registry, user=user, password=secret)
-        publish(open_store(registry.address), [bundle()])
-        assert fetch(open_store(registry.address), "bert") == bundle()
-
-
 def test_an_identity_token_is_exchanged(tmp_path: Path) -> None:
     with running(Registry(tokens=True, public=False, identities=frozenset({"i"}))) as registry:
         (tmp_path / "config.json").write_text(json.dumps({"auths": {registry.host: {"identitytoken": "i"}}}))

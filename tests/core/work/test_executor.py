@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -98,40 +97,3 @@ def test_workers_end_with_the_run_with_an_interrupt_and_with_the_process(tmp_pat
         [sys.executable, "script.py"], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, timeout=300
     )
     assert (process.returncode, process.stdout) == (-signal.SIGKILL, b"[]\n[]\n")
-
-
-# A worker that is slow to begin, until it is asked to end, as a group of processes is by Ctrl-C.
-SLOW = """
-import multiprocessing, os, signal, sys, time
-from packyard.core.work import executor
-begin = executor._begin
-def slow(function):
-    os.write(1, b"begins\\n")
-    while not signal.sigpending():
-        time.sleep(0.01)
-    begin(function)
-executor._begin = slow
-if __name__ == "__main__":
-    try:
-        executor.run(str, range(40), jobs=2)
-    except KeyboardInterrupt:
-        sys.exit(len(multiprocessing.active_children()))
-    sys.exit("not interrupted")
-"""
-
-
-def test_ctrl_c_while_workers_begin_is_left_to_the_process_that_started_them(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SLOW)
-    command, pipe = [sys.executable, "script.py"], subprocess.PIPE
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=environment(), stdout=pipe, stderr=pipe, text=True, start_new_session=True
-    ) as process:
-        try:
-            assert process.stdout
-            assert process.stdout.readline() == "begins\n"
-            os.killpg(process.pid, signal.SIGINT)
-            said = process.communicate(timeout=300)[1]
-        finally:
-            with suppress(ProcessLookupError):  # nobody is left
-                os.killpg(process.pid, signal.SIGKILL)
-    assert (process.returncode, said) == (0, "")

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.yaml.values import scalar_value
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.numbers import whole_number
 from tiny import packyard
 from using.setters import judged
 
@@ -28,27 +26,6 @@ def admits(value: str, **keywords: object) -> bool:
 )
 def test_a_number_is_judged_as_it_is_written(value: str, keywords: dict[str, object], expected: bool) -> None:
     assert admits(value, **keywords) is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("9" * 30, 1e30),
-        ("9" * 5000, "9" * 5000),
-        ("-" + "9" * 5000, "-" + "9" * 5000),
-        ("0x" + "f" * 5000, "0x" + "f" * 5000),
-        ("0" * 5000 + "7", 7),
-        ("18446744073709551615", 18446744073709551615),
-        ("18446744073709551616", 18446744073709551616.0),
-        ("-9223372036854775808", -9223372036854775808),
-        ("1" * 5000 + ".5", "1" * 5000 + ".5"),
-        ("1e400", "1e400"),
-        ("1_0", 10),
-        ("08", 8.0),
-    ],
-)
-def test_digits_beyond_64_bits_are_inexact_or_text(text: str, expected: object) -> None:
-    assert scalar_value(text) == expected
 
 
 def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(tmp_path: Path) -> None:
@@ -88,8 +65,3 @@ def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(
         assert process.returncode == code, (words, process.stderr)
         assert says in process.stdout + process.stderr, (words, process.stderr)
         assert "9" * 100 not in process.stderr, "long values are cut short"
-
-
-@pytest.mark.parametrize(("text", "meant"), [("1,200", "1200"), ("1,2", ""), ("-12,000,000", "-12000000")])
-def test_a_comma_is_of_a_whole_number_where_it_parts_thousands(text: str, meant: str) -> None:
-    assert whole_number(text) == meant

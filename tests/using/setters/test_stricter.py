@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from packyard.using.setters.check import breaches, is_refused
+from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from tiny import packyard
 from using.setters import judged
@@ -78,13 +78,6 @@ def test_a_definition_without_a_type_judges_what_yaml_reads_as_no_text(package: 
         assert "RUN_NAME takes lower-case letters, digits and '-'" in refused(package, "set", ".", f"RUN_NAME={text}")
 
 
-def test_each_keyword_that_is_broken_is_named_with_its_limit() -> None:
-    schema = {"type": "string", "maxLength": 1, "pattern": "^a+$", "enum": ["a"]}
-    found = [*breaches(Setter("A", type="string", schema=schema), ["bc"])]
-    assert found == [("maxLength", 1, False), ("pattern", "^a+$", False), ("enum", ["a"], False)]
-    assert [*breaches(Setter("A", schema={"minimum": 3}), ["02"])] == [("minimum", 3, False), ("decimal", None, True)]
-
-
 def test_what_was_emptied_can_be_taken_back(package: Path) -> None:
     unset = "(to go back to the shipped value: packyard set . --unset RUN_NAME)"
     assert unset in refused(package, "set", "RUN_NAME=")
@@ -149,71 +142,3 @@ def test_render_takes_values_for_this_rendering(package: Path) -> None:
     assert before == ((package / "Krmfile").read_bytes(), (package / "r.yaml").read_bytes())
     assert "WORKERS=16" in refused(package, "render", "WORKERS=0x10")
     assert "'WORKERS' must be NAME=VALUE" in packyard("render", ".", "WORKERS", cwd=package).stderr
-
-
-#: Definitions that say nothing of numbers: two setters, and a substitution of a third.
-UNTYPED = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.COUNT:
-      x-k8s-cli: {setter: {name: COUNT, value: "3"}}
-    io.k8s.cli.setters.PORT:
-      x-k8s-cli: {setter: {name: PORT, value: "80"}}
-    io.k8s.cli.setters.BEGIN:
-      x-k8s-cli: {setter: {name: BEGIN, value: "1"}}
-    io.k8s.cli.substitutions.SECONDS:
-      x-k8s-cli:
-        substitution:
-          name: SECONDS
-          pattern: ${BEGIN}0
-          values: [{marker: "${BEGIN}", ref: "#/definitions/io.k8s.cli.setters.BEGIN"}]
-"""
-FIELDS = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: x}
-spec:
-  replicas: 3 # {"$openapi":"COUNT"}
-  minReadySeconds: 10 # {"$openapi":"SECONDS"}
----
-apiVersion: v1
-kind: Service
-metadata: {name: x}
-spec:
-  ports:
-  - port: 80
-    targetPort: 80 # {"$openapi":"PORT"}
-"""
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (
-            "COUNT=010",
-            "COUNT takes a whole number in decimal digits, not '010' (did you mean: packyard set . COUNT=10)",
-        ),
-        ("COUNT=1e3", "(did you mean: packyard set . COUNT=1000)"),
-        ("COUNT=many", "COUNT takes a whole number, not 'many'"),
-        ("COUNT=", "COUNT needs a value: a whole number"),
-        ("PORT=0x50", "(did you mean: packyard set . PORT=80)"),
-        ("BEGIN=0", "spec.minReadySeconds takes a whole number in decimal digits, and SECONDS would make it '00'"),
-    ],
-)
-def test_fields_that_kubernetes_knows_as_whole_numbers_take_those_alone(tmp_path: Path, words: str, says: str) -> None:
-    (tmp_path / "Krmfile").write_text(UNTYPED)
-    (tmp_path / "r.yaml").write_text(FIELDS)
-    assert says in refused(tmp_path, "set", words)
-    assert (tmp_path / "r.yaml").read_text() == FIELDS
-    for words in ("COUNT=5", "PORT=http", "BEGIN=2"):
-        assert packyard("set", words, cwd=tmp_path).returncode == 0
-    assert packyard("cfg", "set", ".", "COUNT", "010", cwd=tmp_path).returncode == 0
-
-
-def test_so_do_those_of_kpt(tmp_path: Path) -> None:
-    (tmp_path / "Kptfile").write_text("apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\n")
-    (tmp_path / "r.yaml").write_text("apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: 3 # kpt-set: ${n}\n")
-    assert "takes a whole number in decimal digits, not '010' (did you mean 10?)" in refused(tmp_path, "set", "n=010")
-    assert packyard("set", "n=5", cwd=tmp_path).returncode == 0

@@ -111,9 +111,11 @@ SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData:\n  pa
 
 
 def test_what_worked_with_a_fault_gets_an_exception_at_its_line_alone(here: Path, tmp_path: Path) -> None:
-    said = run(here, write(tmp_path / "web", {"secret.yaml": SECRET}))
+    said = run(here, write(tmp_path / "web", {"secret.yaml": SECRET.rstrip("\n")}))
     (case,) = cases(said, "exception in a comment above")
     assert case.startswith(f"{here}/bases/web/secret.yaml:6:3: error: password is a secret in plain text")
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert manifests(folder) == objects(SECRET)
     write(here, {"bases/mine/kustomization.yaml": "resources: [secret.yaml]\n", "bases/mine/secret.yaml": SECRET})
     write(here, {"packages/mine/package.yaml": (here / "packages/web/package.yaml").read_text().replace("web", "mine")})
     code, out, _ = tiny.run("lint", "--workspace", here)

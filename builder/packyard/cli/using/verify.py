@@ -86,8 +86,7 @@ def _file(file: Path, channel: str | None, form: str) -> int:
 
 def _row(bundle: IndexEntry, proof: Proof, offer: Offer | None) -> tuple[object, ...]:
     made = proof.provenance
-    source = made.source if made else None
-    built = (made and made.packyard, source and source.commit, source and source.dirty)
+    built = (made.packyard, made.commit or None, made.dirty if made.commit else None) if made else (None, None, None)
     proved = (proof.signers, proof.listed, proof.listed_by, proof.has_sbom)
     return (bundle.name, bundle.version, bundle.digest, bundle.tar, *proved, *built, offer and offer.index)
 

@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import Any, TypeVar
@@ -23,7 +23,6 @@ Result = TypeVar("Result")
 
 _SHARES = 4  # a worker gets its tasks in this many chunks, so that none waits long for another's last one
 _LARGEST = 100
-_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _worker = threading.local()
 
 
@@ -44,7 +43,7 @@ def run(
         for place, task in enumerate(tasks):
             outcomes[place] = _call(function, task)
             done(place)
-        return _results([outcomes[place] for place in range(len(tasks))])
+        return _results(list(outcomes.values()))
     size = max(1, min(_LARGEST, len(tasks) // (jobs * _SHARES)))
     starts = range(0, len(tasks), size)
     try:
@@ -89,7 +88,7 @@ def _processes(jobs: int, function: Callable[[Any], Any]) -> Iterator[Executor]:
     others = set(multiprocessing.active_children())
     alone = threading.active_count() == 1  # a fork takes no thread along but may take what one has locked
     context = multiprocessing.get_context("fork" if alone else "forkserver")
-    pool = _Pool(jobs, mp_context=context, initializer=_begin, initargs=(function,))
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(function,))
     try:
         yield pool
     except BaseException:
@@ -100,20 +99,6 @@ def _processes(jobs: int, function: Callable[[Any], Any]) -> Iterator[Executor]:
         pool.shutdown(cancel_futures=True)
 
 
-class _Pool(ProcessPoolExecutor):
-    """Starts workers, as tasks come, with requests to end blocked: they come to this process too, and `_begin` waits.
-
-    A worker that had not begun would say where it was interrupted.
-    """
-
-    def submit(self, fn: Callable[..., Result], /, *args: object, **kwargs: object) -> Future[Result]:
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
-        try:
-            return super().submit(fn, *args, **kwargs)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _begin(function: Callable[[Any], Any]) -> None:
     """Make a new worker leave an interrupt to the process that started it, and end when that says so or is gone."""
     _worker.function = function
@@ -121,7 +106,6 @@ def _begin(function: Callable[[Any], Any]) -> None:
     for each in (signal.SIGINT, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()

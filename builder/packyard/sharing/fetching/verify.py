@@ -103,7 +103,7 @@ def with_sbom(proof: Proof, described: bytes, *, what: str) -> Proof:
 
 def _origin(statement: Provenance) -> str:
     by = f"built by packyard {statement.packyard}"
-    if statement.source is None:
+    if not statement.commit:
         return f"{by} from sources in no git repository"
-    changed = " with changes that are not committed" if statement.source.dirty else ""
-    return f"{by} from commit {statement.source.commit[:12]}{changed}"
+    changed = " with changes that are not committed" if statement.dirty else ""
+    return f"{by} from commit {statement.commit[:12]}{changed}"

@@ -260,8 +260,6 @@ class BucketStore:
             return NotFoundError(Problem("not found", file=place))
         if status in ("401", "403") or code in _NO_LONGER:
             return refused(f"access denied ({answer})", self.look, DeniedError)
-        if "exceptions.TransportError" in text:
-            return refused("the server that gives tokens cannot be reached", LOOK)
         if _METADATA.search(text) or isinstance(error, _NOBODY):
             hint = _CREDENTIALS if _METADATA.search(text) else self.look
             return refused("no credentials were found that can be used", hint, DeniedError)

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import google.auth
 import google.auth.exceptions
-import requests
-from google.auth.transport.requests import Request
 from obstore.auth.google import GoogleCredentialProvider
 from obstore.store import GCSStore
 
@@ -22,7 +20,6 @@ from packyard.core.errors import Problem, UnavailableError
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore
-from packyard.sharing.stores.network import authorities
 from packyard.sharing.stores.store import PATIENCE
 
 if TYPE_CHECKING:
@@ -44,9 +41,7 @@ def open_gcs(address: str, *, patience: float = PATIENCE, host: str = _HOST) -> 
     def opened() -> ObjectStore:
         who: dict[str, Any] = {"base_url": place}
         if own := None if emulator else _credentials():
-            session = requests.Session()
-            session.verify = authorities() or True
-            who["credential_provider"] = GoogleCredentialProvider(own, request=Request(session))
+            who["credential_provider"] = GoogleCredentialProvider(own)
         else:  # `skip_signature` alone asks this machine for credentials all the same, to write
             nobody = {"gcs_base_url": place, "disable_oauth": True}
             nobody |= dict.fromkeys(("client_email", "private_key", "private_key_id"), "")

@@ -85,7 +85,7 @@ def _opened(data: bytes, trusted: Trust, file: str) -> Opened:
     if public is None:
         return Opened(payload=payload, others=(key,))
     if not public.has_signed(signed_bytes(payload), signature):
-        raise IntegrityError(Problem(f"is not as {trusted.name(key)} signed it: it was changed", file=file))
+        raise IntegrityError(Problem(f"does not match the signature of {trusted.name(key)}: it was changed", file=file))
     return Opened(payload=payload, signers=(key,))
 
 

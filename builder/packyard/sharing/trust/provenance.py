@@ -48,16 +48,6 @@ _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _LIBRARIES = ("PyYAML", "Jinja2", "MarkupSafe")  # they have a say in the bytes of bundles
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceCommit:
-    """The git commit that the sources were at; ``dirty`` where a file that was read differed from it."""
-
-    commit: str
-    dirty: bool
-    url: str = ""
-    folder: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What is to be said of a bundle that was made here, by this packyard.
@@ -111,14 +101,18 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """What a statement says that packyard judges or shows: which bundle it is about, its source, builder and SBOM."""
+    """What a statement says that packyard judges or shows: which bundle it is about, its source, builder and SBOM.
+
+    ``commit`` is the git commit of the sources, if they were at one; ``dirty`` says that a file differed from it.
+    """
 
     name: str
     version: str
     file: Digest
     tar: Digest
     packyard: str
-    source: SourceCommit | None = None
+    commit: str = ""
+    dirty: bool = False
     sbom: Digest | None = None
 
     @classmethod
@@ -128,14 +122,11 @@ class Provenance:
 
     def check(self, bundle: Identified, *, file: str) -> None:
         """Raise `IntegrityError` unless it is about this bundle."""
-        expected, found = f"{bundle.name}@{bundle.version}", f"{self.name}@{self.version}"
-        if found != expected:
-            raise IntegrityError(Problem(f"is about {found}, not {expected}", file=file))
-        if self.tar != bundle.tar:
-            raise IntegrityError(Problem(f"is about a bundle whose tar is {self.tar}, not {bundle.tar}", file=file))
-        if self.file != bundle.digest:
-            problem = f"is about the file {self.file}, not {bundle.digest}: the same tar, compressed again"
-            raise IntegrityError(Problem(problem, file=file, hint="get the file that was published"))
+        about = f"{self.name}@{self.version}, file {self.file}, tar {self.tar}"
+        expected = f"{bundle.name}@{bundle.version}, file {bundle.digest}, tar {bundle.tar}"
+        if about != expected:
+            hint = "get the file that was published"
+            raise IntegrityError(Problem(f"is about {about}, and this is {expected}", file=file, hint=hint))
 
 
 def end(data: bytes) -> str:
@@ -203,6 +194,7 @@ def _read(fields: Record) -> Provenance:
     if not subjects:
         raise FaultError("must be one, found 0", f"subject {name}.tar.gz")
     sources = _named(definition, "resolvedDependencies", _SOURCE)
+    commit, dirty = _commit(sources[0]) if sources else ("", False)
     sboms = _named(details, "byproducts", f"{name}.tar.gz{SBOM}")
     return Provenance(
         name=name,
@@ -210,7 +202,8 @@ def _read(fields: Record) -> Provenance:
         file=_digest_of(subjects[0]),
         tar=subjects[0].take("annotations", Record).take("tar", record.digest),
         packyard=builder.take("version", Record).take("packyard", text),
-        source=_source(sources[0]) if sources else None,
+        commit=commit,
+        dirty=dirty,
         sbom=_digest_of(sboms[0]) if sboms else None,
     )
 
@@ -225,13 +218,12 @@ def _named(fields: Record, key: str, name: str) -> Sequence[Record]:
     return named
 
 
-def _source(fields: Record) -> SourceCommit:
+def _commit(fields: Record) -> tuple[str, bool]:
+    """Return the commit of the sources, and whether a file differed from it."""
     commit = fields.take("digest", Record).take("gitCommit", text)
     if not _COMMIT.fullmatch(commit):
         raise FaultError(f"{commit[:80]!r} is not a commit", "resolvedDependencies")
-    notes, uri = fields.take("annotations", Record), fields.take("uri", text, "")
-    folder, dirty = notes.take("folder", text), notes.take("dirty", record.flag)
-    return SourceCommit(commit=commit, dirty=dirty, url=uri.removesuffix(f"@{commit}"), folder=folder)
+    return commit, fields.take("annotations", Record).take("dirty", record.flag)
 
 
 def _expect(fields: Record, key: str, wanted: str) -> None:

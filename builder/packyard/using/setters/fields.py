@@ -27,7 +27,6 @@ from packyard.core.yaml.edit import PLAIN_TYPES, Edit, set_text
 from packyard.core.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import header_comment
 from packyard.core.yaml.values import implicit_type, type_of
-from packyard.using.setters import numbers
 from packyard.using.setters.comment import DefinitionRef, is_marked, parse
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 
@@ -51,7 +50,6 @@ class FieldChange(NamedTuple):
     """One field that a plan sets; old and new are texts without quotes, and may be equal.
 
     ``name`` is that of the definition which the field's comment refers to; ``aliases`` are the places that repeat it.
-    ``is_misread`` says that Kubernetes takes whole numbers there, and ``new`` is none in decimal digits.
     """
 
     name: str
@@ -62,7 +60,6 @@ class FieldChange(NamedTuple):
     old: str
     new: str
     aliases: int = 0
-    is_misread: bool = False
 
 
 def find(document: Document) -> list[Binding]:
@@ -140,7 +137,7 @@ class FieldEdits:
     def _scalar(self, document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution) -> None:
         new = definition.text if isinstance(definition, Setter) else self.definitions.expand(definition)
         self.planned.append((old, new))
-        self._note(bound, definition, old.value, new, is_misread=is_misread(document.root, bound.path, old.value, new))
+        self._note(bound, definition, old.value, new)
         read_as = _wanted(document, bound, old, definition, new)
         if old.value == new and read_as in (None, type_of(old)):
             return
@@ -152,23 +149,12 @@ class FieldEdits:
         self._note(bound, definition, old.lexeme, ",".join(values) or "[]")
         self.edits += items.exchange(old, [*map(double, values)], bound.part)
 
-    def _note(
-        self, bound: Binding, definition: Setter | Substitution, old: str, new: str, *, is_misread: bool = False
-    ) -> None:
+    def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
         line, column = bound.node.source.locate(bound.node.start)
         path = path_text(bound.path)
         aliases = bound.node.source.aliases.get(bound.node.start, 0)
         name, file = definition.name, bound.node.source.name
-        self.changes.append(FieldChange(name, file, line, column, path, old, new, aliases, is_misread))
-
-
-def is_misread(root: Node | None, path: tuple[Step, ...], old: str, new: str) -> bool:
-    """Say whether a field takes whole numbers by what Kubernetes says, and gets another text, or another form."""
-    is_number = numbers.is_read_as_number(new)
-    if numbers.is_whole(new) or not (is_number or implicit_type(old) != "string"):
-        return False  # without asking Kubernetes, which takes its time
-    kubernetes_type = type_at(root, path)
-    return kubernetes_type == "integer" or (is_number and kubernetes_type == "int-or-string")
+        self.changes.append(FieldChange(name, file, line, column, path, old, new, aliases))
 
 
 def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str) -> str | None:

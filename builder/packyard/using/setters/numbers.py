@@ -17,7 +17,6 @@ LIMIT = (1 << 31) - 1
 WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _OTHER_BASE = r"-?0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)"
-_THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(,[0-9]{3})+")
 _MOST_DIGITS = 19  # of a number of 64 bits
 _LONGEST_MEANT = 40  # characters of what may have been meant for a number
 
@@ -46,14 +45,9 @@ def is_read_as_number(text: str) -> bool:
     return bool(text) and implicit_type(text) in ("integer", "number")
 
 
-def is_whole(text: str) -> bool:
-    """Say whether a text is a whole number in decimal digits."""
-    return WHOLE.fullmatch(text) is not None
-
-
 def is_too_large(text: str) -> bool:
     """Say whether a text is a whole number that no field of Kubernetes can hold."""
-    return is_whole(text) and len(text.lstrip("-")) >= _MOST_DIGITS
+    return WHOLE.fullmatch(text) is not None and len(text.lstrip("-")) >= _MOST_DIGITS
 
 
 def whole_number(text: str) -> str:
@@ -62,7 +56,6 @@ def whole_number(text: str) -> str:
     ``010``, ``1e1``, ``0xa``, ``1_0``, ``10.0`` and ``+10`` are 10.
     """
     digits = text.strip().replace("_", "").removeprefix("+")
-    digits = digits.replace(",", "") if _THOUSANDS.fullmatch(digits) else digits
     if len(digits) > _LONGEST_MEANT or not digits.isascii():
         return ""
     if re.fullmatch(_OTHER_BASE, digits):

@@ -107,29 +107,8 @@ def plan(
     descriptions = dict.fromkeys(accepted, assignment.description)
     recorded = krmfile.recorded(package.krmfile, changed.values(), descriptions)
     fields = set_fields(package.resources, krmfile.definitions, changed, where=package.where)
-    if not assignment.as_kustomize:
-        _check_numbers(fields, accepted, package, assignment.command)
     files = {} if recorded is None else {package.name: recorded}
     return fields._replace(files={**files, **fields.files})
-
-
-def _check_numbers(planned: Plan, accepted: Mapping[str, Setter], package: PackageFiles, command: str) -> None:
-    """Refuse what is no whole number in decimal digits where a field takes those, though no definition says so."""
-    misread = {change.name: change for change in planned.changes if change.is_misread}
-    if not misread:
-        return
-    from packyard.using.setters.refusal import explain
-
-    definitions = planned.definitions
-    problems: list[Problem] = []
-    for name, change in misread.items():
-        if name in accepted:
-            setter = accepted[name]._replace(schema={**accepted[name].schema, "type": "integer"})
-            problems.append(explain(setter, (setter.value,), package.where, typed=command))
-        elif name in definitions.substitutions and definitions.reached(definitions.substitutions[name], accepted):
-            message = f"{change.path} takes a whole number in decimal digits, and {name} would make it {change.new!r}"
-            problems.append(Problem(message, file=change.file, line=change.line, column=change.column))
-    refuse(problems)
 
 
 def set_fields(

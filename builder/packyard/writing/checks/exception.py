@@ -88,7 +88,7 @@ def write(data: bytes, found: Finding, reason: str) -> bytes:
     """Return a YAML file with an exception above the line of a finding; as it was where no comment can stand there."""
     lines = data.decode().splitlines(keepends=True)
     line = lines[found.line - 1]
-    indent, end = line[: len(line) - len(line.lstrip())], line[len(line.rstrip("\r\n")) :]
+    indent, end = line[: len(line) - len(line.lstrip())], line[len(line.rstrip("\r\n")) :] or "\n"
     lines.insert(found.line - 1, f"{indent}# {MARK.decode()} {found.rule}: {reason}{end}")
     new = "".join(lines).encode()
     with suppress(InputError):

@@ -23,9 +23,8 @@ from packyard.core.yaml.edit import AS_IS, Edit, set_text
 from packyard.core.yaml.node import Collection, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import double_quoted, implicit_type, is_null, meaning, type_of
-from packyard.using.setters.fields import is_misread, path_text, type_at
+from packyard.using.setters.fields import path_text, type_at
 from packyard.using.setters.kpt.tagged import Pattern, Tagged, find
-from packyard.using.setters.numbers import whole_number
 
 if TYPE_CHECKING:
     from packyard.core.yaml.edit import Reading
@@ -70,9 +69,6 @@ def apply(
         try:
             if isinstance(field.node, Scalar):
                 text = field.pattern.expand(values, field.node.value)
-                if keep_types and is_misread(root, field.path, field.node.value, text):
-                    hint = f"did you mean {number}?" if (number := whole_number(text)) else ""
-                    raise InputError(Problem(f"takes a whole number in decimal digits, not {text!r}", hint=hint))
                 known_type = type_at(root, field.path)
                 edits = set_scalar(field.node, text, known=known_type, flow=field.flow, keep_type=keep_types)
                 path = path_text(field.path)
