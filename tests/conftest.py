@@ -41,9 +41,8 @@ PARTS = {
     "workload": {"namespaces", "new_machine", "open_mpi"},
     "clusters": {"api_server", "cluster", "job_cluster", "kubectl", "plane"},
     "stores": {
-        "azurite", "fake_gcs", "on_azurite", "on_gcs", "on_rclone", "on_versitygw", "rclone", "registry2",
-        "registry3", "registry_of_passwords", "registry_with_referrers",
-        "registry_without_deletes", "versitygw",
+        "azurite", "fake_gcs", "on_azurite", "on_gcs", "on_rclone", "on_versitygw", "rclone", "registry2", "registry3",
+        "registry_with_referrers", "registry_without_deletes", "versitygw",
     },
     "kustomize": {
         "apply_setters", "cfg3", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters",

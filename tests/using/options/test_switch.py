@@ -121,18 +121,6 @@ def test_refuses_two_that_exclude_each_other_by_both_names_file_and_path(root: P
         enable(directory, "dataset-bucket", "dataset-claim")
 
 
-def test_says_of_every_option_whether_it_is_enabled_and_fits(root: Path) -> None:
-    directory = root / optioned.MULTI
-    enable(directory, "dataset-claim")
-    found = states(directory)
-    assert sorted(found) == optioned.NAMES
-    assert {name for name, item in found.items() if item.is_enabled} == {"dataset-claim"}
-    assert {name for name, item in found.items() if not item.fits} == {"dataset-bucket", "debug"}
-    assert "cannot be used together with 'dataset-claim'" in found["dataset-bucket"].reason
-    assert "changes nothing" in found["debug"].reason
-    assert found["queue"].description == "The run waits in a queue of Kueue."
-
-
 CLAIM = '      - name: storage\n        persistentVolumeClaim:\n          claimName: "" # {"$openapi":"PVC_NAME"}\n'
 VOLUMES = f"      volumes:\n      - {{name: tmp, emptyDir: {{}}}}\n{CLAIM}"
 SIDECAR = "      containers:\n      - {name: log, image: x}\n"

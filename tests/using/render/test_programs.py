@@ -11,7 +11,7 @@ from subprocess import Popen
 import pytest
 
 import faults
-from packyard.core.errors import InputError, UnavailableError
+from packyard.core.errors import UnavailableError
 from packyard.core.work import process
 from packyard.using.render import programs
 
@@ -29,12 +29,6 @@ def test_prefers_kustomize_to_kubectl_wherever_they_are(tmp_path: Path) -> None:
     expected = script(tmp_path / "b", "kustomize", "exit 0")
     found = programs.find(os.pathsep.join((str(tmp_path / "a"), str(tmp_path / "b"))))
     assert found == programs.Program(expected, "build")
-
-
-def test_a_refusal_carries_the_words_of_the_program(tmp_path: Path) -> None:
-    file = script(tmp_path, "kustomize", "echo 'Error: no such thing' >&2; exit 1")
-    with pytest.raises(InputError, match=r"kustomize build: Error: no such thing"):
-        programs.Program(file, "build").build(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["kill -9 $$", "#"])

@@ -66,7 +66,7 @@ def _idle(here: Workspace, linted: Sequence[Linted]) -> Iterator[Problem]:
     What libraries have may be for others, so nothing of it is checked.
     """
     offered = {name for package in linted for name in package.options}
-    folders = [here.overlay_dir(OPTIONS, name) for name in here.option_names() if name not in offered]
+    folders = [folder for name, folder in here.part_dirs(f"overlays/{OPTIONS}").items() if name not in offered]
     for folder in filter(is_own, folders):
         file = here.sources.shown(parts.file_of(here.sources, folder))
         message = "changes nothing in any use case of the workspace"

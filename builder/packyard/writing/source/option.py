@@ -69,8 +69,8 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
     files: dict[str, bytes] = {}
     setters: dict[str, Setter] = {}
     applying = []
-    for name in workspace.option_names():
-        part = parts.read(workspace.sources, workspace.overlay_dir(OPTIONS, name), "Component")
+    for name, folder in workspace.part_dirs(f"overlays/{OPTIONS}").items():
+        part = parts.read(workspace.sources, folder, "Component")
         option, definitions, texts = _option(workspace, name, part, use_cases, idle)
         if option is None:
             continue

@@ -75,7 +75,9 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     finder = _finder(sources, folder)
     listed = fields.items("configMapGenerator")
     generated = [made for node in listed if (made := generator.read(fields, node, finder))]
-    configurations = [path for node in fields.items("configurations") if (path := _file(sources, fields, node, folder))]
+    listed = fields.items("configurations")
+    named = [path for node in listed if (path := _file(sources, fields, node, "configurations", folder))]
+    configurations = [sources.resolve(path) for path in named]
     patches = read_patches(sources, fields, "patches", file)
     listed = fields.items("replacements")
     replacements = [each for node in listed for each in replacement.read(fields, node, file, sources)]
@@ -162,16 +164,16 @@ def read_patches(
 
 def _patch(sources: Sources, parent: Fields, node: Node, listing: str, key: str) -> Patch | None:
     if isinstance(node, Scalar):
-        return _patch_of_file(sources, parent, node, key, listing, node.value, None)
+        return _patch_of_file(sources, parent, node, key, listing, node, None)
     fields = Fields(node, parent.file, f"{parent.path}.{key}" if parent.path else key, parent.problems)
-    inline, path = fields.text("patch", ""), fields.text("path", "")
+    inline, path = fields.text("patch", ""), fields.anything("path")
     target = selector.read(fields, "target")
     fields.done()
     if bool(inline) == bool(path):
         fields.fault(node, "", "needs either path or patch")
         return None
     if path:
-        return _patch_of_file(sources, fields, node, "path", listing, path, target)
+        return _patch_of_file(sources, fields, path, "path", listing, node, target)
     text = fields.node.get("patch") if fields.node else None
     assert isinstance(text, Scalar)
     document = patch.only_document(aliases.read(embedded(text), sources.memo), fields.file)
@@ -179,22 +181,18 @@ def _patch(sources: Sources, parent: Fields, node: Node, listing: str, key: str)
 
 
 def _patch_of_file(
-    sources: Sources, fields: Fields, node: Node, key: str, listing: str, name: str, target: Mapping[str, str] | None
+    sources: Sources, fields: Fields, node: Node, key: str, listing: str, entry: Node, target: Mapping[str, str] | None
 ) -> Patch | None:
-    path = join(folder := dirname(listing), name)
-    if not fields.reach(node, key, name, path, sources):
-        return None
-    if not sources.is_file(path):
-        beside = (relpath(each, folder) for each in sources.list(dirname(path)))
-        fields.fault(node, key, f"no file {name!r}", suggest(name, beside))
+    path = _file(sources, fields, node, key, dirname(listing))
+    if path is None:
         return None
     documents = sources.documents(path)
     if pod_patch.is_one(documents):
         hint = f"name the file {PODS}, and take it out of this list"
-        fields.fault(node, key, f"{name!r} patches pods, which kustomize cannot", hint)
+        fields.fault(node, key, f"{basename(path)!r} patches pods, which kustomize cannot", hint)
         return None
     document = patch.only_document(documents, sources.shown(path))
-    return Patch(document, target, node, normpath(path), file=sources.resolve(path))
+    return Patch(document, target, entry, normpath(path), file=sources.resolve(path))
 
 
 def _patches_pods(sources: Sources, file: str) -> bool:
@@ -218,16 +216,17 @@ def _finder(sources: Sources, folder: str) -> generator.Find:
     return find
 
 
-def _file(sources: Sources, fields: Fields, node: Node, folder: str) -> str | None:
-    """Return the path of a file of ``configurations``."""
+def _file(sources: Sources, fields: Fields, node: Node, key: str, folder: str) -> str | None:
+    """Return the path of a file that a kustomization in a folder names."""
     name = node.value if isinstance(node, Scalar) else ""
     path = join(folder, name)
-    if not fields.reach(node, "configurations", name, path, sources):
+    if not fields.reach(node, key, name, path, sources):
         return None
     if not sources.is_file(path):
-        fields.fault(node, "configurations", f"no file {name!r}")
+        beside = (relpath(each, folder) for each in sources.list(dirname(path)))
+        fields.fault(node, key, f"no file {name!r}", suggest(name, beside))
         return None
-    return sources.resolve(path)
+    return path
 
 
 def _references(sources: Sources, file: str) -> Iterator[FieldSpec]:

@@ -9,7 +9,8 @@ requires:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from packyard.core.bundle.required import Required
 from packyard.core.errors import Problem, refuse
@@ -23,15 +24,23 @@ from packyard.using.setters.krmfile import parse_krmfile
 
 KEY = "requires"
 _NAME = re.compile(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?")
-_DEFINITION = re.compile(rf"[a-z0-9-]+\.{_NAME.pattern}")
-_OFFER = re.compile(r"(Resource|CSIDriver) \S+")
-_LINK = re.compile(r"https://\S+")
-_KUBERNETES = re.compile(r"1\.\d+")
 #: The fields of each kind, beside its description.
 FIELDS = {
     "operator": ("definitions", "offers", "image", "oldest", "newest", "tested", "link", "install"),
     "secret": ("keys",),
     "kubernetes": (),
+}
+_LISTS = ("definitions", "offers", "install", "keys")
+#: What some of the texts are like, each with an example.
+_FORMS: Mapping[str, tuple[Callable[[str], object], str]] = {
+    "definitions": (re.compile(rf"[a-z0-9-]+\.{_NAME.pattern}").fullmatch, "rayjobs.ray.io"),
+    "offers": (re.compile(r"(Resource|CSIDriver) \S+").fullmatch, "Resource nvidia.com/gpu"),
+    "oldest": (version_of, "1.2"),
+    "newest": (version_of, "1.4"),
+    "tested": (version_of, "1.2.0"),
+    "link": (re.compile(r"https://\S+").fullmatch, "https://example.com"),
+    "secret": (_NAME.fullmatch, "hf-token"),
+    "kubernetes": (re.compile(r"1\.\d+").fullmatch, "1.31"),
 }
 
 
@@ -54,52 +63,23 @@ def gather(krmfiles: Iterable[KrmfileData], memo: Memo) -> list[Required]:
 
 
 def _read(fields: Fields, node: Node) -> Required:
-    required = Required(
-        operator=fields.text("operator", ""),
-        definitions=tuple(fields.texts("definitions")),
-        offers=tuple(fields.texts("offers")),
-        image=fields.text("image", ""),
-        oldest=fields.text("oldest", ""),
-        newest=fields.text("newest", ""),
-        tested=fields.text("tested", ""),
-        link=fields.text("link", ""),
-        install=tuple(fields.texts("install")),
-        secret=fields.text("secret", ""),
-        keys=tuple(fields.texts("keys")),
-        kubernetes=fields.text("kubernetes", ""),
-        description=fields.text("description", ""),
-    )
-    kinds = [kind for kind in FIELDS if getattr(required, kind)]
+    kinds = [kind for kind in FIELDS if fields.anything(kind)]
     if len(kinds) != 1:
         fields.fault(node, "", f"needs one of {', '.join(FIELDS)}, and has {' and '.join(kinds) or 'none'}")
-    else:
-        _check(fields, node, required, kinds[0])
+        return Required()
+    values: dict[str, Any] = {
+        key: tuple(fields.texts(key)) if key in _LISTS else fields.text(key, "")
+        for key in (kinds[0], *FIELDS[kinds[0]], "description")
+    }
     fields.done()
-    return required
-
-
-def _check(fields: Fields, node: Node, required: Required, kind: str) -> None:
-    """Note what is missing, what is of another kind, and each text that is not of its form."""
-    if kind == "operator" and not (required.definitions or required.offers):
+    required = Required(**values)
+    if required.operator and not (required.definitions or required.offers):
         hint = "definitions: [rayjobs.ray.io], or offers: [Resource nvidia.com/gpu]"
         fields.fault(node, "", "does not say what the operator brings", hint)
-    if kind == "secret" and not required.keys:
+    if required.secret and not required.keys:
         fields.fault(node, "keys", "is missing", "say what the Secret has to hold: keys: [token]")
-    for other, keys in FIELDS.items():
-        for key in keys:
-            if other != kind and getattr(required, key):
-                article = "an" if other[0] == "o" else "a"
-                fields.fault(fields.anything(key), key, f"is for {article} {other}")
-    forms = (
-        ("definitions", required.definitions, _DEFINITION.fullmatch, "rayjobs.ray.io"),
-        ("offers", required.offers, _OFFER.fullmatch, "Resource nvidia.com/gpu"),
-        ("oldest", (required.oldest,), version_of, "1.2"),
-        ("newest", (required.newest,), version_of, "1.4"),
-        ("tested", (required.tested,), version_of, "1.2.0"),
-        ("link", (required.link,), _LINK.fullmatch, "https://example.com"),
-        ("secret", (required.secret,), _NAME.fullmatch, "hf-token"),
-        ("kubernetes", (required.kubernetes,), _KUBERNETES.fullmatch, "1.31"),
-    )
-    for key, texts, fits, example in forms:
-        for wrong in (text for text in texts if text and not fits(text)):
+    for key, (fits, example) in _FORMS.items():
+        given = values.get(key, "")
+        for wrong in (text for text in (given if key in _LISTS else (given,)) if text and not fits(text)):
             fields.fault(fields.anything(key), key, f"{wrong!r} is not of the form of {example}")
+    return required

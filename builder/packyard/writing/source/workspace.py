@@ -12,7 +12,6 @@ from shlex import quote
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
-from packyard.core.kubernetes import kustomization
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Scalar
@@ -84,13 +83,6 @@ class Workspace:
         """Return the folders of all parts in ``bases`` or ``overlays/KIND`` by their names, sorted."""
         paths = [path for root in reversed(self.roots) for path in self.sources.list(f"{root}{folder}")]
         return {basename(path): path for path in sorted(paths, key=basename) if self.sources.is_folder(path)}
-
-    def option_names(self) -> list[str]:
-        """Return the names of all options, sorted."""
-        folders = (f"{root}overlays/{OPTIONS}" for root in self.roots)
-        names = kustomization.FILE, PODS
-        paths = (path for folder in folders for name in names for path in self.sources.list(folder, f"*/{name}"))
-        return sorted({basename(dirname(path)) for path in paths})
 
     def check_target(self, folder: Path) -> None:
         """Refuse a folder for results that lies in the sources: the next build would read it."""
