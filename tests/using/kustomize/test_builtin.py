@@ -13,7 +13,7 @@ from packyard.core.errors import BeyondError, InputError
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
 from packyard.using.kustomize.builtin import build
-from real import Served
+from real import Kustomize
 
 RESOURCES = "resources: [a.yaml]\n"
 HEAD = "apiVersion: v1\nkind: X\nmetadata: {name: x}\n"
@@ -62,7 +62,7 @@ storage.k8s.io/v1 CSIStorageCapacity · example.org/v1 Namespace · example.org/
 class Judge:
     """A directory that both build."""
 
-    def __init__(self, kustomize: Served, folder: Path) -> None:
+    def __init__(self, kustomize: Kustomize, folder: Path) -> None:
         self.kustomize = kustomize
         self.folder = folder
 
@@ -97,8 +97,8 @@ def kinds(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def judge(served5: Served, tmp_path: Path) -> Judge:
-    return Judge(served5, tmp_path)
+def judge(kustomize5: Kustomize, tmp_path: Path) -> Judge:
+    return Judge(kustomize5, tmp_path)
 
 
 @pytest.mark.parametrize("scalar", SCALARS)

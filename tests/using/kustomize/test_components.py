@@ -12,7 +12,7 @@ import yaml
 import tiny
 from packyard.core.errors import BeyondError, PackyardError
 from packyard.using.kustomize.builtin import build
-from real import Served
+from real import Kustomize
 
 HEADER = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 OBJECTS = tiny.text("render/objects.yaml")
@@ -21,7 +21,7 @@ ADD = 'patch: \'[{"op": "add", "path": "/metadata/labels/added", "value": "yes"}
 
 
 @pytest.fixture
-def agrees(served5: Served, tmp_path: Path) -> Callable[..., list[dict[str, Any]] | None]:
+def agrees(kustomize5: Kustomize, tmp_path: Path) -> Callable[..., list[dict[str, Any]] | None]:
     """Build a use case with a component by both; return the objects, None where both refuse."""
 
     def judge(component: str, **files: str) -> list[dict[str, Any]] | None:
@@ -30,7 +30,7 @@ def agrees(served5: Served, tmp_path: Path) -> Callable[..., list[dict[str, Any]
         tiny.write(tmp_path / "use/add/kustomization.yaml", HEADER + component)
         for name, text in files.items():
             tiny.write(tmp_path / "use/add" / f"{name}.yaml", text)
-        real = served5("build", tmp_path / "use")
+        real = kustomize5("build", tmp_path / "use")
         if real.returncode:
             with pytest.raises(PackyardError):
                 build(tmp_path / "use")

@@ -14,6 +14,7 @@ import faults
 from packyard.core.errors import UnavailableError
 from packyard.core.work import process
 from packyard.using.render import programs
+from real import Kustomize
 
 
 def script(folder: Path, name: str, text: str) -> Path:
@@ -63,11 +64,11 @@ def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(
 
 
 def test_a_directory_whose_name_looks_like_an_option_is_a_directory(
-    kustomize5: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kustomize5: Kustomize, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "--help"
     folder.mkdir()
     (folder / "kustomization.yaml").write_text("resources: [a.yaml]\n")
     (folder / "a.yaml").write_text("apiVersion: v1\nkind: X\nmetadata: {name: x}\n")
     monkeypatch.chdir(tmp_path)
-    assert programs.Program(kustomize5, "build").build(Path("--help")).startswith(b"apiVersion: v1\n")
+    assert programs.Program(kustomize5.program, "build").build(Path("--help")).startswith(b"apiVersion: v1\n")
