@@ -65,7 +65,7 @@ def test_says_which_version_of_which_channel_it_is_and_why(
     (home / "CONFIG/packyard").mkdir(parents=True)
     (home / "CONFIG/packyard/config.yaml").write_text(f"channel: {channel}\n")
     process = packyard("get", "bert@^1", "--to", tmp_path / "1")
-    origin = rf"{home}/CONFIG/packyard/config\.yaml:1"
+    origin = rf"{home}/CONFIG/packyard/config\.yaml"
     assert re.match(rf"bert@1\.1 from {channel} \({origin}\), the highest of 2 in \^1\n", process.stderr)
     monkeypatch.setenv("PACKYARD_CHANNEL", str(channel))
     process = packyard("get", "bert", "--to", tmp_path / "2")

@@ -141,11 +141,11 @@ def test_config_shows_each_value_with_its_origin(config: Path) -> None:
         rows = json.loads(done("config", *words, "-o", "json", **env))
         return {row["name"]: (row["value"], row["origin"]) for row in rows}
 
-    assert shown()["channel"] == ("https://***@example.com/m", f"{file}:2")
+    assert shown()["channel"] == ("https://***@example.com/m", str(file))
     assert shown(PACKYARD_CHANNEL="/srv/m")["channel"] == ("/srv/m", "PACKYARD_CHANNEL")
     assert shown(PACKYARD_SIGNING_KEY="pem")["PACKYARD_SIGNING_KEY"] == ("(set)", "PACKYARD_SIGNING_KEY")
     assert shown()["config folder"] == (str(config), "XDG_CONFIG_HOME")
-    assert f"{file}:2" in done("config", COLUMNS="40")
+    assert str(file) in done("config", COLUMNS="40")
 
 
 def test_config_sets_a_value_and_leaves_the_other_lines(config: Path) -> None:

@@ -90,7 +90,7 @@ def test_all_verbs_look_in_one_order_and_say_where(
     found = packyard("list", "-o", "json")
     assert [each["name"] for each in json.loads(found.stdout)] == sorted(MODELS)
     unsigned = "not signed: nobody can tell who published it"
-    assert found.stderr == f"from {channel} ({tmp_path}/config/packyard/config.yaml:1)\n{unsigned}\n"
+    assert found.stderr == f"from {channel} ({tmp_path}/config/packyard/config.yaml)\n{unsigned}\n"
     assert "no bundle 'llm-serving' (packyard carries it: add --from carried)" in packyard("get", "llm-serving").stderr
     monkeypatch.setenv("PACKYARD_CHANNEL", "carried")
     assert len(json.loads(done("list", "-o", "json"))) == len(PACKAGES)

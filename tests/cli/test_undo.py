@@ -111,6 +111,8 @@ def test_an_edit_of_other_lines_stays_when_a_step_is_undone_and_done_again(packa
     file.write_bytes(after.replace(b"c: v:1", b"c: mine"))
     done("undo", cwd=package)
     assert file.read_bytes() == before.replace(b"c: v:1", b"c: mine")
+    told = packyard("undo", "--list", cwd=package).stderr
+    assert told == ".: nothing to undo; packyard undo . --redo does cfg set n b again\n"
     done("undo", "--redo", cwd=package)
     assert file.read_bytes() == after.replace(b"c: v:1", b"c: mine")
 

@@ -41,6 +41,12 @@ def client(cluster: Api, namespace: str) -> Kubectl:
 
 
 @pytest.fixture
+def flags(cluster: Api, namespace: str) -> tuple[str, ...]:
+    """What names the cluster and the namespace to a verb."""
+    return (f"--namespace={namespace}", f"--kubeconfig={cluster.folder / 'kubeconfig'}")
+
+
+@pytest.fixture
 def untarred(tmp_path: Path) -> Callable[[str], Path]:
     """Call it with the name of a package of the catalogue: it is built and untarred, and its use cases are there."""
     catalogue = workspace.read(real.REPOSITORY)

@@ -68,9 +68,9 @@ def job_set(name: str, *fates_of: tuple[str, str]) -> Object:
     }
 
 
-def leader_worker_set(name: str, of_leader: str, of_worker: str) -> Object:
+def leader_worker_set(name: str) -> Object:
     """Return a LeaderWorkerSet of two groups with two workers each."""
-    made = {role: template(fate) for role, fate in (("leader", of_leader), ("worker", of_worker))}
+    made = {role: template("run") for role in ("leader", "worker")}
     for each in made.values():
         each["spec"]["restartPolicy"] = "Always"
     inside = {"size": 3, **{f"{role}Template": each for role, each in made.items()}}

@@ -10,10 +10,7 @@ from typing import Any
 
 from controlplane import fates, stored
 from controlplane.api import Api, Object, await_quota, wait
-from packyard.core.kubernetes.groups import resource_of
-from packyard.core.kubernetes.operators import OPERATORS
-from running import made
-from running.patients import pod, read, running
+from running.patients import pod, read
 
 Setup = Callable[[Api, str], None]
 GPU = "nvidia.com/gpu"
@@ -246,25 +243,6 @@ def active(api: Api, namespace: str) -> None:
     wait(lambda: [] if stored.condition(api.read(item, namespace).expect_done(), "Active") else ["queue"])
 
 
-def operator(image: str, version: str, ready: int) -> Setup:
-    """Run an operator of a version, as a Deployment without pods that are ready where there are to be none."""
-    (found,) = (each for each in OPERATORS if each.image == image)
-
-    def setup(api: Api, namespace: str) -> None:
-        item = running(found, version)
-        item["spec"]["replicas"] = ready
-        api.create(item, namespace).expect_done()
-        wait(
-            lambda: (
-                []
-                if api.read(item, namespace).expect_done()["status"].get("availableReplicas", 0) == ready
-                else ["operator"]
-            )
-        )
-
-    return setup
-
-
 def custom(version: str, kind: str) -> Callable[[str], list[Object]]:
     return lambda _: [{"apiVersion": version, "kind": kind, "metadata": {"name": "run"}, "spec": {}}]
 
@@ -293,54 +271,3 @@ LARGE = {
 def going_claim(api: Api, namespace: str) -> None:
     claims(bound=False, metadata={"finalizers": ["test.example/held"]})(api, namespace)
     deleted("PersistentVolumeClaim", "disk")(api, namespace)
-
-
-def crd(api: Api, namespace: str) -> None:
-    """Take back the definition of the kind of the run."""
-    item = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"things.{namespace}.example"},
-    }
-    api.delete(item).expect_done()
-    wait(lambda: [] if api.read(item).status == 404 else ["definition"])
-
-
-def thing(namespace: str) -> list[Object]:
-    own = {"apiVersion": f"{namespace}.example/v1", "kind": "Thing", "metadata": {"name": "run"}, "spec": {}}
-    return [own, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "run"}}]
-
-
-CUSTOM = """
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: <resource>.<group>}
-spec:
-  group: <group>
-  scope: Namespaced
-  names: {kind: <kind>, plural: <resource>}
-  versions:
-  - name: <version>
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-"""
-
-
-def define(api: Api, version: str, kind: str) -> None:
-    """Have the server know a kind."""
-    group, _, number = version.rpartition("/")
-    (item,) = read(CUSTOM, resource=resource_of(kind), group=group, version=number, kind=kind)
-    api.create(item).expect_done()
-    wait(lambda: [] if (version, kind) in _known(api) else [kind])
-
-
-def _known(api: Api) -> set[tuple[str, str]]:
-    api.resources.clear()
-    api.path("v1", "Pod")
-    return {*api.resources}
-
-
-def mpi() -> Object:
-    return made.mpi_job("run", "run")

@@ -20,7 +20,7 @@ from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.run import LABEL, Reference
 from running.made import WHEN
-from running.wanted import claim, config_map, deploy, deployment, item, job, rendered, secret
+from running.wanted import claim, config_map, deploy, deployment, item, job, names, rendered, secret
 
 
 def made(client: Kubectl, *objects: Object, run: str = "first", who: str = "ann") -> RunRecord:
@@ -37,12 +37,6 @@ def refused(client: Kubectl, *objects: Object, force: bool = False, run: str = "
 
 def planned(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> deploying.Plan:
     return deploying.plan(client, rendered(*objects, run=run), who="ann", when=WHEN, force=force)
-
-
-def names(api: Api, namespace: str, *kinds: str) -> list[str]:
-    """Return the names of objects of these kinds, but for what every namespace has."""
-    found = (each for each in api.everything(namespace) if each["kind"] in kinds)
-    return sorted(name for each in found if (name := each["metadata"]["name"]) not in ("kube-root-ca.crt", "default"))
 
 
 @pytest.mark.nightly

@@ -26,7 +26,7 @@ from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from running.made import WHEN
-from running.wanted import config_map, deploy, item, job, rendered
+from running.wanted import config_map, deploy, item, job, names, rendered
 from tiny import inside
 
 RUN = "app"
@@ -66,11 +66,6 @@ def written(folder: Path, api: Api, namespace: str, **cluster: str) -> Path:
     file = folder / "kube config"
     file.write_text(json.dumps(found))
     return file
-
-
-def names(api: Api, namespace: str) -> list[str]:
-    found = (each for each in api.everything(namespace) if each["kind"] in ("ConfigMap", "Job"))
-    return sorted(name for each in found if (name := each["metadata"]["name"]) != "kube-root-ca.crt")
 
 
 def test_ctrl_c_after_every_call_leaves_what_the_next_deploy_completes(
@@ -156,7 +151,12 @@ def test_what_is_refused_midway_is_told_and_completed_by_the_command_that_is_off
     again, remove = offers(done.stderr, "may be applied in part")
     assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings"]
     assert inside(*again[1:], "--no-wait").returncode == 0
-    assert names(cluster, namespace) == [f"packyard.{RUN}.1", f"packyard.{RUN}.2", "settings", "work"]
+    assert names(cluster, namespace) == [
+        f"packyard.{RUN}.1",
+        f"packyard.{RUN}.2",
+        "settings",
+        "work",
+    ]
     assert inside(*remove[1:]).returncode == 0
     assert names(cluster, namespace) == []
 

@@ -119,6 +119,26 @@ def test_many_runs_take_as_many_calls_as_one() -> None:
     assert asked == ["get", "get"]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        'error: the server doesn\'t have a resource type "Thing"',
+        'Error from server (NotFound): Unable to list "nobody.example/v1, Resource=things": '
+        "the server could not find the requested resource",
+    ],
+)
+def test_of_a_kind_that_is_served_no_longer_there_is_nothing(said: str) -> None:
+    """As after an operator was taken away; kubectl may remember that its kinds were served."""
+
+    def answer(words: Sequence[str], _: bytes) -> Done:
+        return Done(1, b"", said) if "Thing" in words[1] else Done(0, b'{"kind": "List", "items": []}', "")
+
+    client = Answered(program="kubectl", flags=(), context="test", namespace="ns", by=answer)
+    thing = {"apiVersion": "nobody.example/v1", "kind": "Thing", "metadata": {"name": "run"}}
+    (found,) = status.read(client, {"run": [made.record("run", [thing], "ns")]})
+    assert (found.state, found.reason) == ("incomplete", "Thing run is missing")
+
+
 UNTOUCHED = "nothing has taken up RayJob run yet; packyard doctor says which operators are there"
 
 

@@ -55,12 +55,6 @@ def printer(cluster: Api, namespace: str, tmp_path: Path) -> Printer:
     return Printer(cluster, namespace, tmp_path)
 
 
-@pytest.fixture
-def flags(cluster: Api, namespace: str) -> tuple[str, ...]:
-    """What names the cluster and the namespace to a verb."""
-    return (f"--namespace={namespace}", f"--kubeconfig={cluster.folder / 'kubeconfig'}")
-
-
 def test_logs_are_of_the_launcher_or_of_the_pods_that_are_meant(
     client: Kubectl, flags: tuple[str, ...], printer: Printer, cluster: Api, namespace: str
 ) -> None:

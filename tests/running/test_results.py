@@ -50,11 +50,6 @@ def output(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def flags(cluster: Api, namespace: str) -> tuple[str, ...]:
-    return (f"--namespace={namespace}", f"--kubeconfig={cluster.folder / 'kubeconfig'}")
-
-
-@pytest.fixture
 def privileged(cluster: Api, client: Kubectl) -> Kubectl:
     """A namespace that admits NFS."""
     labels = {f"pod-security.kubernetes.io/{mode}": "privileged" for mode in ("enforce", "warn")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from controlplane.api import Api
 from packyard.running.runs import plan as deploying
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
@@ -30,6 +31,12 @@ def deploy(client: Kubectl, run: Rendered, who: str = "ann") -> RunRecord:
     plan = deploying.plan(client, run, who=who, when=WHEN)
     deploying.carry_out(client, plan)
     return plan.record
+
+
+def names(api: Api, namespace: str, *kinds: str) -> list[str]:
+    """Return the names of ConfigMaps and Jobs, or objects of other kinds, but for what every namespace has."""
+    found = (each for each in api.everything(namespace) if each["kind"] in (kinds or ("ConfigMap", "Job")))
+    return sorted(name for each in found if (name := each["metadata"]["name"]) not in ("kube-root-ca.crt", "default"))
 
 
 def item(api_version: str, kind: str, name: str, **fields: Any) -> Object:

@@ -129,13 +129,12 @@ def test_an_address_without_a_meaning_is_refused_without_showing_it(address: str
 # Where S3's credentials come from.
 
 
-def test_a_profile_gives_keys_region_and_endpoint(
+def test_a_profile_gives_keys_or_a_program_for_them_region_and_endpoint(
     versitygw: BucketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / ".aws").mkdir()
-    (tmp_path / ".aws" / "config").write_text(
-        f"[profile zoo]\nregion = eu-north-1\nendpoint_url = {versitygw.url}\n[default]\nregion = us-west-2\n"
-    )
+    config = f"[profile zoo]\nregion = eu-north-1\nendpoint_url = {versitygw.url}\n"
+    (tmp_path / ".aws" / "config").write_text(f"{config}[default]\nregion = us-west-2\n")
     (tmp_path / ".aws" / "credentials").write_text(
         "[zoo]\naws_access_key_id = test-access-key\naws_secret_access_key = test-secret-key\n"
         "[default]\naws_access_key_id = other\naws_secret_access_key = other\n"
@@ -144,7 +143,10 @@ def test_a_profile_gives_keys_region_and_endpoint(
     monkeypatch.setenv("AWS_REGION", "us-east-1")  # the server's
     store = open_store("s3://models/profile")
     store.put("index/a", b"1")
-    store.remove("index/a")
+    said = '{"Version": 1, "AccessKeyId": "test-access-key", "SecretAccessKey": "test-secret-key"}'
+    (tmp_path / ".aws" / "config").write_text(f"{config}credential_process = echo '{said}'\n")
+    (tmp_path / ".aws" / "credentials").unlink()
+    open_store("s3://models/profile").remove("index/a")
     monkeypatch.setenv("AWS_PROFILE", "nobody")
     with pytest.raises(InputError, match=r"AWS profile: .*nobody.* could not be found"):
         open_store("s3://models/profile")

@@ -4,38 +4,21 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-import real
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.oci.channel import OCIStore
-from sharing import registries
 from sharing.examples import bundle
 from sharing.servers import Script, Server, answer, answering, redirect
 
 KEY = "1.0/bert.tar.gz"
 BERT = bundle()
-# bcrypt of "s3cr:t", which needs the least time
-HTPASSWD = "ada:$2y$04$abcdefghijklmnopqrstuuk9qi.6/LoCq8pxgpOcfE/XATupz2cO2\n"
-
-
 pytestmark = pytest.mark.usefixtures("clean_environment")
-
-
-@pytest.fixture(scope="module")
-def registry_of_passwords(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A registry that wants a password."""
-    folder = tmp_path_factory.mktemp("basic")
-    (folder / "htpasswd").write_text(HTPASSWD)
-    more = f"auth: {{htpasswd: {{realm: a, path: {folder / 'htpasswd'}}}}}\n"
-    with registries.distribution(real.pinned_program("registry"), folder, more=more) as host:
-        yield host
 
 
 def log_in(folder: Path, host: str, **entry: str) -> None:
@@ -43,24 +26,6 @@ def log_in(folder: Path, host: str, **entry: str) -> None:
 
 
 ADA = {"username": "ada", "password": "s3cr:t"}
-
-
-def test_a_password_is_used_and_without_the_right_one_access_is_denied(
-    registry_of_passwords: str, tmp_path: Path
-) -> None:
-    store = OCIStore(registries.anywhere(registry_of_passwords))
-    for entry in ({}, {"username": "ada", "password": "s3cr-wrong"}, {"identitytoken": "s3cr"}):
-        log_in(tmp_path, registry_of_passwords, **entry)
-        for verb in (lambda: publish(store, [BERT]), lambda: store.get(KEY), lambda: store.list("")):
-            with pytest.raises(
-                UnavailableError, match=r"access denied \(HTTP 401.*docker login 127\.0\.0\.1"
-            ) as caught:
-                verb()
-            assert "s3cr" not in str(caught.value)
-    log_in(tmp_path, registry_of_passwords, **ADA)
-    store = OCIStore(store.address)
-    publish(store, [BERT])
-    assert store.get(KEY) == BERT.data
 
 
 BODY = b"bundle"

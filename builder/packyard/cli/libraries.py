@@ -41,14 +41,13 @@ def obtain(entry: Entry) -> Path:
 
 def _fetch(entry: Entry) -> Bundle:
     from packyard.cli import bundles, preferences
-    from packyard.sharing.configuration import normal
 
     is_relative = bool(entry.channel) and "://" not in entry.channel and not entry.channel.startswith("/")
     named = str(Path(entry.file).parent / entry.channel) if is_relative else entry.channel
     source = preferences.channel(named or None)
     if source is None:
         raise InputError(entry.problem("has no channel", "name it: from: CHANNEL"))
-    channel = normal(source.value)
+    channel = source.whole
     bundle = bundles.find(Reference(name=entry.name, version=entry.version), Setting(channel, source.origin))
     if entry.digest is None:
         hint = f"look at it by: packyard get {quote(f'{entry.name}@{entry.version}')} --from {quote(channel)}"

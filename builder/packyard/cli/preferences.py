@@ -17,7 +17,6 @@ from packyard.core.bundle.receipt import CARRIED
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.sharing import configuration
-from packyard.sharing.configuration import Configuration
 from packyard.sharing.index.memory import Memory
 from packyard.sharing.trust.keyring import Keyring
 from packyard.sharing.trust.keys import Trust
@@ -28,7 +27,7 @@ CHANNEL = "PACKYARD_CHANNEL"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value and its origin: a flag, a variable of the environment, a line of a file, or ``default``."""
+    """A value and its origin: a flag, a variable of the environment, a file, or ``default``."""
 
     value: str
     origin: str
@@ -37,6 +36,11 @@ class Setting:
     def is_carried(self) -> bool:
         """Whether this is the catalogue that packyard carries, as the source of packages."""
         return self.value == CARRIED
+
+    @property
+    def whole(self) -> str:
+        """The address of a channel as files keep it."""
+        return self.value if self.is_carried else configuration.normal(self.value)
 
     def __str__(self) -> str:
         where = "the catalogue that packyard carries" if self.is_carried else masked(self.value)
@@ -68,8 +72,8 @@ def channel(flag: str | None = None) -> Setting | None:
         return Setting(flag, "--from")
     if os.environ.get(CHANNEL):
         return Setting(os.environ[CHANNEL], CHANNEL)
-    configured = configured_values()
-    return Setting(configured.channel, configured.place) if configured.channel else None
+    address = configured()
+    return Setting(address, f"{state.config_dir()}/{configuration.FILE}") if address else None
 
 
 def is_used(address: str) -> bool:
@@ -80,8 +84,7 @@ def is_used(address: str) -> bool:
     """
     if address == CARRIED:
         return True
-    configured = configured_values()
-    named = filter(None, (os.environ.get(CHANNEL), configured.channel))
+    named = filter(None, (os.environ.get(CHANNEL), configured()))
     if configuration.normal(address) in map(configuration.normal, named) or trust(address).signatories:
         return True
     remembered = memory(address)
@@ -141,7 +144,7 @@ def own_keyring() -> Keyring:
     return ring
 
 
-def configured_values() -> Configuration:
-    """Return the user's configuration."""
+def configured() -> str:
+    """Return the channel that the user's configuration names, if any."""
     folder = state.config_dir()
-    return configuration.read(folder) if folder else Configuration()
+    return configuration.read(folder) if folder else ""

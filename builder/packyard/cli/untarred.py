@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, output, preferences
+from packyard.cli import bundles, preferences
 from packyard.cli import directory as directories
 from packyard.cli.preferences import Setting
 from packyard.core.bundle import manifest, receipt
@@ -97,16 +97,9 @@ def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting
     raise InputError(Problem(problem, file=str(folder), hint=hint))
 
 
-def receipt_of(source: Setting, bundle: Identified) -> bytes | None:
-    """Return the receipt of a bundle from a channel; None where its address cannot be written down."""
-    from packyard.sharing.configuration import normal
-
-    address = source.value if source.is_carried else normal(source.value)
-    try:
-        return Receipt(channel=address, version=bundle.version, digest=bundle.digest).to_bytes()
-    except InputError as error:
-        output.note(f"no {receipt.FILE} is written, so `packyard upgrade` will ask for the channel: {error}")
-        return None
+def receipt_of(source: Setting, bundle: Identified) -> bytes:
+    """Return the receipt of a bundle from a channel."""
+    return Receipt(channel=source.whole, version=bundle.version, digest=bundle.digest).to_bytes()
 
 
 def base(folder: Path, flag: str | None, file: str | None, hint: str) -> Bundle:

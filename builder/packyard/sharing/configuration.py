@@ -9,42 +9,25 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from packyard.core.yaml.fields import Fields
-    from packyard.core.yaml.node import Node
 
 FILE = "config.yaml"
 _PORTS = {"https": ":443", "http": ":80"}
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
-    """The values of the file; ``place`` says where the channel stands: ``…/config.yaml:3``."""
-
-    channel: str = ""
-    place: str = ""
-
-
-def read(folder: Path) -> Configuration:
-    """Read the configuration in a folder, or raise `InputError` for everything that is wrong with it."""
+def read(folder: Path) -> str:
+    """Return the channel that the file in a folder names, if any; raise `InputError` for all that is wrong with it."""
     if not os.path.lexists(folder / FILE):
-        return Configuration()
+        return ""
     from packyard.core.yaml.fields import Fields  # slow to import, for a file that few users have
     from packyard.core.yaml.sources import Sources
 
     fields = Fields.of_file(Sources(folder), FILE)
-    for key, wanted in (("apiVersion", "packyard/v1"), ("kind", "Configuration")):
-        if fields.text(key, wanted) != wanted:
-            fields.fault(_node(fields, key), key, f"must be {wanted}")
-    channel, node = fields.text("channel", ""), _node(fields, "channel")
+    channel = fields.text("channel", "")
     if channel and (wrong := misfit(channel)):
-        fields.fault(node, "channel", wrong)
+        fields.fault(fields.node.get("channel") if fields.node else None, "channel", wrong)
     fields.done()
-    return Configuration(channel, f"{fields.file}:{node.source.locate(node.start)[0]}" if node else "")
+    return channel
 
 
 def misfit(channel: str) -> str:
@@ -87,7 +70,3 @@ def identity(address: str) -> str:
 
     server = endpoint(address)
     return f"{normal(address)} at {normal(server)}" if server else normal(address)
-
-
-def _node(fields: Fields, key: str) -> Node | None:
-    return fields.node.get(key) if fields.node else None

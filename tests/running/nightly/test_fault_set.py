@@ -47,8 +47,6 @@ def there(plane: Api, request: pytest.FixtureRequest) -> Iterator[str]:
     with fault.during(plane, namespace):
         yield namespace
     plane.delete({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-    # An operator of one fault is none of the next.
-    wait(lambda: [str(item["metadata"]["name"]) for item in plane.list("apps/v1", "Deployment", namespace)])
     for node in plane.list("v1", "Node"):
         if node["metadata"].get("labels", {}).get("pool") == namespace:
             plane.delete({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node["metadata"]["name"]}})

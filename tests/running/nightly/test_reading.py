@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from cli.terminal import on_terminal
 from controlplane import argo
 from controlplane.api import Api, wait
@@ -19,12 +17,6 @@ from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from running import made
 from tiny import COMMAND, environment, packyard
-
-
-@pytest.fixture
-def flags(cluster: Api, namespace: str) -> tuple[str, ...]:
-    """What names the cluster and the namespace to a verb."""
-    return (f"--namespace={namespace}", f"--kubeconfig={cluster.folder / 'kubeconfig'}")
 
 
 @contextmanager

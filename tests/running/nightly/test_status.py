@@ -52,16 +52,10 @@ RUNS: dict[str, tuple[list[Object], str, str, list[tuple[str, int, int, int, int
     ),
     "job-set-done": ([made.job_set("job-set-done", ("worker", "complete"))], "succeeded", "", [("worker", 4, 0, 4, 0)]),
     "groups": (
-        [made.leader_worker_set("groups", "run", "run")],
+        [made.leader_worker_set("groups")],
         "running",
         "",
         [("leader", 2, 2, 0, 0), ("worker", 4, 4, 0, 0)],
-    ),
-    "groups-unpullable": (
-        [made.leader_worker_set("groups-unpullable", "run", "unpullable")],
-        "failing",
-        f"worker 0: {IMAGE} (and 3 more like it)",
-        [("leader", 2, 2, 0, 0), ("worker", 4, 0, 0, 0)],
     ),
     "parts": (
         [made.job("parts-chief", "run"), made.job("parts-ps", "crash"), made.pod("parts", "run")],

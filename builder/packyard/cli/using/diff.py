@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _between(arguments: argparse.Namespace) -> list[_Listed]:
-    """Return what differs between two packages, or two workspaces, or a use case of two versions."""
+    """Return what differs between two packages, or all of two builds, or a use case of two versions."""
     before, after = (compared.read(word, arguments.channel) for word in (arguments.old, arguments.new))
     use_cases = {compared.use_case(arguments.old, before), compared.use_case(arguments.new, after)} - {""}
     if len(before) == len(after) == 1:  # whatever they are called

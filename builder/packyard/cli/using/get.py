@@ -110,11 +110,9 @@ def _locked(arguments: argparse.Namespace, file: Path) -> Iterator[tuple[Referen
 def _unpacked(offer: Offer, into: Path, file: str | None) -> Path:
     """Unpack a bundle, pin it in a lock file if one is named, and return the new directory."""
     from packyard.cli.channels import bundle_cache
-    from packyard.sharing.configuration import normal
 
     bundle, source = offer.bundle, offer.source
-    channel = source.value if source.is_carried else normal(source.value)
-    pinned = Pin(version=bundle.version, channel=channel, tar=bundle.tar, digest=bundle.digest)
+    pinned = Pin(version=bundle.version, channel=source.whole, tar=bundle.tar, digest=bundle.digest)
     lock = _lock(file, bundle.name, pinned) if file else Lock()
     regular.make_folder(into)
     folder = bundle.unpack(into, untarred.receipt_of(source, bundle))

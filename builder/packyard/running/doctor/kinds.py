@@ -80,15 +80,11 @@ def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
     if version is None:
         message = f"the image of Deployment {namespace}/{name} does not tell its version"
         return unknown(_CHECK, about, message, why=why)
-    is_newer = operator.is_passed_by(version)
-    if not operator.admits(version):
-        tested = operator.tested or operator.oldest
-        message = "is too new" if operator.ends and is_newer else "is too old"
-        return error(_CHECK, about, message, why=f"{why}; {tested} is tested" if tested else why, fix=operator.fix)
-    if is_newer:
-        message = f"is newer than {operator.newest}, the newest that was tried"
-        return warning(_CHECK, about, message, why="it may have taken away or renamed what a package uses")
-    return passed(_CHECK, about)
+    if operator.admits(version):
+        return passed(_CHECK, about)
+    tested = operator.tested or operator.oldest
+    message = "is too new" if operator.ends and operator.is_passed_by(version) else "is too old"
+    return error(_CHECK, about, message, why=f"{why}; {tested} is tested" if tested else why, fix=operator.fix)
 
 
 def _custom(objects: Sequence[Object]) -> list[tuple[str, str]]:

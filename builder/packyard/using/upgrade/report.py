@@ -33,9 +33,10 @@ def summary(changes: Sequence[Change]) -> list[str]:
     """Return a sentence for each kind of change; of objects only the kinds are named."""
     kinds: dict[tuple[str, ...], list[Change]] = {}
     for change in changes:
-        is_inside = change.what == "field" or (change.path and not change.is_breaking)
-        kind = (_mark(change), change.what, "changed" if is_inside else change.change, change.note)
-        kinds.setdefault(kind, []).append(change)
+        how = "changed" if change.path else change.change
+        if change.path and change.is_breaking:
+            how = "now required" if change.path == "required" else f"changed their {change.path}"
+        kinds.setdefault((_mark(change), change.what, how, change.note), []).append(change)
     sentences = []
     for (mark, what, how, note), alike in sorted(kinds.items(), key=lambda item: not item[0][0]):
         if len(alike) == 1 and what not in ("field", "object"):
